@@ -1,7 +1,5 @@
 """A mate that asks before it posts: its file, its scripted mind, and the tool."""
 
-from __future__ import annotations
-
 import json
 
 from loopforge.app import App

@@ -19,8 +19,6 @@ marked `patient` run there alone (`--patient`), and those of a test marked `samp
 cases; what is left to it has a shorter neighbour that runs here.
 """
 
-from __future__ import annotations
-
 import gc
 import signal
 import tomllib

@@ -1,7 +1,5 @@
 """Documents for tests: PDFs of a few lines of bytes each, letters, talks and tables; good and bad."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """A mate that draws when it is told to, and attaches what came of it: its file, mind and tool."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Callable

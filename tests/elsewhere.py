@@ -1,7 +1,5 @@
 """The surfaces that are installed, asked elsewhere than their makers: at the twins on loopback."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

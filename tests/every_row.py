@@ -4,8 +4,6 @@ For rows that take next to nothing: pytest needs some milliseconds for each test
 rows took it longer than what they prove. A test of few rows, or with fixtures, is parametrized.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How many examples a costly property test tries."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 HOUSE = 30

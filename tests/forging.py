@@ -8,8 +8,6 @@ Rows are read by their form alone. One table for all surfaces; what a surface le
 name on the web, say) is tried there all the same.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A disk that takes no more: no file of this process grows beyond so many bytes."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A clock on which whoever waits goes on when a test lets them, and not when time has passed."""
 
-from __future__ import annotations
-
 import asyncio
 from math import inf
 

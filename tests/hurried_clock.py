@@ -3,8 +3,6 @@
 Time-outs of libraries stay as long as they are.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from loopforge.runtime.system_clock import SystemClock

@@ -1,7 +1,5 @@
 """A server that speaks S3, as a process of its own: moto's, from a venv that `make dev` makes."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import time

@@ -9,8 +9,6 @@ over. Here the real functions keep what they gave, by all that it depends on. No
 Child processes have none of this.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import sqlite3
 import ssl

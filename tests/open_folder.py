@@ -1,7 +1,5 @@
 """A folder that programs can come to which do not run as root; pytest's own are closed to them."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -7,8 +7,6 @@ Where PostgreSQL is not installed, such tests are skipped and say so. `pgvector_
 of another cluster, whose PostgreSQL comes in a package and has pgvector.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

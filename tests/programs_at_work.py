@@ -1,7 +1,5 @@
 """Whether a mate's program computes just now, so that simulated time stands still meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a robot of the Factory is shown, for tests of its minds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS

@@ -1,7 +1,5 @@
 """What is said now, as a scripted mind reads it in a prompt: without what was only recalled."""
 
-from __future__ import annotations
-
 import re
 
 from loopforge.models.scripted_model import ScriptedAnswer

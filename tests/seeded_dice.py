@@ -1,7 +1,5 @@
 """Dice that fall the same every time."""
 
-from __future__ import annotations
-
 import hashlib
 
 

@@ -1,7 +1,5 @@
 """Simulated time, for tests that would wait: it moves when it is told to."""
 
-from __future__ import annotations
-
 import asyncio
 import heapq
 from collections.abc import Callable

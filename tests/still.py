@@ -7,8 +7,6 @@ makes a SimClock and a ledger calls it; else time runs past those who wait for a
 Does not cover what else waits for a socket: await that before moving time on.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -4,8 +4,6 @@
 (`called`), against which the fold can be held. `histories()` is a strategy of them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 

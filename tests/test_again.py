@@ -1,7 +1,5 @@
 """Nothing is tried twice: what fails once has failed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The benchmarks run through, also where the machine is slow and servers close what was idle."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

@@ -4,8 +4,6 @@ Nothing here is run: there is no engine and no cloud. Terraform's own check is m
 is; `terraform validate` needs AWS's provider.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

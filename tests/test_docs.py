@@ -1,7 +1,5 @@
 """The documents say what is true: drawn parts are fresh, links lead somewhere, commands run."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shlex

@@ -1,7 +1,5 @@
 """What `import loopforge` gives, and what it does not bring along."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """The home: what is made, what is never overwritten, and who holds it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

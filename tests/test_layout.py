@@ -1,7 +1,5 @@
 """The layout: where tests stand, what modules are called, how they open."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Regular expressions: no text that somebody may send keeps the house at one of them for ever."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

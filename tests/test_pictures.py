@@ -1,7 +1,5 @@
 """The pictures of the README: there, small, and described; and the packing that makes them small."""
 
-from __future__ import annotations
-
 import re
 import struct
 import zlib

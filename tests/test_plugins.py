@@ -1,7 +1,5 @@
 """A stranger's policy, tool and settings, installed beside Loopforge, are used like the built-in ones."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The seam: what goes out as plain values comes back the same, and what is wrong is refused."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, get_args
 

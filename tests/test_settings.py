@@ -1,7 +1,5 @@
 """Settings: where a value comes from, and what is refused."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files stay under 600 lines and functions under 80: what is longer is two things."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

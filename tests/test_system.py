@@ -1,7 +1,5 @@
 """What `make test` asks of Debian: the script that finds what is missing, with commands of our own."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

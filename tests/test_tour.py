@@ -1,7 +1,5 @@
 """The README and the tour do what they say: their commands are run, in order, in one home."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """No test rests on a span of time: whoever sleeps does so between two looks at what it waits for."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ What it needs is taken from the environment of the tests, so that nothing is fet
 `make patient`, fetches all of it.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import signal

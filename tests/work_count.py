@@ -4,8 +4,6 @@ Counted in a process of its own: in one that has run other tests Python 3.11 may
 good while it counts (seen in its loop over instructions, wherever it was just then).
 """
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Kept files: whole or not at all, never damaged, and gone when nobody holds them."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Reading documents: what they say, honest words where they say nothing, limits for what does harm."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import sys

@@ -1,7 +1,5 @@
 """Taking in a file: what is kept, what mates read, what is refused."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime
 from pathlib import Path

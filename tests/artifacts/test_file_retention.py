@@ -1,7 +1,5 @@
 """Which kept files the ledger holds, on both databases, and what is swept when it forgets."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What bytes are is seen from the bytes alone."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from typing import Any
 

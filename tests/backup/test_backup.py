@@ -1,7 +1,5 @@
 """A home is backed up while it runs, and is itself again elsewhere: on either database, verified."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import tarfile

@@ -1,7 +1,5 @@
 """Backups whose parts somebody made up, with hashes that fit: refused in a sentence, and nothing is left."""
 
-from __future__ import annotations
-
 import gzip
 import tarfile
 from pathlib import Path

@@ -5,8 +5,6 @@ windows, menus and services of a whole browser, which cost as much again as all 
 opens every page in the whole browser.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path

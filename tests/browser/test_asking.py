@@ -1,7 +1,5 @@
 """What mates want to do, in a room's page: a card to answer, and what was done under the line."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bringing people: a link that a friend on the network opens, and what they see as they come."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Doors that stay closed: strangers, people of other rooms, people who left."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.async_api import expect
 

@@ -1,7 +1,5 @@
 """A page of another port of the same machine, in a real browser that is signed in here."""
 
-from __future__ import annotations
-
 import asyncio
 from http import HTTPStatus
 

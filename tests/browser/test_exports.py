@@ -1,7 +1,5 @@
 """Taking along by its buttons: what the browser saves, on a desk and on a phone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from zipfile import ZipFile
 

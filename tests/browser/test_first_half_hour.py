@@ -1,7 +1,5 @@
 """The walk through the first half hour, as docs/first_half_hour.py takes its pictures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

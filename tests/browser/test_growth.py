@@ -1,7 +1,5 @@
 """How a mate grew, used by hand: what it asks, undo, two of one, one of two."""
 
-from __future__ import annotations
-
 from playwright.async_api import expect
 
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept

@@ -1,7 +1,5 @@
 """The lab, used by hand: runs are started, played, asked why, forked, compared, and read."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

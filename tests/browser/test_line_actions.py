@@ -1,7 +1,5 @@
 """What people do to lines, and getting about: menus under lines, keys, the list of rooms."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A mate's last line in the browser: said anew, swiped between, gone on from, seen by everybody."""
 
-from __future__ import annotations
-
 from itertools import count
 from pathlib import Path
 

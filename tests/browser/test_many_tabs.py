@@ -1,7 +1,5 @@
 """Many tabs of one browser: each of them opens, and none misses what was said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from playwright.async_api import Page, expect

@@ -1,7 +1,5 @@
 """The pages of mates and of the owner, used by hand."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The page of models in a browser: a file that somebody has is sent, stopped, or refused in a sentence."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 A Chromium without a microphone is given one that hums: what it records is a real WebM.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Literal

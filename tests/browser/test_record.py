@@ -1,7 +1,5 @@
 """Why? in the browser: the panel beside the room, and the record's own page."""
 
-from __future__ import annotations
-
 from playwright.async_api import expect
 
 from tests.browser.people import Person

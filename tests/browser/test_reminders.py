@@ -1,7 +1,5 @@
 """Reminders in a room's page: the panel beside it is told at once, and one that rang has buttons."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.async_api import expect
 

@@ -1,7 +1,5 @@
 """The home is killed under open pages, and comes back."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

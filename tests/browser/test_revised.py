@@ -1,7 +1,5 @@
 """Edits, deletions and reactions under Chromium: a page that is open follows them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from playwright.async_api import expect

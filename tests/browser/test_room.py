@@ -1,7 +1,5 @@
 """One room, used to the full: its past, search, answers, names, files, marks, news and settings."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import re

@@ -1,7 +1,5 @@
 """A task in the web room: given by a line, watched in one message, stopped, gone on with, taken."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

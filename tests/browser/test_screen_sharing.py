@@ -3,8 +3,6 @@
 A Chromium without a display has no screen to capture: what it would give is drawn on a canvas.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """How pages are made: narrow, wide, light, dark, light in weight, and usable by keys and readers."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Talking in a room: what is heard, thought, spoken, taken back and stopped, on several pages."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

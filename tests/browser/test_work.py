@@ -1,7 +1,5 @@
 """Tasks in a browser: given, watched while they go on, answered, stopped, merged; narrow and dark."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

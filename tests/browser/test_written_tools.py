@@ -1,7 +1,5 @@
 """A tool that a mate wrote, in the browser: read as a card, approved, seen on the owner's page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from playwright.async_api import expect

@@ -1,7 +1,5 @@
 """Coming in, and one's own page, in a browser: one may type at once, and sees what came of it."""
 
-from __future__ import annotations
-
 from playwright.async_api import expect
 
 from tests.browser.people import Crowd, Person

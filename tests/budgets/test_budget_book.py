@@ -1,7 +1,5 @@
 """The budgets in force, as they are read first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """Usage: what is counted, that it adds up exactly, and that folding anew changes nothing."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

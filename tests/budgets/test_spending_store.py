@@ -3,8 +3,6 @@
 The store alone, over real databases; what wraps models and tools is tested beside it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What no budget binds is counted too, and before anything that rests on it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta

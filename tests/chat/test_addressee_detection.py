@@ -1,7 +1,5 @@
 """Calling: who must answer, who may, and who is left out, in a room of three people."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

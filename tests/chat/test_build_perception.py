@@ -1,7 +1,5 @@
 """What is remembered between two looks at a room changes nothing of what is seen."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """May this call run, for whom, and who is asked first: the one place that says so, as a table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

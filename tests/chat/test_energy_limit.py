@@ -1,7 +1,5 @@
 """Room energy: mates without people come to rest, however many, however slowly."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """What docs/group-chat.md tells in figures is so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

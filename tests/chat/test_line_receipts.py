@@ -1,7 +1,5 @@
 """Fates: what the ledger tells of a line that called, of what was said to it, and where it went."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """lore_lines: what a mate's lore puts before it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from loopforge.chat.turns.lore_lines import BYTES, LoreReader, most_lore

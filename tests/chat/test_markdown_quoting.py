@@ -1,7 +1,5 @@
 """Words of others as Markdown: nothing that they hold leaves the quote they stand in."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some

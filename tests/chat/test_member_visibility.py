@@ -1,7 +1,5 @@
 """Who saw lines: those who were in their rooms when each of them was said."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

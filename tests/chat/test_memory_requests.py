@@ -1,7 +1,5 @@
 """Remember and forget are read from the words alone, in six languages, and seldom by mistake."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.chat.speaking.memory_requests import memory_wish

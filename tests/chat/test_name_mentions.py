@@ -1,7 +1,5 @@
 """Address: whom a text speaks to, in any language, and what a stop is."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Rights: what who may do where, as a table."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The story of a record: plain sentences, each for a thing that is recorded."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from pathlib import Path

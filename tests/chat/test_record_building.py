@@ -1,7 +1,5 @@
 """Flight records: gathered from a room that lives, and withheld from those who were not there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import UTC
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The veil: what is looked for in other texts, and what is put in its place."""
 
-from __future__ import annotations
-
 import json
 
 from hypothesis import given

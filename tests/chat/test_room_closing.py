@@ -1,7 +1,5 @@
 """Closing a room: nothing of it is left but that it was, and nobody comes in again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path

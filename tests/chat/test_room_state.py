@@ -1,7 +1,5 @@
 """The fold of a room: what is true after what happened, and that it stays small."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Titles: when one is due, and what is left of what a model calls a title."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Wishes to be reminded, as people say them: of what, and when."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

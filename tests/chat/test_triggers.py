@@ -1,7 +1,5 @@
 """Triggers: who has cause to speak after a line, and why, to the point."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

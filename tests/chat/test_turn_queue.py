@@ -1,7 +1,5 @@
 """Turns: what is due after what happened, also when the process died in between."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """The page: which lines are held, and for whom."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from msgspec.structs import replace

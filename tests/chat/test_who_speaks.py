@@ -1,7 +1,5 @@
 """Who speaks: a table of transcripts in fifteen languages, and how many of them are right."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What commands are tried in: an empty folder, a home, and one whose models are scripted."""
 
-from __future__ import annotations
-
 import asyncio
 import shlex
 from collections.abc import Awaitable, Callable

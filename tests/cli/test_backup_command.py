@@ -1,7 +1,5 @@
 """loopforge backup and loopforge restore, as somebody types them; what the doctor says of backups."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

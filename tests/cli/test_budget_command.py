@@ -1,7 +1,5 @@
 """loopforge budget, as a person types it."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """loopforge mate connect and disconnect: what is asked, refused and said. Nobody is visited."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """loopforge doctor: a sound home is well, and each thing that is broken is named with its cure."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Taking along by commands: a room, a mate, a person; and a mate comes in again."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """loopforge mate history, diff, undo, fork, traits, story and merge, as a person types them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

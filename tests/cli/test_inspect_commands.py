@@ -1,7 +1,5 @@
 """loopforge lab story, audit, sweep, report and export: what the command line makes of their parts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

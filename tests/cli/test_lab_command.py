@@ -1,7 +1,5 @@
 """loopforge lab: the real commands, in a folder and in a home, stopped, killed and taken up."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """loopforge ledger: what it prints, what it refuses, and what it leaves alone."""
 
-from __future__ import annotations
-
 import io
 import json
 import signal

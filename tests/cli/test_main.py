@@ -1,7 +1,5 @@
 """The root of the command line: help without imports, and errors as one line."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """loopforge mate, as a person types it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """loopforge memory and loopforge person, as somebody at the machine types them."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

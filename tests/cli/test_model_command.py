@@ -1,7 +1,5 @@
 """loopforge model: larger models that run inside the program, fetched, taken, used, removed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

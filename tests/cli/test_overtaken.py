@@ -1,7 +1,5 @@
 """A host whose ledger another process took over, or that went back, on a real PostgreSQL: it ends."""
 
-from __future__ import annotations
-
 import asyncio
 from asyncio import StreamReader as Reader
 from asyncio.subprocess import Process

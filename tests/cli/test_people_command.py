@@ -1,7 +1,5 @@
 """loopforge people, as somebody at the machine types it, beside a process that is the host."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

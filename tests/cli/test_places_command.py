@@ -1,7 +1,5 @@
 """loopforge room places, join and part: a channel, a group and a room as one conversation."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """loopforge room delete: with a host and without, asked and unasked."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import threading

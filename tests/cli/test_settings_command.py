@@ -1,7 +1,5 @@
 """loopforge settings: see, set, undo, keys; and a home that runs hears of it."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

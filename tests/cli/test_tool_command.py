@@ -1,7 +1,5 @@
 """loopforge tool, as a person types it."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

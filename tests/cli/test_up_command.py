@@ -1,7 +1,5 @@
 """loopforge up, with a terminal, without one, and with one that goes away."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """loopforge usage, as a person types it."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """loopforge work, as a person types it; the model answers by script, commands are real."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

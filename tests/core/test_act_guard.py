@@ -1,7 +1,5 @@
 """guard: every act of a plan is judged by the table of rules."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

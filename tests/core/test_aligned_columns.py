@@ -1,7 +1,5 @@
 """Tables of figures stand straight, whatever signs their names are of."""
 
-from __future__ import annotations
-
 from loopforge.core.statistics.aligned_columns import columns, padded
 
 

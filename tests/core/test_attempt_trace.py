@@ -1,7 +1,5 @@
 """Attempts begin with a turn of work and end where the work did; what is due of them follows."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.text.erasable_text import Words, public

@@ -1,7 +1,5 @@
 """A mapping that holds so many values."""
 
-from __future__ import annotations
-
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 
 

@@ -1,7 +1,5 @@
 """An object is read as models write it, and JSON as JSON."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

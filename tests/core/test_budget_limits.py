@@ -1,7 +1,5 @@
 """Budgets: which bind a charge, how far it is with them, and how people write and read them."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 

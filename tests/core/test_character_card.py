@@ -1,7 +1,5 @@
 """character_card: cards of three versions, and what strangers put into them."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Sentences that claim a deed, and sentences that only sound like it; in four languages."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.text.claimed_deeds import claimed_deeds

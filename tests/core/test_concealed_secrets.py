@@ -1,7 +1,5 @@
 """Secrets that leave in disguise: each writing is found, and plain talk is not."""
 
-from __future__ import annotations
-
 import base64
 import codecs
 import string

@@ -1,7 +1,5 @@
 """The context window: what goes, in which order, and how what stays is shown."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """A core memory travels only where it surely holds no person, no quote and no fact of anybody."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.memory.core_memory import travels

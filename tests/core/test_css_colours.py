@@ -1,7 +1,5 @@
 """colour: CSS's names and codes, as one form every surface knows."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Cells of CSV: none is a formula, and numbers stay numbers."""
 
-from __future__ import annotations
-
 import csv
 import io
 

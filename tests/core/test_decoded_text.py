@@ -1,7 +1,5 @@
 """What stands encoded in a text, and its letters and figures alone."""
 
-from __future__ import annotations
-
 import base64
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Delivery: the lifecycle is the table."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from loopforge.core.delivery_states import TABLE, DeliveryEvent, State, nonce

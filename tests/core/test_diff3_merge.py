@@ -1,7 +1,5 @@
 """diff3_merge: what one side changed is taken over, what both changed is a clash."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

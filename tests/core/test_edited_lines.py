@@ -1,7 +1,5 @@
 """Revisions: a line as it stands after a change, and the event as it was."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from msgspec.structs import replace

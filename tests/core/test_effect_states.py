@@ -1,7 +1,5 @@
 """Effects: the lifecycle is the table."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from loopforge.core.effect_states import EFFECT_TABLE, EffectEnd, EffectEvent, EffectState

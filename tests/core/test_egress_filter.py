@@ -1,7 +1,5 @@
 """egress: what a mind says is made fit to be said aloud, whole and while it streams."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

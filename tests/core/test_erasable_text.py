@@ -1,7 +1,5 @@
 """Words: texts that can be forgotten."""
 
-from __future__ import annotations
-
 import hashlib
 
 import msgspec

@@ -1,7 +1,5 @@
 """Events: every body goes through the store's codec, and the chain covers every byte."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any, get_args
 

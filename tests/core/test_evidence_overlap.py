@@ -1,7 +1,5 @@
 """A sentence rests on the lines of whose words it says enough again."""
 
-from __future__ import annotations
-
 from loopforge.core.memory.evidence_overlap import resting_on, stems_of, supported
 
 LINES = ("Fish makes me ill, I am allergic", "The train was late", "We meet at 17:30")

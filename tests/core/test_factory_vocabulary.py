@@ -1,7 +1,5 @@
 """The Factory's vocabulary: rows are written and read again, and its unions are closed."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import msgspec

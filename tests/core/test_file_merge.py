@@ -1,7 +1,5 @@
 """file_merge: what one side changed is taken, what both changed waits for a person."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.mates.file_merge import CHARACTER, merge_files, settle

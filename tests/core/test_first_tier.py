@@ -1,7 +1,5 @@
 """With which tier a task begins, learned: a bandit over what people approved, and what it cost."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from loopforge.core.work.first_tier import (

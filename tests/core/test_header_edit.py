@@ -1,7 +1,5 @@
 """header_edit: one entry changes, and nothing else of the file does."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.mates.header_edit import entry_of, with_body, with_entry, with_trait

@@ -1,7 +1,5 @@
 """What cannot be seen in a text is found and spelled out; what belongs where it stands is not."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.egress.hidden_signs import hidden_signs, spelled_out

@@ -1,7 +1,5 @@
 """Facts of the home: a setting's values can be forgotten, a key's stand nowhere."""
 
-from __future__ import annotations
-
 from loopforge.core.events import decode, encode
 from loopforge.core.home_events import KeyChanged, SettingChanged
 from loopforge.core.text.erasable_text import Words

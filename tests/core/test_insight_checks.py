@@ -1,7 +1,5 @@
 """An insight is kept only if it is free of secrets, of people, and of other people's words."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.work.insight_checks import kept_out

@@ -1,7 +1,5 @@
 """Insights are ranked by their uses, and by how attempts went that were given them."""
 
-from __future__ import annotations
-
 from loopforge.core.work.insight_ranking import InsightWorth, ranked, worth_of
 from loopforge.core.work.work_vocabulary import AttemptScored, LearningArm
 

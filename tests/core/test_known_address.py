@@ -1,7 +1,5 @@
 """Addresses in texts: what stands there whole was given, what is longer or shorter was not."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.text.known_address import stands_in

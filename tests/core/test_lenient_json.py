@@ -1,7 +1,5 @@
 """Forms in which models answer: what of each is said."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lines held beside each other: as difflib does it where that is little, and bounded where not."""
 
-from __future__ import annotations
-
 from difflib import SequenceMatcher, unified_diff
 
 import pytest

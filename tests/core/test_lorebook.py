@@ -1,7 +1,5 @@
 """lorebook: what a mate knows, as its file has it, and what calls it to mind."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """How much Markdown is read as it, and no more."""
 
-from __future__ import annotations
-
 from loopforge.core.limits.markdown_bounds import LONGEST, WILDEST, wild
 
 

@@ -1,7 +1,5 @@
 """mate_changes: one numbered list, in which what belongs together is one change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """mate: one Markdown file is one character, or a list of flaws with their lines."""
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest

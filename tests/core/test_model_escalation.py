@@ -1,7 +1,5 @@
 """When another model goes on, and which."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.work.model_escalation import LADDER, EscalationTrace, cause_of, next_model

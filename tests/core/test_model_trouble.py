@@ -1,7 +1,5 @@
 """What keeps a model from answering, in words for everybody and for the owner."""
 
-from __future__ import annotations
-
 from loopforge.core.model_trouble import CAUSES, EVERYBODY, OWNER, for_everybody, for_owner, worst
 
 

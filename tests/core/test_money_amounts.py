@@ -1,7 +1,5 @@
 """Amounts of money: exact, and read back as they were written."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Labels: what names and titles may look like before what is said."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Portraits: eight by eight pixels, always the same for one seed."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """png_text: texts in PNG files, and files that only look like them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Policies are generators; plain functions are accepted as ones that ask nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge import AgentActionPlan, AgentPerception

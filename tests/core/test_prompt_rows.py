@@ -1,7 +1,5 @@
 """Rows: how names, texts and quotes are laid out in a prompt. What comes of it: test_speaker_messages.py."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

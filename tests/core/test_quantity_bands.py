@@ -1,7 +1,5 @@
 """Bands: words in an order."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

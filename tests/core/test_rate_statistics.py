@@ -1,7 +1,5 @@
 """Rates, differences and effects, against published tables and what can be worked out by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import TypeVar
 

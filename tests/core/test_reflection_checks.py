@@ -1,7 +1,5 @@
 """Sentences of a look back are held against what was seen in the turns that they cite."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.work.reflection_checks import TurnSeen, flag_of

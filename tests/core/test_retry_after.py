@@ -1,7 +1,5 @@
 """How long a server asks to wait: as a number, as a date, or in no way that can be read."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """How what a mate runs is confined: what may be set, and what of several holds."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.mates.sandbox_profile import UNCONFINED, SandboxProfile, flaw_of, narrowest

@@ -1,7 +1,5 @@
 """Words in a row, and counts, as one says them."""
 
-from __future__ import annotations
-
 from loopforge.core.text.spoken_lists import counted, listed
 
 

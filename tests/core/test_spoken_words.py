@@ -1,7 +1,5 @@
 """The words of an answer while it comes: what is shown is what is said."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A circle is known by its steps; waiting is none."""
 
-from __future__ import annotations
-
 from loopforge.core.work.stuck_detection import SeenStep, circle_of
 
 

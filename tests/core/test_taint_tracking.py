@@ -1,7 +1,5 @@
 """Whose words an argument holds."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

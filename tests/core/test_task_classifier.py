@@ -1,7 +1,5 @@
 """As what a task is taken: a table of lines, and what each is taken as."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.work.task_classifier import (

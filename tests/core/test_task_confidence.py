@@ -1,7 +1,5 @@
 """Confidence moves by what can be seen, by the mind's estimate, and by thumbs."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The life of a task is a table: where it leads, and where it never does."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 from loopforge.core.work.task_lifecycle import AT_WORK, TASK_TABLE, TaskStage, next_stage

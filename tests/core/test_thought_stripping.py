@@ -1,7 +1,5 @@
 """Thoughts at the beginning of a text are left out, however the text is cut into pieces."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

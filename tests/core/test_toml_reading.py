@@ -1,7 +1,5 @@
 """TOML of strangers: read in bounded work, and refused in one sentence."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.limits.toml_reading import toml_of

@@ -1,7 +1,5 @@
 """Topics: which words a text is about."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Attempts are scored by what can be seen of them, people first; the mind's view moves nothing."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

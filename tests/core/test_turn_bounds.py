@@ -1,7 +1,5 @@
 """The bounds of a turn: which holds, when it is met, and what is said of what is left."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.limits.turn_bounds import Spent, TurnBounds, left, met, read, said, strictest

@@ -1,7 +1,5 @@
 """How long a task may go on before it stands still."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.text.erasable_text import Words

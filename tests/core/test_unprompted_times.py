@@ -1,7 +1,5 @@
 """When mates may speak up, as it is written and as it falls."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What does not fit into a table is told with the words that would."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import msgspec

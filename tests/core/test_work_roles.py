@@ -1,7 +1,5 @@
 """The tables of roles and types, and how others are written in settings."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.work.work_roles import (

@@ -1,7 +1,5 @@
 """front: the YAML head of a Markdown file, with a line for every flaw."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -5,8 +5,6 @@ so that it can be asked whether something is there. A `deaf` board takes every n
 says that it failed, as a network does that loses the answer.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

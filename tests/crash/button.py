@@ -4,8 +4,6 @@ Pressing changes something: it is written into a file that outlives the host, as
 done. Looking changes nothing.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -11,8 +11,6 @@ changes something, and looks, which does not; then it looks twice at once, and s
 of all of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json

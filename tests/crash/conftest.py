@@ -1,7 +1,5 @@
 """What crash tests share: the seed, and how their figures are printed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

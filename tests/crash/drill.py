@@ -15,8 +15,6 @@ sees (`wire`, `thinking`, `draft`, `shown`), at which it is killed from outside.
 if the host was where the blow says.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Sequence

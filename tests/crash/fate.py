@@ -7,8 +7,6 @@ writes events, and a kind of event that is among them. Before it dies it says wh
 counts knows which phase it was in. SIGKILL leaves no time for anything.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

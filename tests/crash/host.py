@@ -4,8 +4,6 @@ Hosts are forked from a server that has imported everything before and runs noth
 `forkserver`), so that a life costs a tenth of what a new interpreter would.
 """
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os

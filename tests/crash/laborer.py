@@ -5,8 +5,6 @@ command for each, so that a command that ran twice is seen. It knows what was do
 shown alone: of a command of which nobody knows whether it ran it looks into the file first.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

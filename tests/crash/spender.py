@@ -5,8 +5,6 @@ Says each cost on a line of its own before it settles it, as a service has taken
     python -m tests.crash.spender URL NAME SEED FIRST COUNT
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from random import Random  # noqa: TID251 - a seed of its own

@@ -5,8 +5,6 @@ anew, `shown` is what reached each screen, `posts` what stands on the board. Eve
 sentence; a count without troubles is sound.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ It is never host itself. It lives through the deaths of many hosts; the link fin
 says again what was not taken, and asks for what was missed.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

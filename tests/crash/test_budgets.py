@@ -1,7 +1,5 @@
 """Processes that spend from one budget and are killed with -9: it is passed by one call at most."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from asyncio.subprocess import PIPE

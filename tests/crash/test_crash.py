@@ -1,7 +1,5 @@
 """A home whose host is killed with -9 again and again: nothing is lost, nothing is there twice."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The same with the embedded model: hosts killed while a real model reads, thinks and speaks."""
 
-from __future__ import annotations
-
 from itertools import cycle
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 While it is frozen it holds its home: whoever would take over is refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reminders of a home whose host is killed with -9 while they ring: each rings once."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from datetime import timedelta

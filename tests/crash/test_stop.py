@@ -1,7 +1,5 @@
 """A stop outlives the process: after kill -9 and a restart mates stay still until a person speaks."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path

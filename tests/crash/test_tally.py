@@ -1,7 +1,5 @@
 """The count can fail: each kind of trouble, planted into a real home, is found and named."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing

@@ -3,8 +3,6 @@
 It goes on where it was, and nothing is done twice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

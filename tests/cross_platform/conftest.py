@@ -1,7 +1,5 @@
 """A Discord and a Telegram on loopback; at the end neither may have strayed from its documents."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -10,8 +10,6 @@ sockets; its clock is the twins', a fast one. Its two mates have an account of t
 platform.
 """
 
-from __future__ import annotations
-
 import asyncio
 import html
 import io

@@ -1,7 +1,5 @@
 """One conversation on Discord, on Telegram, in the web room and at a terminal, with two mates."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """The pages of Discord and Telegram, followed word by word: every command on them is run."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -5,8 +5,6 @@ troubles. Ends with 1 if anything was lost, doubled, out of order or in the wron
 loss and a double that are planted are not noticed. Folders of homes stay where something was wrong.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sys

@@ -6,8 +6,6 @@ The folder holds order.json (tokens, servers). Says "ready" once, and runs until
 scripted mate repeats the marks of the lines it has not answered yet, with a token of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import sys

@@ -4,8 +4,6 @@ Maya has a bot of her own; Merlin and Zuzu are there by another one that they sh
 names where a webhook can be. One line out of so many is said in each of KINDS.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 

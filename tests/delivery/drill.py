@@ -6,8 +6,6 @@ home is killed with -9 and started anew, the first time when it knows every plac
 seeded. Does not know which platform it is.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

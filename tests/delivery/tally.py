@@ -5,8 +5,6 @@ own (<3f2a>), so that a line answered twice and an answer sent twice are told ap
 word: what was said is what the people know, what stands is read from the platform.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence

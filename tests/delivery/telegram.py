@@ -1,7 +1,5 @@
 """Telegram's side of the drill: private chats and groups on the twin, in a process of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """Lines through each platform, with trouble and kills: nothing lost or doubled."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

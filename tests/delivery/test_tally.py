@@ -1,7 +1,5 @@
 """The score notices what is planted."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.delivery.tally import Line, Score, planted, score

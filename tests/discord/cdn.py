@@ -1,7 +1,5 @@
 """The CDN: attachments that were uploaded, downloaded again by their signed addresses."""
 
-from __future__ import annotations
-
 from aiohttp import web
 from simcord.backend.cdn import CDN_BASE
 

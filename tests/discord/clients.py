@@ -1,7 +1,5 @@
 """Unmodified discord.py clients that note what they hear, for tests of the twin."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any

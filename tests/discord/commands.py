@@ -5,8 +5,6 @@ registered can be used, by those whom Discord would let. Does not cover subcomma
 are no texts, and commands over persons.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ There is no `__init__.py` here, on purpose: with one, pytest would import these 
 inside the library `discord`.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import AsyncIterator
 

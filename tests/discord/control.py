@@ -6,8 +6,6 @@ of that name does and returns its result as JSON; bots, persons and channels are
 lines by id. Gates cannot be held from another process: `slow` is there for that.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

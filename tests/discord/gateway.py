@@ -5,8 +5,6 @@ intents (SimCord's rules), and a bot hears only of channels it sees. Does not co
 without the message-content intent is not told, sharding, voice, or a limit on frames.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import zlib

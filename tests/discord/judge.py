@@ -6,8 +6,6 @@ characters of a bot's message (SimCord tells both). Known deviations stand in al
 its reason; all others are in `deviations`.
 """
 
-from __future__ import annotations
-
 import functools
 import gzip
 import json

@@ -1,7 +1,5 @@
 """A real home on Discord's twin: real time, real SQLite, a scripted model, unmodified discord.py."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager

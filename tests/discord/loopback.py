@@ -5,8 +5,6 @@ hosts to loopback and refuses all others, so a call that would leave the machine
 In another process, which is killed and started again: `point(rest, gateway)` there.
 """
 
-from __future__ import annotations
-
 import functools
 import socket
 import ssl

@@ -5,8 +5,6 @@ Persons are bound by permissions as in Discord; they use no HTTP. All of it is c
 the methods are coroutines so that a test reads the same with a twin in another process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

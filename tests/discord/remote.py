@@ -8,8 +8,6 @@ await twin.do("lines", "plaza")
 await twin.do("fail", "POST /channels/*/messages", 502, carried=True)
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -5,8 +5,6 @@ which is carried out without awaiting. Knows which calls SimCord leaves out or d
 `_OWN`. A route or field nobody serves answers 501 and is a deviation.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections import defaultdict, deque

@@ -4,8 +4,6 @@ Each rule raises a BackendError with Discord's own status and code. Knows the to
 changes nothing but an archived thread that is written to, which wakes up as in Discord.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Buttons under a reminder that rang on Discord: to put it off, or to have it ring no more."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One mate with an account of its own, and people who talk to it, over real sockets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

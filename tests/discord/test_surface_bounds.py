@@ -1,7 +1,5 @@
 """Threads that mates open: whose rights hold in them, who is in them, and what a restart keeps."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.room_vocabulary import (

@@ -1,7 +1,5 @@
 """Slash commands and "Why?": what people ask of a room on Discord, and what comes back."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The home dies in the middle of something: the next one ends it, once, and leaves nothing behind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Replies, reactions, long files, places that close, and a storm of everything at once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Embeds: what other bots and links show is heard, and is nobody's words but theirs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

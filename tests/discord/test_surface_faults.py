@@ -1,7 +1,5 @@
 """What goes wrong between us and Discord: nothing is lost, nothing said twice, nobody goes deaf."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

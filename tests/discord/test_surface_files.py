@@ -1,7 +1,5 @@
 """Files on Discord, both ways, and messages that cannot be taken."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Nobody on Discord passes for somebody else: attempts by every way that words come in there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.room_vocabulary import PersonJoined

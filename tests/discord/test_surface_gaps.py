@@ -1,7 +1,5 @@
 """What was missed is found behind what was heard elsewhere, and behind what nobody can hear."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Where mates talk, and how much in a day: a home's model is not for everybody."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """One account that is there for many mates, which speak by webhook, each under its own name."""
 
-from __future__ import annotations
-
 import base64
 import re
 from hashlib import sha256

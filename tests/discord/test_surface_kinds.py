@@ -1,7 +1,5 @@
 """What people and Discord itself put into channels beside texts: what is heard of it, and by whom."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

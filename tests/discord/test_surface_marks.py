@@ -1,7 +1,5 @@
 """Marks on lines whose answers are late, lost, on their way to several places, or from before."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What happened on Discord while nobody of ours was there: new places, edits, deletions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Said, Stopped

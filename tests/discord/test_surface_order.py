@@ -1,7 +1,5 @@
 """What the drill of deliveries found: who is in a new room, what stands before what, who speaks."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Outages of Discord that last: what was missed is read in the end, in order, whatever came over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A real package from PyPI with a bug, mended in a channel of Discord: from the command to main."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

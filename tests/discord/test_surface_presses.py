@@ -1,7 +1,5 @@
 """Buttons under a question on Discord, at odd moments: together, after a stop, late, slowly."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from contextlib import closing

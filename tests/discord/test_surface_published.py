@@ -1,7 +1,5 @@
 """What comes to a channel from another one: published there, or passed on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.room_vocabulary import LineDeleted

@@ -1,7 +1,5 @@
 """Questions whether a mate may use a tool, answered by buttons and thumbs on Discord."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial

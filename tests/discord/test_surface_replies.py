@@ -1,7 +1,5 @@
 """Answers on Discord: a webhook cannot reply, so what it says begins with what it answers."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What shows that a mate is at work: typing, a draft that grows, marks on the line that called."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

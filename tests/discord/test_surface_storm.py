@@ -1,7 +1,5 @@
 """Many threads, a lost session and a restart: few calls, none refused, and live lines first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A task in a channel of Discord: watched in one message, steered, stopped and decided by buttons."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

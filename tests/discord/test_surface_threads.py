@@ -1,7 +1,5 @@
 """Threads that mates open: one for a line that calls them, named, answered in, and found again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A mate's line said anew on Discord: its message there is edited, and no other one comes."""
 
-from __future__ import annotations
-
 from itertools import count
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The twin against unmodified discord.py and hikari: what is said reaches, and stands recorded."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """The twin's faults against unmodified clients: each strikes where it was planned, and only there."""
 
-from __future__ import annotations
-
 import pytest
 
 import discord

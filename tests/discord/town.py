@@ -6,8 +6,6 @@ application, a thread's first message, a forum post whose first message has the 
 Knows nothing of HTTP or sockets. Does not cover voice, stages, soundboards, polls by persons.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import re

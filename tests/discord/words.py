@@ -4,8 +4,6 @@ Knows nothing of SimCord or sockets. Everything here turns into plain JSON (`pla
 same words travel over the control endpoint.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Thousands of lines in a burst, over the socket, to a host that runs in its own process."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 from pathlib import Path
 

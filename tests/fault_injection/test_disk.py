@@ -1,7 +1,5 @@
 """A disk that is full, for real: a small file system in memory under the home's data."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

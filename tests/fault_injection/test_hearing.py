@@ -1,7 +1,5 @@
 """Bad luck while a line is heard: a surface that gives up, or that says it again late."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

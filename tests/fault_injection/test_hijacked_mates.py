@@ -5,8 +5,6 @@ rights come from people and files of mates, never from words. The mate is script
 order that stands anywhere in its prompt, so that no case rests on a model's good sense.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A database that somebody else keeps locked, for longer than anybody waits."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from collections.abc import Iterator

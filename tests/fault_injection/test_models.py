@@ -1,7 +1,5 @@
 """Models that misbehave: they stall, say monstrous things, or leave the form; the room goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

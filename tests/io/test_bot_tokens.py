@@ -1,7 +1,5 @@
 """Tokens: which account a mate has where, from the environment and from the home's file."""
 
-from __future__ import annotations
-
 import dataclasses
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Streaming by edits: the newest text, at a bearable pace."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import example, given

@@ -1,7 +1,5 @@
 """Taking a text file to give it to a room."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Nobody in a terminal passes for somebody else: attempts over the socket, by its real client."""
 
-from __future__ import annotations
-
 import dataclasses
 from contextlib import AsyncExitStack
 from pathlib import Path

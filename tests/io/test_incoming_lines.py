@@ -1,7 +1,5 @@
 """Reception: what two platforms bring into one home, with a scripted model and simulated time."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Splitting: nothing lost, nothing too long, no code left open, cut where a reader would pause."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The outbox: what a terminal has said and asked, until it is answered."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 

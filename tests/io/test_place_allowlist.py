@@ -1,7 +1,5 @@
 """Where mates talk on a platform, as it is set: a word that names no place is asked back for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

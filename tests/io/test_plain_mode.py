@@ -1,7 +1,5 @@
 """The plain form, through real pipes and a real socket."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import io

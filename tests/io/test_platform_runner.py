@@ -1,7 +1,5 @@
 """Platforms beside a running home: begun and ended as accounts come and go, each on its own."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import subprocess

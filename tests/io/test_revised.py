@@ -1,7 +1,5 @@
 """Edits, deletions, reactions and places in the terminal: drawn, plain, and as JSON."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The terminal in a real pseudo-terminal, read by a terminal emulator."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import time

@@ -1,7 +1,5 @@
 """What is logged holds no token, however often tokens come and go."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 

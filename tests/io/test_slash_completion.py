@@ -1,7 +1,5 @@
 """Slash commands and completion."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

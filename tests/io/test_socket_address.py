@@ -1,7 +1,5 @@
 """Where the host of a home can be reached."""
 
-from __future__ import annotations
-
 import socket
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The link: joining, resending, taking over, over real sockets and with real processes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

@@ -1,7 +1,5 @@
 """The hall, over a real Unix socket: several terminals, slow ones, and those that talk garbage."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

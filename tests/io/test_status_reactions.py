@@ -1,7 +1,5 @@
 """Marks on lines that called: which line bears one, where, and what becomes of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import anyio

@@ -1,7 +1,5 @@
 """The terminal's style sheet, which names widgets by their classes where no type checker looks."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """The terminal app, driven by Textual's pilot over a real socket."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """What is in the air at the terminal: drafts that grow or are taken back, tools at work, typing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

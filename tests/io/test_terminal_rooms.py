@@ -1,7 +1,5 @@
 """The real rooms behind the real socket, with a scripted model: the whole way but the model."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

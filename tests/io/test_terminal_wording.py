@@ -1,7 +1,5 @@
 """How a room's events read, and how text is drawn."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 

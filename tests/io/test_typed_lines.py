@@ -1,7 +1,5 @@
 """What comes in by a keyboard, a clipboard or a pipe."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

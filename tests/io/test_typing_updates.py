@@ -1,7 +1,5 @@
 """What is in the air of a room, as a platform shows it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

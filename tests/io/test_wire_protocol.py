@@ -1,7 +1,5 @@
 """Frames: two unions, their bytes, and what may be seen."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Callable, Iterable

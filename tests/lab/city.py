@@ -4,8 +4,6 @@
 causes that are looked up here, and the twelve questions. It gives a sentence for each law broken.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Reports stay in one worker (`@reports`), which makes them once.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

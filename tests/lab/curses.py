@@ -5,8 +5,6 @@ Some curses must be refused; some may be let in because they gain nothing.
 Each curse is a name, the file it makes, and a word of the error it must get.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Each imp is a name, the policy, the verdict its decisions must get (the gentlest
 is lawful), and a word that the row must say of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Whoever reads a page so sees what a browser sees; nothing of what made it is ask
 sweeps to report on.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

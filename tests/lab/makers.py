@@ -1,7 +1,5 @@
 """Minds for sweeps in tests, made where they are used: by name, as a sweep's workers make them."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence

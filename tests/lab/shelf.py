@@ -1,7 +1,5 @@
 """Runs that stories are told of: each is played once, into a folder that all tests share."""
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 from functools import cache

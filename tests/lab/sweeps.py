@@ -1,7 +1,5 @@
 """Small sweeps for tests: experiments, minds, engines that note what they do, and what is there."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ up, and each such field is altered in the row: the checker must notice. What is 
 compared is counted here once more, in the plainest way, and any row that counts is altered too.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

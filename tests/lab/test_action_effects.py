@@ -1,7 +1,5 @@
 """Acts: the four outcomes of every protocol, what an act changes, and that its row says all of it."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

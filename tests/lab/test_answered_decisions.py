@@ -1,7 +1,5 @@
 """Answered: what became of each decision, in the first line, in the rates, in what is a finding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

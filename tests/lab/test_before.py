@@ -4,8 +4,6 @@ Their rules say what they said then. `before.tar.gz` holds both, as they were wr
 said of consequences looked at the state of the city.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The city's physics: bounds, time, faults, incidents and what they spread, and the ways between."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from hypothesis import given

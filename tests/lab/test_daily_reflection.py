@@ -1,7 +1,5 @@
 """A day's end: what is believed of it, what that is called, what it leaves; and the Factory by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Why: a decision's page says what its rows say, and a drift's causes add up exactly."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Dice: each throw is a function of run, step, name and purpose, and of nothing else."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given

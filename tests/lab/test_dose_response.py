@@ -1,7 +1,5 @@
 """Doses and tipping points, against curves that are known because they were drawn from."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

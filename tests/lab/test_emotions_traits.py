@@ -1,7 +1,5 @@
 """The inner life: what each outcome, word and night moves, in which direction, and what ablates it."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

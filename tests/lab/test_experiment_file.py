@@ -1,7 +1,5 @@
 """Experiments: what a file may say, how its cells are laid out, and how results are paired."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Goblins: files, minds, models, logs and paths that mean harm, and what becomes of each."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.factory_vocabulary import Decided, Stepped

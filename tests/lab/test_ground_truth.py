@@ -1,7 +1,5 @@
 """Ground truth: no sentence about a consequence that the state of the world does not bear out."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """A report's page: whatever strangers wrote into a run or an experiment, it stays text."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

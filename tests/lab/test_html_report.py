@@ -1,7 +1,5 @@
 """Reports: every section there or explained, every number from the results, nothing from outside."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

@@ -1,7 +1,5 @@
 """The mind of docs/factory.md, installed as the page says, thinks for robots wherever one is named."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Whatever minds return and whatever a scenario says, the city stays lawful and every row is written."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import assume, event, given

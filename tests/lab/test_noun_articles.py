@@ -1,7 +1,5 @@
 """Small words of a story: an article where a place is called by a common noun, and nowhere else."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

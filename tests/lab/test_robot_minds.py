@@ -1,7 +1,5 @@
 """Minds that ask a model: what they are told, what becomes of their answers, and all at the same time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Perceptions: words alone, and every departure from what was sensed is an edit on record."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The audit: what is asked again, what counts as rule-driven, and what a run's folder says then."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

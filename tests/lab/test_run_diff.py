@@ -1,7 +1,5 @@
 """Two runs side by side: where they part, and that every number and sentence is of the rows."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

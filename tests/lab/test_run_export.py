@@ -1,7 +1,5 @@
 """Exports, read back by plain JSON and by polars, and held against the log."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Runs in their folders: cut off anywhere and taken up, forked, held by one process, logged twice."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

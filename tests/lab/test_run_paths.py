@@ -1,7 +1,5 @@
 """Paths, variables and names that lead out of the Factory, and where each of them ends."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Runs in a process of their own, and the archive they come to lie in."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from contextlib import suppress

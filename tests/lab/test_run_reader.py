@@ -1,7 +1,5 @@
 """Reading a run while it grows: closed steps alone, each as its rows say, whatever the log is like."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The score of a run: what is counted while it is written is what its log says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

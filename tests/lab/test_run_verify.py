@@ -1,7 +1,5 @@
 """Verifying a run: whole and true ones pass, and each way of changing one is found and named."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import shutil

@@ -1,7 +1,5 @@
 """What the shipped scenarios promise, over thirty seeds each."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Episodes: the same seed gives the same bytes, all are asked at once, and nobody is always first."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The checker of stories: false sentences of many kinds are planted, and each is caught."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stories of runs: what is told, how it reads, and that it is the same each time."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """A report's numbers: each is recomputed here from the results' lines, or from a run's rows."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

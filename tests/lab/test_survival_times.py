@@ -1,7 +1,5 @@
 """Times to an event, against the leukaemia trial and a published comparison of three groups."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Sweeps: the same bytes however they are run, money that is kept to, tapes, and kills."""
 
-from __future__ import annotations
-
 import io
 import json
 import multiprocessing

@@ -1,7 +1,5 @@
 """The walls of the Factory: models that obey a curse, logs that cannot be written, forged records."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

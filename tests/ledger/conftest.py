@@ -1,7 +1,5 @@
 """A ledger, and somebody who makes facts for it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Facts for tests of the ledger, and a ledger to put them in."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Awaitable, Sequence

@@ -1,7 +1,5 @@
 """Verifying finds one flipped bit anywhere, in what SQL shows and in the file itself."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sqlite3

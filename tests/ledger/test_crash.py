@@ -1,7 +1,5 @@
 """A process killed while it appends: what it was told is written is there, once, and sound."""
 
-from __future__ import annotations
-
 import random  # noqa: TID251
 import signal
 import subprocess

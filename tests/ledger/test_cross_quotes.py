@@ -1,7 +1,5 @@
 """Echoes: what of another stream repeats a line that is to be forgotten, and what does not."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.ledger.erasure.cross_quotes import Chorus

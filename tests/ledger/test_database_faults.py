@@ -1,7 +1,5 @@
 """When the database cannot: each trouble is told in words, and nothing is half written."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """What was forgotten is in no file of the database, whatever SQLite did with its pages before."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path

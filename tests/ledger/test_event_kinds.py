@@ -1,7 +1,5 @@
 """An older program cannot read kinds of events that it does not know: the schema says so first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

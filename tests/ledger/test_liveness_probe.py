@@ -1,7 +1,5 @@
 """A network to PostgreSQL that is lost silently: sockets stay open, and nothing comes through."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Many at once: whatever tasks append, in whatever order, chains are whole and nothing is mixed up."""
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which later texts hold what was forgotten: pure, so tried with Hypothesis."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 

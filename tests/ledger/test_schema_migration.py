@@ -1,7 +1,5 @@
 """Schema and migrations: they agree, they are silent, and they know what is newer or older."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A pooler before PostgreSQL, which lends its sessions for one transaction, or for a connection."""
 
-from __future__ import annotations
-
 import socket
 import struct
 import tempfile

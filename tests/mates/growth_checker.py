@@ -1,7 +1,5 @@
 """What holds the story of a mate against the events that its sentences cite."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from loopforge.core.events import Event

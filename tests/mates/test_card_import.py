@@ -1,7 +1,5 @@
 """Character cards as mates' files and back."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

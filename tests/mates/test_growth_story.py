@@ -1,7 +1,5 @@
 """growth_story: how a mate grew, each sentence borne out by the events it cites."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec.structs import replace

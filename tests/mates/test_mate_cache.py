@@ -1,7 +1,5 @@
 """The cast: who lives here, at this moment."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

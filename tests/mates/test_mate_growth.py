@@ -1,7 +1,5 @@
 """Growth: forks, merges, approved traits and undone changes, on a real ledger and real files."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """listing: mates as people read them."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 

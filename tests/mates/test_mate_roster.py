@@ -1,7 +1,5 @@
 """roster: the mates of a home follow their files, and a broken file stops nobody."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What docs/mates.md tells of a mate's file is so."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

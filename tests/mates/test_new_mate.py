@@ -1,7 +1,5 @@
 """sketch: the file of a new mate."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """shelf: mates are laid aside and brought back, and no file is ever lost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """chronicle: every version a mate ran on is in the ledger, once, with who wrote it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

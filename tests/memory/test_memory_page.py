@@ -1,7 +1,5 @@
 """What docs/memory.md tells in figures, in tables and as people say it is so."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """Ranking of passages: what has no vector yet, and the order in which the best are looked at."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Lines are cut into passages, and questions into cues."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

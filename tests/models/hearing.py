@@ -5,8 +5,6 @@ begin as such a file does, of at most 25 MB, and a model that it has. What it do
 said beforehand, one answer after the other.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

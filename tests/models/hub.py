@@ -1,7 +1,5 @@
 """A place that models' files come from, on loopback, as odd as such places are known to be."""
 
-from __future__ import annotations
-
 import hashlib
 import struct
 import threading

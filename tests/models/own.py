@@ -4,8 +4,6 @@ Ollama, vLLM, LM Studio, llama.cpp, a LiteLLM proxy, and servers that tell no li
 under which paths, what they say to a model they do not have, whether they want a key or know forms.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager

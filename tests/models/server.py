@@ -5,8 +5,6 @@ streamGenerateContent. What it does with each request is a Behaviour; the last o
 It counts requests, so that a test can prove that nothing was asked twice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """What answers cost."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import msgspec

@@ -1,7 +1,5 @@
 """Rests: a model that failed is passed over for a while, then tried by one question."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

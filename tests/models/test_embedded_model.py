@@ -1,7 +1,5 @@
 """The embedded model, through the same client as any other server."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

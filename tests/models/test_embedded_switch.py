@@ -1,7 +1,5 @@
 """Another file's model answers while the home runs: nothing that was asked is lost on the way."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import AsyncIterator

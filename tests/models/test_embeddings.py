@@ -1,7 +1,5 @@
 """Embeddings: the table that comes along, and servers that answer as OpenAI's does, well or badly."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

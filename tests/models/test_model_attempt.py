@@ -1,7 +1,5 @@
 """One attempt at one model, over real HTTP, in each of the four protocols."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

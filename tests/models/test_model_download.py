@@ -1,7 +1,5 @@
 """Fetching a model's file from a place that breaks off, lies, leads elsewhere or refuses."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import shutil

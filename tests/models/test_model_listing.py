@@ -1,7 +1,5 @@
 """The models as their owner sees them: what is listed, what never is, and what answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.errors import Unknown

@@ -1,7 +1,5 @@
 """TieredModels: tries, waits, rests, and the tier's next model; over real HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

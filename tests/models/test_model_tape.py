@@ -1,7 +1,5 @@
 """Tapes: what was recorded comes back, and nothing else ever does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

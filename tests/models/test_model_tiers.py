@@ -1,7 +1,5 @@
 """Tiers: what loopforge.toml and the keys make of the ladder."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

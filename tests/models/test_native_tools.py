@@ -1,7 +1,5 @@
 """Tools in each provider's own form, over real HTTP: offered, called, refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Servers of one's own by their address alone: Ollama, vLLM, LM Studio, llama.cpp, LiteLLM."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

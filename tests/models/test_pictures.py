@@ -1,7 +1,5 @@
 """Pictures over real HTTP: in each protocol the bytes arrive where the service looks for them."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from typing import Any
 

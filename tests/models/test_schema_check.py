@@ -1,7 +1,5 @@
 """Whether an answer fits its schema, and how JSON is found in an answer."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

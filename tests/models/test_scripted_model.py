@@ -1,7 +1,5 @@
 """The scripted model: answers by script, valid under a schema, streamed as told."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

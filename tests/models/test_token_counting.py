@@ -1,7 +1,5 @@
 """Counting tokens: by the model's own tokenizer where it can be asked, else estimated."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

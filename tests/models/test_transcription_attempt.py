@@ -1,7 +1,5 @@
 """One attempt at a voice note, against a server that is as strict as OpenAI's."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import wave

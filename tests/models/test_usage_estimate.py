@@ -1,7 +1,5 @@
 """What a question takes: told beforehand, and added up of all tries afterwards."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from loopforge.core.events import Answered, Usage

@@ -1,7 +1,5 @@
 """A home for each test of accounts, on SQLite and on PostgreSQL."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A house with accounts for tests: a ledger, the registry, the accounts, wired as the app does."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable

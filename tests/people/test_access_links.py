@@ -1,7 +1,5 @@
 """Links that let in, on both databases: the owner's, and invites."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 

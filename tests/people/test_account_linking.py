@@ -1,7 +1,5 @@
 """Linked identity, on both databases: a code, a claim, and one person with several selves."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

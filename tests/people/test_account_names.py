@@ -1,7 +1,5 @@
 """Names and passwords: which are refused, with what sentence, and which count as the same."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

@@ -1,7 +1,5 @@
 """Accounts on both databases: how they end, in several processes, and where no secret stands."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

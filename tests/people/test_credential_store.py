@@ -1,7 +1,5 @@
 """The tables beside the ledger: how a database comes by them, and facts and secrets as one."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import inspect
 from sqlalchemy.engine import Connection

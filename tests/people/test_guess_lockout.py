@@ -1,7 +1,5 @@
 """How long somebody waits who guesses at passwords or codes, and what is held against whom."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.errors import NotLetIn, TooEarly

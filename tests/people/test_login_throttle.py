@@ -1,7 +1,5 @@
 """The fair queue of tries: how many there may be, whose turn is next, what is held against whom."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

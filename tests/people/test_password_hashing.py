@@ -1,7 +1,5 @@
 """Passwords: hashing, checking, renewing."""
 
-from __future__ import annotations
-
 import pytest
 from argon2 import PasswordHasher
 

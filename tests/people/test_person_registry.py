@@ -1,7 +1,5 @@
 """The registry: one person behind one account, however many processes meet them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, cast

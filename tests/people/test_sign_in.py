@@ -1,7 +1,5 @@
 """Signing in and out, on both databases: passwords and sessions."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 

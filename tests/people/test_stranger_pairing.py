@@ -1,7 +1,5 @@
 """Strangers in private, on both databases: shown a code, let in by the owner, or told to go."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The form of an answer: its words first, and only the fields that may be needed."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """chain: plan, critique, final."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.policy import Answer, AnswerOutcome

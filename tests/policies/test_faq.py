@@ -1,7 +1,5 @@
 """Questions about the house, which a small model is not left to guess at."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which examples a small model is shown, by what was just said."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Flows of tasks as transcripts: this was shown, it asked, it was told, it planned."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """The noting mind plans acts of Remember, each with the lines that it says it rests on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopforge.core.action_plan import AgentActionPlan

@@ -1,7 +1,5 @@
 """The mind of docs/policies.md, installed as the page says, thinks for a mate of a room."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From a perception to a prompt, and from an answer to a mode, a rule and a narrative."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Robots with a model: what they ask, and what becomes of answers that are none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

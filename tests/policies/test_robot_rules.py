@@ -1,7 +1,5 @@
 """Robots without a model: the mode changes the act, and what they are like changes the mode."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """The prompt of a small model: what holds of it for any talk at all (see also test_talk)."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """A task in the hands of a small model, as transcripts."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

@@ -1,7 +1,5 @@
 """A small model and tools: what a line wants is known by examples, its arguments are filled in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who said what is exact in every prompt, whatever people write, call themselves or send."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

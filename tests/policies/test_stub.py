@@ -1,7 +1,5 @@
 """stub: a mind with no model, and a plain function."""
 
-from __future__ import annotations
-
 import msgspec
 
 from loopforge.core.policy import as_policy

@@ -1,7 +1,5 @@
 """The Supervisor's mind: what each style says, and how hard."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.text.quantity_bands import BANDS

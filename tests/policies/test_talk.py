@@ -1,7 +1,5 @@
 """talk: a mind that decides whether to speak, and speaks."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

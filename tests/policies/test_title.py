@@ -1,7 +1,5 @@
 """title: a mind that names a conversation."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.policy import Answer, AnswerOutcome

@@ -1,7 +1,5 @@
 """transcript: a mind that writes down voice notes."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.perception import Line, Picture

@@ -1,7 +1,5 @@
 """A home with mates, run for real on SQLite, with a scripted model and simulated time."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """An oven, installed beside Loopforge as a stranger's tool would be."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

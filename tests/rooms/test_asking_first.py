@@ -1,7 +1,5 @@
 """Tools that ask first: what people are shown, their yes, their no, and their silence."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A mate asks another mate of its room, and is told the answer in a turn of its own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

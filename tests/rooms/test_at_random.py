@@ -1,7 +1,5 @@
 """A room under whatever people do, mates say and the machine does: it comes to rest whole."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import tempfile

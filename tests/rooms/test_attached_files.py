@@ -1,7 +1,5 @@
 """Files that tools made, attached to what a mate says: who gets them, who may not, what is gone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -9,8 +9,6 @@ that was saved while it ran, an owner, Ben's account, a backup, and a line of hi
 after it. `ledger.sql` in it is the same ledger as PostgreSQL had it.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from datetime import timedelta

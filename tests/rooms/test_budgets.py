@@ -1,7 +1,5 @@
 """Budgets in a living room: held, settled, stepped down, spent, told once, and begun anew."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Commands of a living room: what they change, and what they tell to whom."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.chat.commands.command_catalogue import BY_NAME, COMMANDS, help_text

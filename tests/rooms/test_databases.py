@@ -1,7 +1,5 @@
 """The same room on both databases."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A service on the web is a tool by one file: the flight status of docs/tools.md, and odd ones."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """Energy bounds everything that mates do without people."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Documents that tools gave are looked into when words that they hold are forgotten."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

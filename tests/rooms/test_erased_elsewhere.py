@@ -1,7 +1,5 @@
 """What is forgotten in one room is gone from what mates elsewhere were shown and said of it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

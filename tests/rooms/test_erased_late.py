@@ -1,7 +1,5 @@
 """What was under way when something was forgotten writes nothing of it down that stays."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

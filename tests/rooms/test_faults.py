@@ -5,8 +5,6 @@ answer but its words stands in the room, no word of the provider's own errors do
 words alone, and the next line is answered.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

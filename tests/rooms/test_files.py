@@ -1,7 +1,5 @@
 """Files in a living room: what mates are told of them, what is found, what stays private."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Forgetting while a room is alive: nothing keeps the words, and talk goes on."""
 
-from __future__ import annotations
-
 import gc
 
 from loopforge.chat.speaking import addressee_detection, name_forms

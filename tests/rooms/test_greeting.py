@@ -1,7 +1,5 @@
 """Whoever is the first in a room is greeted, once, by name, in each mate's own words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.events import Asked

@@ -1,7 +1,5 @@
 """Rooms that nobody is in are let go of, and are the same when somebody comes back."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The life of a room: conversations, titles, what leaves a mind, stop, and starting again."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path

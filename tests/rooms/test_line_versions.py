@@ -1,7 +1,5 @@
 """A mate's last line is said anew, gone on from, and its versions are chosen between."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from itertools import count

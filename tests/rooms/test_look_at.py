@@ -1,7 +1,5 @@
 """Looking at pictures: a model that sees is asked, and who has none is told so."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

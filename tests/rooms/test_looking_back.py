@@ -1,7 +1,5 @@
 """What was said and given in a room is found again, by those who may see it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator

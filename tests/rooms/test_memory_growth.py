@@ -1,7 +1,5 @@
 """What mates keep when one becomes two and two become one: by presence, and truly forgotten."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from pathlib import Path

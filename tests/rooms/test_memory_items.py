@@ -1,7 +1,5 @@
 """What a mate keeps: it rests on lines, changes by events, and is used where presence allows it."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """People and what mates keep of them: seen with its lines, corrected, locked, dropped, forgotten."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Remember and forget work, said by a person or meant by a mate, and are done once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

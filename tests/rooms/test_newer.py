@@ -1,7 +1,5 @@
 """A home that a newer program wrote is refused in a sentence that says what to do, and left as it is."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

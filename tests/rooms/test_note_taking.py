@@ -1,7 +1,5 @@
 """In idle time a mate looks back on a talk, and keeps what its lines really say."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta

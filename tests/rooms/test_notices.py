@@ -1,7 +1,5 @@
 """What a room is told when models do not answer: in time, truly, and the owner what to mend."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

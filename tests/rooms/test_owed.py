@@ -1,7 +1,5 @@
 """Outages of platforms: what mates said is owed, arrives once and in order, and says it is late."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A mind that has itself woken later: by its plan, as its file and those whom it answers allow."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast

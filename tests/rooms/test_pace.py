@@ -1,7 +1,5 @@
 """A mate that types: its line comes after as long as it would take, and stop works in that time."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files that mates write: what goes out, what is refused, who reads them, what forgetting takes."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path

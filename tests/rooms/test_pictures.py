@@ -1,7 +1,5 @@
 """Pictures in a living room: who sees them, which, what is recorded, and what forgetting takes."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from io import BytesIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plots of a room's tables: from a file that somebody gave to a picture in the room."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -4,8 +4,6 @@ Each attack is said in one talk, by a member and by a stranger; then a week goes
 begins with somebody else, and its prompts are read, its rights compared.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -5,8 +5,6 @@ few things everywhere. Each word that comes up in another room is held against a
 who was there: written anew here, so that it shares no mistake with the query.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import tempfile

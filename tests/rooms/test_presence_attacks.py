@@ -5,8 +5,6 @@ by each kind of memory that can hold it, in each place; and by tools, titles, ex
 Each kind is also found where it may be: a search that finds nothing anywhere proves nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ What ana told maya in private is recalled for a turn in another room of theirs, 
 tool; then bo is brought in. Each prompt and each line after that moment is read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -1,7 +1,5 @@
 """Programs of mates in a room: their calls are judged, asked about, recorded and made once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

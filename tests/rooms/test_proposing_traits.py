@@ -1,7 +1,5 @@
 """A mate asks to be changed in a trait: nothing changes before the owner says yes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

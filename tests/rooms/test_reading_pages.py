@@ -1,7 +1,5 @@
 """Mates read pages of the web: what people gave, what pages showed, and nothing else unasked."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator

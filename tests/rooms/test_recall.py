@@ -1,7 +1,5 @@
 """What was said is recalled by what it is about: where it may be, as it stands now, or not at all."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from functools import partial
 from pathlib import Path

@@ -3,8 +3,6 @@
 What test_recall.py says of presence holds here too, where every passage comes by the indexes.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial

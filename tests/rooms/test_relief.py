@@ -1,7 +1,5 @@
 """The fallback mate: who is called and cannot run is answered for, and answers again later."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.chat.room.platform_channels import ChannelSpot

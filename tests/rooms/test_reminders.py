@@ -1,7 +1,5 @@
 """Reminders ring once, when they are due, where the person is; routines wake their mate."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Lines that were edited or deleted: people and mates see what stands there now, and no more."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import UTC
 from itertools import chain, repeat

@@ -1,7 +1,5 @@
 """Rights in a living room: who wakes mates, changes the room, and has tools used."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

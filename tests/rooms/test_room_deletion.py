@@ -1,7 +1,5 @@
 """/delete: what it would mean is told first; its name said again deletes the room for good."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

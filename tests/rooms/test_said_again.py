@@ -1,7 +1,5 @@
 """A fact that was kept of a private talk and is said again before others, and who is told of it."""
 
-from __future__ import annotations
-
 from loopforge.runtime.memory_values import RecallQuery
 from tests.rooms.conftest import Home, hum
 from tests.rooms.test_presence_attacks import QUESTION, SECRET, WORD, kept, said

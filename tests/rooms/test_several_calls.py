@@ -1,7 +1,5 @@
 """Several tools in one answer of a mate: side by side, in turn, and over a death of the program."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import timedelta

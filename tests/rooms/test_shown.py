@@ -1,7 +1,5 @@
 """What a whole prompt holds: who a mate is, who else is here, and names as they are, once cleaned."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

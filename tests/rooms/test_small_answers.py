@@ -1,7 +1,5 @@
 """Small answers: an emoji in place of words, and short lines in place of one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.room_vocabulary import Reacted, Said

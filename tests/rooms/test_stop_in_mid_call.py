@@ -1,7 +1,5 @@
 """Stop ends everything that runs or waits for a turn: programs, threads, questions."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading

@@ -1,7 +1,5 @@
 """A room with people and mates, from a line heard to a line said and delivered."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.chat.why.flight_record import LineRecord

@@ -1,7 +1,5 @@
 """What tools give besides words: kept, called by a handle, taken by other tools, gone when forgotten."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator

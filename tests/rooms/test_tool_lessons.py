@@ -1,7 +1,5 @@
 """What a mate's tool failed at is kept as a lesson, and comes back before it is used again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

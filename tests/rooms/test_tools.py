@@ -1,7 +1,5 @@
 """Tools in a living room: used within a turn, waited for, stopped, and taken up after a crash."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Bad input and bad luck: a clear error each, and nothing lost."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from pathlib import Path

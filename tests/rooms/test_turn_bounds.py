@@ -1,7 +1,5 @@
 """Bounds of a turn in a living room: which is met, what the mate is told, and that it answers."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Before a turn what fits comes back by itself: with when and from whom, within bounds, on record."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Two programs on one database: a line is heard once, and a person joins once, whoever writes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Mates speak up by themselves: after a silence, at an hour, where the room lets them, once."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime
 from itertools import count

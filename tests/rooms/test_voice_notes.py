@@ -1,7 +1,5 @@
 """Voice notes in a living room: written down before mates answer, the sender's own, never lost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A yes is for what was shown: whatever comes between, that runs, and it runs once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Why: the flight record of a line, and replaying its turn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.app import minds

@@ -1,7 +1,5 @@
 """Tools that mates write: shown to the owner, approved, versioned, used, and taken back."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A turn's surroundings: a real SQLite ledger, a scripted model, seeded dice, simulated time."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

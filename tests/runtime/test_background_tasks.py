@@ -1,7 +1,5 @@
 """What is to be done whatever becomes of the ledger: when it is tried again, and what is said."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError

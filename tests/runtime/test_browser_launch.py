@@ -1,7 +1,5 @@
 """The browser is opened where somebody sees it, by a file that is theirs alone."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

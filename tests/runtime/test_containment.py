@@ -1,7 +1,5 @@
 """Every misdeed of a mind, before every driver: its own turn fails of it, and the next one works."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from copy import deepcopy

@@ -3,8 +3,6 @@
 Whatever the surface or the ledger does, what is to go out goes out once.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager

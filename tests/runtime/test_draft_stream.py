@@ -1,7 +1,5 @@
 """Drafts are looked at a dozen times a second, whatever comes how fast."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Effects: uses of tools, worked off outside the lanes, on record step by step."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Replay: the recorded exchange, fed to the policy again."""
 
-from __future__ import annotations
-
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Called, Event, Perceived
 from loopforge.core.perception import AgentPerception

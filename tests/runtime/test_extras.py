@@ -1,7 +1,5 @@
 """Libraries that only some homes need: who may import them, and what is read where one is missing."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What a process freed goes back to the system, and nobody is hindered where it cannot."""
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 import subprocess

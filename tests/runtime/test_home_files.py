@@ -1,7 +1,5 @@
 """Files of a home: no pipe, no device and no file of holes is read as one."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

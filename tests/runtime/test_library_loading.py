@@ -1,7 +1,5 @@
 """Libraries are loaded one after another."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading

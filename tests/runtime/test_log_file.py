@@ -1,7 +1,5 @@
 """The log on disk: what is kept of it, and that it disturbs nobody."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

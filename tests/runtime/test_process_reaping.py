@@ -1,7 +1,5 @@
 """A child process ends with its block, however often whoever waits for it is cancelled."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

@@ -1,7 +1,5 @@
 """Signals: what is published is heard, what is halted stops."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.runtime.local.room_pubsub import LocalSignals

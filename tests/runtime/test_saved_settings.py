@@ -1,7 +1,5 @@
 """What is saved in a home while several processes save: nothing of it is lost."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lanes: one at a time in a stream, streams side by side, tried again."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

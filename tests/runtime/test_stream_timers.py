@@ -1,7 +1,5 @@
 """Timers: a stream is woken when it wished to be, once."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The log as JSON: one object a line, with the room or task that it is about."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """Ids and dice: never the same twice, never out of order. Simulated time: never ahead of threads."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import uuid

@@ -1,7 +1,5 @@
 """Time limits: a mind of one's own that never comes back loses its turn, and the run goes on."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import threading

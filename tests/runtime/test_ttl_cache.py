@@ -1,7 +1,5 @@
 """A look holds for a moment."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from loopforge.runtime.ttl_cache import MOMENT, TtlCache

@@ -1,7 +1,5 @@
 """The driver of a turn: it performs what a policy asks, and records each step before it happens."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The record: prompts and lines written as changes."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

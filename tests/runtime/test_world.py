@@ -3,8 +3,6 @@
 Its turns go as a room's do: recorded, judged, halted, taken up after a crash, ended in one append.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ Now is Tuesday 13 October 2026, 10:20, in Berlin; the clocks go back on Sunday 2
 the language, the words, one form or several, and what is to come of each.
 """
 
-from __future__ import annotations
-
 from tests.schedule.phrase_rows import at, rule, span
 
 Row = tuple[str, str, list[dict[str, str]], str]

@@ -4,8 +4,6 @@ Now is Wednesday 25 March 2026, 14:00, in Berlin; the clocks go forward on Sunda
 the language, the words, the form and what is to come of it: "fits", "asks", or why it is refused.
 """
 
-from __future__ import annotations
-
 Row = tuple[str, str, dict[str, str], str]
 
 

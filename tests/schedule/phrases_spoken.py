@@ -1,7 +1,5 @@
 """More of what people say of when, as they say it: each way once, in four languages."""
 
-from __future__ import annotations
-
 from tests.schedule.phrase_rows import WORKDAYS, Row, at, rule, span
 
 MORE: list[Row] = [

@@ -1,7 +1,5 @@
 """Reminders are set when words and form agree, asked about when words are open, else refused."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

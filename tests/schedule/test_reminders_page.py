@@ -1,7 +1,5 @@
 """What docs/reminders.md shows is so."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The rings of a rule, against a plain reading: all local moments, given their zone, in order."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo

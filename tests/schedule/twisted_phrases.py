@@ -4,8 +4,6 @@ Now is Tuesday 13 October 2026, 10:20, in Berlin. A row is the language, the wor
 a mind that overheard what is odd in them.
 """
 
-from __future__ import annotations
-
 TWISTS: list[tuple[str, str, dict[str, str]]] = [
     ("en", "two hours before Friday at nine", {"at": "2026-10-16T09:00"}),
     ("en", "the Friday after Christmas at 9am", {"at": "2026-10-16T09:00"}),

@@ -7,8 +7,6 @@
 "refused"   of a batch, what is second in its stream is never taken
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

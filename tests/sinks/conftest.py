@@ -1,7 +1,5 @@
 """What tests of sinks share: a ledger on disk, tasks in it, and sinks that run as a home wants them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime

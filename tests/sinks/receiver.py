@@ -1,7 +1,5 @@
 """Whoever receives a webhook, on loopback: keeps what was signed rightly, and does wrong as told."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable

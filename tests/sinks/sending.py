@@ -1,7 +1,5 @@
 """A process that has tasks go on and a webhook told of it, to be killed: DATABASE, ADDRESS, TURNS."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 

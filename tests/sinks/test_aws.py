@@ -1,7 +1,5 @@
 """SQS and DynamoDB, by moto's server as a process, through trouble: at least once, in order, whole."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`doctor --deep`, by moto's server: what is there and may be used, what is not, how to mend it."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

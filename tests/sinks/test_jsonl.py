@@ -1,7 +1,5 @@
 """JSON lines, over a real ledger: nothing lost, nothing doubled, nothing that was forgotten."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A home that is killed while it tells: the cursor survives, nothing is lost, order is kept."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lines from a queue: each heard once, in its room, by whom it says; what is none stays there."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """The cursors of sinks, on SQLite and on a real PostgreSQL: how far each came, whoever asks."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 
 import pytest

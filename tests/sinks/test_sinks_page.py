@@ -1,7 +1,5 @@
 """docs/sinks.md says what is true: its settings can be set, its Python runs, its table is the code's."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Traces, from a real home's turns to a collector on loopback: spans by the conventions, no texts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

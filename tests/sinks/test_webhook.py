@@ -1,7 +1,5 @@
 """The webhook, over real sockets, by a receiver that does wrong: at least once, in order, signed."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Signatures: right ones are taken, from either secret; others, old ones and changed bodies are not."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

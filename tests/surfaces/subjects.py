@@ -1,7 +1,5 @@
 """What the contract of surfaces asks of the twins: one person, one mate, and trouble on order."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

@@ -1,7 +1,5 @@
 """The contract of surfaces: what holds on each that is installed, a stranger's like our own."""
 
-from __future__ import annotations
-
 import dataclasses
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Every method is one command to a twin, in this process or in another: only `perf
 What the commands do stands in town.py and people.py.
 """
 
-from __future__ import annotations
-
 import asyncio
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Sequence

@@ -5,8 +5,6 @@ have another type, and where warnings are errors that is what is raised instead 
 PTB_TIMEDELTA=1 in the environment it does not.
 """
 
-from __future__ import annotations
-
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -4,8 +4,6 @@ This folder is a package without __init__.py, as all folders of tests are: with 
 import it as `telegram` and hide the library of that name.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

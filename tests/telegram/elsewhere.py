@@ -1,7 +1,5 @@
 """A twin in a process of its own, so that whoever talks to it may be killed without it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

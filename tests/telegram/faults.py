@@ -1,7 +1,5 @@
 """Trouble on order: which call is struck, and by what. What each kind means stands in city.py."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ change nothing, or that are refused for another reason, count like others. Other
 signs, deletions, drafts in private) are not counted here: nobody tells their limits.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict, deque
 

@@ -1,7 +1,5 @@
 """A home that is on Telegram's twin, with a scripted model and a fast clock."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

@@ -5,8 +5,6 @@ who poll at once the earlier is told Conflict; allowed_updates stays as it was l
 says what is kept from then on. An update is never lost by an answer that did not arrive.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Each public method is a command; its arguments are read by their annotations.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import mimetypes

@@ -4,8 +4,6 @@ All of it is plain frozen data that travels as JSON, so that a twin in another p
 same. What is doubled is told by `doubled`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Albums: several files that somebody gives at once, and places that move."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.room_vocabulary import Heard, LineEdited

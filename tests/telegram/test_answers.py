@@ -1,7 +1,5 @@
 """Answers to commands on Telegram: a long one is a message and a file; what met one is said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

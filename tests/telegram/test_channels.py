@@ -1,7 +1,5 @@
 """Channels: whose posts say not who of the administrators wrote them, be it one of our bots."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.chat.room.platform_channels import ChannelSpot

@@ -1,7 +1,5 @@
 """Connecting a mate's bot to Telegram: what is looked at, told and kept, against the twin."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several bots of ours in one group are one home: it hears once, and acts once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

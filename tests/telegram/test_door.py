@@ -1,7 +1,5 @@
 """The door of a mate on Telegram: what strangers can do there, and what is kept of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.app import open_app

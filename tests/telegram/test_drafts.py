@@ -1,7 +1,5 @@
 """Drafts in groups: they leave lines room within Telegram's limits."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

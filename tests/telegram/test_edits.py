@@ -1,7 +1,5 @@
 """A line that was changed elsewhere is changed on Telegram, whole, in the messages it has."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

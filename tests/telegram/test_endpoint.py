@@ -1,7 +1,5 @@
 """Another server of the Bot API: named by one setting, it is what every call and file goes to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import signal

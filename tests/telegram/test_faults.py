@@ -1,7 +1,5 @@
 """Trouble on order: what each fault does to python-telegram-bot, and what the records say."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The twin's limits: what Telegram documents, and that a client is told how long to wait."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """A file that comes slowly: it holds up its own chat, and no other one of that bot."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What people send on Telegram beside words: what a mate sees of each, and that none is lost."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Within Telegram's limits: a sending that broke off holds up a chat for less than a minute."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime

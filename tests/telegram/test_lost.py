@@ -1,7 +1,5 @@
 """A line that Telegram refuses for good: the people who wait for it are told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

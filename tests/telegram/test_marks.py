@@ -1,7 +1,5 @@
 """Marks on lines whose answers are late, lost, or from before a restart, on Telegram."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

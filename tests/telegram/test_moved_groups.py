@@ -1,7 +1,5 @@
 """A group that becomes a supergroup keeps its room and what it is owed, whoever says so first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.delivery_states import Failed

@@ -1,7 +1,5 @@
 """Buttons under a question on Telegram, at odd moments and in basic groups."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers that are none of Telegram's: the page of a proxy, or a refusal without its particulars."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Questions whether a mate may use a tool, answered by buttons, answers and thumbs on Telegram."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Buttons under a reminder that rang on Telegram: to put it off, or to have it ring no more."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Drafts on Telegram stand where their lines will stand: never after them, never before others."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

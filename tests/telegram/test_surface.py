@@ -1,7 +1,5 @@
 """Mates on Telegram: private chats, groups, topics, and nothing said twice."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A task in a private chat of Telegram: one message that is edited, a sign, a question, a result."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What Telegram tells again, since the program ended before it was acknowledged, is done once."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

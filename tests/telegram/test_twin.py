@@ -1,7 +1,5 @@
 """python-telegram-bot and aiogram, as they are, against Telegram's twin: what bots may do."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from typing import Any

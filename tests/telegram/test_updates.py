@@ -1,7 +1,5 @@
 """What Telegram tells that cannot be read, or not be kept: nothing else is lost by it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

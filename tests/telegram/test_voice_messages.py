@@ -1,7 +1,5 @@
 """Voice messages of Telegram: which file one is, and that what is said in it is heard."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

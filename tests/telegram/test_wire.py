@@ -1,7 +1,5 @@
 """The judge: what does not fit the official documents is found, on either side."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

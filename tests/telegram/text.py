@@ -4,8 +4,6 @@ Lengths and offsets are in UTF-16 units, as Telegram counts; errors are in Teleg
 not cover markup (mates send entities), custom emoji, hashtags, phone numbers and e-mail addresses.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

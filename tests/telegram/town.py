@@ -7,8 +7,6 @@ was before they came nor of deletions. It does not know HTTP (twin.py), what peo
 inline mode, nor votes in polls.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path

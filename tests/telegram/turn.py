@@ -1,7 +1,5 @@
 """One call of a bot: whose it is, what came with it, and what it may reach."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

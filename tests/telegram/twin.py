@@ -26,8 +26,6 @@ which runs `python -m tests.telegram.twin PACE`; that prints one line of JSON {"
 takes commands as POST {base}/control/{command} with a JSON object, and ends with its stdin.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import mimetypes

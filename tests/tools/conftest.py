@@ -1,7 +1,5 @@
 """A home as tools see it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path

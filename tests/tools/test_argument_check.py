@@ -1,7 +1,5 @@
 """Schemas of strangers: what they ask of arguments is checked, and nothing they say takes long."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The calculator: what people ask of it, as they write it; and what would keep it busy for ever."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """The clock: now and here, elsewhere, later, and how long until."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

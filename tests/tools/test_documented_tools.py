@@ -1,7 +1,5 @@
 """The page on tools names what comes along, and says of it what is so."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

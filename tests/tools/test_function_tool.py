@@ -1,7 +1,5 @@
 """A typed function as a tool, that of docs/tools.md first of all."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import threading

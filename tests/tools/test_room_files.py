@@ -1,7 +1,5 @@
 """Words in a file of a room: where they stand, whatever the file and the words are."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.tools.room_files import AROUND, MOST, found

@@ -1,7 +1,5 @@
 """Commands in the sandbox, as a mate of a room uses them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """The registry of tools: arguments are held against the tool's schema before anything is touched."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

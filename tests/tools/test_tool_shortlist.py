@@ -1,7 +1,5 @@
 """The shortlist: which tools a turn is offered where there are many, in which order; find_tools."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

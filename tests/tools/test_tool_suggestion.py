@@ -1,7 +1,5 @@
 """Suggestion: which of many tools fit a talk, and what it does without vectors."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A home whose web room is open, on a real port, with a scripted model; and people who come in."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import html

@@ -1,7 +1,5 @@
 """What tests of the lab's pages share: runs in a home, waiting for them, and reading a stream."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Every route, walked by those who should not get in."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator

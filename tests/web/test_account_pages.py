@@ -1,7 +1,5 @@
 """The door: who comes in by which link, under which name, and what it does not tell."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

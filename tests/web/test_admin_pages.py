@@ -1,7 +1,5 @@
 """The owner's pages: for nobody else, without secrets, and without a word of rooms they are not in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import AsyncIterator
 from itertools import chain

@@ -1,7 +1,5 @@
 """What somebody may try by hand: floods, crooked addresses and forms, names that are code."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import re

@@ -1,7 +1,5 @@
 """Faces: always the same for one seed, different for different ones, and harmless."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 

@@ -1,7 +1,5 @@
 """Pictures of people and mates: given, looked at before they are kept, shown, and taken away."""
 
-from __future__ import annotations
-
 import io
 import re
 

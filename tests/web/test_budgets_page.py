@@ -1,7 +1,5 @@
 """Budgets on the owner's page, on the page of a room, and for Prometheus."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 

@@ -1,7 +1,5 @@
 """The map of a city: the same for the same city, readable, and near on paper what is near on foot."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

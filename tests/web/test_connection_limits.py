@@ -1,7 +1,5 @@
 """Connections that keep the home waiting: by time, by number, by files; and what goes on beside."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

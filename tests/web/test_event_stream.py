@@ -1,7 +1,5 @@
 """The stream of a room: complete, once, in order, whatever breaks."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Taking along in the browser: a room, a mate, oneself; what is in it, and who may."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

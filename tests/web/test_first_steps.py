@@ -1,7 +1,5 @@
 """The first minute in the browser: greeted, three lines to click, and three steps to better."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Nobody on the web passes for somebody else: attempts by every form that takes words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.models.scripted_model import ScriptedModels

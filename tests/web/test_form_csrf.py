@@ -1,7 +1,5 @@
 """What may write here: pages of this home, in the browser that came in; and nobody's cookie alone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How mates grew, in the browser: told to whoever may know it, changed by the owner alone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Guests: whose room they come into, who is there, how to leave; and what they may use."""
 
-from __future__ import annotations
-
 import re
 
 import httpx

@@ -1,7 +1,5 @@
 """What the host of a home does for its web room besides serving it."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path

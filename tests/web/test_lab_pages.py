@@ -1,7 +1,5 @@
 """The lab's pages: everybody may look, the owner alone starts, and a log is never trusted."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import json

@@ -1,7 +1,5 @@
 """The stream of a run: every step once, in order, whatever breaks, until it is over."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The ledger on the owner's page: newest first, page by page, by stream and kind; and verified."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import re

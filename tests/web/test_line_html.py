@@ -1,7 +1,5 @@
 """Lines as HTML: the same for every reader, nothing of other lines in them, nothing forgotten."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """What people do to single lines in the browser: only what they may see, only to what is theirs."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import json

@@ -1,7 +1,5 @@
 """Who can open a link that is given to others, and how it begins."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket

@@ -1,7 +1,5 @@
 """One's other selves on the page "You", and strangers who knock on the owner's page."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Links for the owner, printed by commands while the home runs."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The hub: one room for many pages, and nothing that breaks in it makes a page deaf."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

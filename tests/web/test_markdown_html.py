@@ -3,8 +3,6 @@
 Everything that is rendered here is read by an HTML parser that knows nothing of how it was made.
 """
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

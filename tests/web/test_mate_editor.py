@@ -1,7 +1,5 @@
 """drafts: what is wrong with a mate's file stands at its line, and two texts are told apart."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Mates in the browser: looked at by everybody, written by the owner, never over unseen work."""
 
-from __future__ import annotations
-
 import asyncio
 import html
 import json

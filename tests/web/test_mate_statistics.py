@@ -1,7 +1,5 @@
 """How a mate does: what it cost, and its drills in the Factory, on its page."""
 
-from __future__ import annotations
-
 from loopforge.lab.inspect.run_archive import Archive
 from loopforge.web.room.mate_statistics import drills_of
 from tests.web.conftest import Guest, Town, words

@@ -1,7 +1,5 @@
 """A mate's tools as switches on its page, and what its file says then."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

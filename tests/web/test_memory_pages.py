@@ -1,7 +1,5 @@
 """What mates know of you, in the browser: seen with its lines, changed, and nobody else's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept

@@ -1,7 +1,5 @@
 """Larger models that run here, by buttons: fetched, cancelled, taken, used, removed; owner only."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator

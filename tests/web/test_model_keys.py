@@ -1,7 +1,5 @@
 """A better model by a key or an address given in the browser: tried, saved, chosen, removed."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files that mates wrote, in the browser: whom they are handed to, and how."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.room_vocabulary import Said

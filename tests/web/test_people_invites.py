@@ -1,7 +1,5 @@
 """People and invites on the owner's pages: closing, forgetting, and links that are shown once."""
 
-from __future__ import annotations
-
 import re
 
 from tests.web.conftest import Guest, Town

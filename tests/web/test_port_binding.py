@@ -1,7 +1,5 @@
 """The port of the web room."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 

@@ -1,7 +1,5 @@
 """What a person may not see of a room reaches them by no way: page, stream, title, mark or answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.events import Fact

@@ -1,7 +1,5 @@
 """A mate asks first, in the browser: what people read, their answer, and who may give it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

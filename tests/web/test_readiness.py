@@ -1,7 +1,5 @@
 """/ready: a home says whether it can serve, to whoever watches over it."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from contextlib import closing, suppress

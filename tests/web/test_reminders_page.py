@@ -1,7 +1,5 @@
 """Reminders in the browser: the page of a room, the panel beside it, one that rang, all of one's own."""
 
-from __future__ import annotations
-
 import re
 
 from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderMoved, ReminderSet

@@ -1,7 +1,5 @@
 """Edits, deletions and reactions on pages: live over the stream, and as a page is loaded."""
 
-from __future__ import annotations
-
 import asyncio
 
 from loopforge.chat.room.platform_channels import ChannelSpot

@@ -1,7 +1,5 @@
 """Rooms in the browser, by their forms: what people do, and what others then see."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from pathlib import Path

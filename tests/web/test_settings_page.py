@@ -1,7 +1,5 @@
 """Settings changed in the browser: at once, on record, undone; and who may not."""
 
-from __future__ import annotations
-
 import re
 import stat
 from pathlib import Path

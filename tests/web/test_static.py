@@ -1,7 +1,5 @@
 """What browsers are given besides pages: little, nothing from elsewhere, nothing the policy forbids."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 from pathlib import Path

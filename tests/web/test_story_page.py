@@ -1,7 +1,5 @@
 """The story on its page: sentences lead to steps, and a long one is shown a few days at a time."""
 
-from __future__ import annotations
-
 import html
 import re
 from typing import Any

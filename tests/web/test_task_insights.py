@@ -1,7 +1,5 @@
 """What a task was given of earlier ones, as its pages tell it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

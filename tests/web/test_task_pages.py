@@ -1,7 +1,5 @@
 """Tasks in the browser, without one: who sees them, what forms do, and what is refused in words."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

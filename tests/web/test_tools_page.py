@@ -1,7 +1,5 @@
 """The owner's page of tools: what there is, MCP servers and what is amiss with them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from loopforge.tools.programs.written_tools import WrittenVersion

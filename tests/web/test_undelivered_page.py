@@ -1,7 +1,5 @@
 """What was owed: shown to the room's people and the owner, and sent again, once, by a press."""
 
-from __future__ import annotations
-
 import re
 from contextlib import closing
 

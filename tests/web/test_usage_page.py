@@ -1,7 +1,5 @@
 """Usage on the owner's page: the figures, the bars, and the empty state."""
 
-from __future__ import annotations
-
 import re
 from datetime import date, timedelta
 

@@ -1,7 +1,5 @@
 """Why? in the browser: the record as page, panel, text and JSON, and who may open it."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

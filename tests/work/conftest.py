@@ -1,7 +1,5 @@
 """A home in which tasks are worked on for real: SQLite, the sandbox, a scripted model."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A real, small package from PyPI with its own tests, as it is installed here, and a bug in it."""
 
-from __future__ import annotations
-
 from importlib.metadata import files
 from pathlib import Path
 

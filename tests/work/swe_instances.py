@@ -4,8 +4,6 @@ Each is a package in which one line is another than it was, and a test that tell
 on past the base commit to the line as it was: whoever could see it would have the solution.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from importlib.metadata import files

@@ -1,7 +1,5 @@
 """Attempts at real tasks are scored and looked back on, as it stands on record."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A database that is locked for a moment: what a room decides on its task is done all the same."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines that were deleted, of which a task was made or is steered: it does nothing with them."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

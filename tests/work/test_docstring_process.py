@@ -1,7 +1,5 @@
 """Where docstrings are missing in code, and whether a change is of nothing but them."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.core.work.watch_events import CodePlace

@@ -1,7 +1,5 @@
 """A mate that says it is done although the tests that it ran last failed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.runtime.ports import Question

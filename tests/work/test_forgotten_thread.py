@@ -1,7 +1,5 @@
 """What becomes of a room whose task was forgotten: it is a room like any other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What an attempt taught is kept, put before the next one, and is people's to change."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

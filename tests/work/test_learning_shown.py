@@ -5,8 +5,6 @@ one try. The learner guesses, unless it was told something: then it does what it
 Whether a plant ran is known by the plants alone.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

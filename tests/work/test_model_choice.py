@@ -1,7 +1,5 @@
 """Which model does what of a task: by the tables, by settings, by what somebody names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A watched repository: new commits are seen once, and docstrings are offered on a branch."""
 
-from __future__ import annotations
-
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

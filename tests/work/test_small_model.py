@@ -1,7 +1,5 @@
 """A task that the embedded model works on: a real job, as small as it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Who goes on with a task that does not get on: each reason is on record, and said in its room."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

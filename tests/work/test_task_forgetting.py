@@ -1,7 +1,5 @@
 """What is left of a task whose words were forgotten: nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 And what does not: somebody who speaks during its last turn.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from datetime import datetime, timedelta

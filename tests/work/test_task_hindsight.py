@@ -1,7 +1,5 @@
 """What a mate in a task is shown of its own last turn, besides what its tools gave."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.models.scripted_model import ScriptedAnswer

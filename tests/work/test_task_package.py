@@ -1,7 +1,5 @@
 """A real, small package from PyPI with a bug: a test of it fails, it is mended, all pass."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.work.conftest import in_order, working

@@ -1,7 +1,5 @@
 """A task on a real PostgreSQL: worked on, stopped, resumed, killed, and gone on with."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

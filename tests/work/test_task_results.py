@@ -1,7 +1,5 @@
 """What comes of a task in a repository: shown, approved as it was shown, rejected, undone."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who may do what about a task, and what can be done as it stands: two tables."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

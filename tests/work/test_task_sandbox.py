@@ -1,7 +1,5 @@
 """Roles as files: what they say of the sandbox holds, and programs are among a task's tools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

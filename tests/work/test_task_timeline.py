@@ -1,7 +1,5 @@
 """A task turn by turn, as pages show it: drawn from a record that real turns wrote."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.work.task_confidence import START

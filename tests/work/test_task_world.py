@@ -1,7 +1,5 @@
 """A task from its line to its end, with real commands in the sandbox and a scripted model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A thread is held by one task at a time, under a number that only grows."""
 
-from __future__ import annotations
-
 from loopforge.work.thread_lease import LEASE, ThreadLeases
 from tests.runtime.conftest import Stage, stage
 

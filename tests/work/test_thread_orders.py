@@ -1,7 +1,5 @@
 """A yes or a no in a room is for what was shown there; buttons stand under what can be decided."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Tasks in rooms: given by a line or a command, watched, steered, stopped, and what comes of them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

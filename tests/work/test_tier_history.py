@@ -1,7 +1,5 @@
 """Tasks that begin with a tier that was learned: on record, by what people approved, off as it comes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

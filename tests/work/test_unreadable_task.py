@@ -1,7 +1,5 @@
 """A task whose record cannot be read: the home goes on without it."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

@@ -4,8 +4,6 @@ The learner is a script. Of half of the packages it knows the line that is wrong
 edits another one, unless it was told where to look, which looking back on a failed attempt teaches.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Words between Discord and the house: readable inward, harmless outward, code as it was."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

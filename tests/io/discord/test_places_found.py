@@ -1,7 +1,5 @@
 """Looking for a place of Discord: what is said of it, and what is said by something on the way."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """After a gap few places are read at a time, and those first in which somebody speaks now."""
 
-from __future__ import annotations
-
 import asyncio
 
 from loopforge.io.discord.connection.rate_limit import Turnstile

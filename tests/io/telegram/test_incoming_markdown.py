@@ -1,7 +1,5 @@
 """Words between Telegram and the house: entities inward as Markdown, Markdown outward as entities."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a message of Telegram says, with what it passes on or answers from elsewhere."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a message without words is, in words: so a mate knows what was put before it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What every ledger promises of appending."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 from math import inf, nan

@@ -1,7 +1,5 @@
 """What every ledger promises of changing tables beside its events."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

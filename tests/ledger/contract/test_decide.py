@@ -1,7 +1,5 @@
 """What every ledger promises to those who decide on what stands in a stream."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

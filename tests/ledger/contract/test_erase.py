@@ -1,7 +1,5 @@
 """What every ledger promises of forgetting."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What every ledger promises those who write while something is forgotten."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import threading

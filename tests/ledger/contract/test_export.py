@@ -1,7 +1,5 @@
 """What every ledger promises of exporting."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What every ledger promises to several processes that share it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress

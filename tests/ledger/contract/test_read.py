@@ -1,7 +1,5 @@
 """What every ledger promises of reading."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.errors import Unknown

@@ -1,7 +1,5 @@
 """What every ledger promises of lines that were edited or deleted."""
 
-from __future__ import annotations
-
 from loopforge.core.edited_lines import Revised
 from loopforge.core.room_vocabulary import LineDeleted, LineEdited
 from loopforge.core.text.erasable_text import Words

@@ -1,7 +1,5 @@
 """What every ledger promises of searching."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

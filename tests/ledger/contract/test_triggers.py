@@ -1,7 +1,5 @@
 """The database itself keeps events as they are, whoever comes with whatever client."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

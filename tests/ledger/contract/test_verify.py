@@ -1,7 +1,5 @@
 """What every ledger promises of verifying."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

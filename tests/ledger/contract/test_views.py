@@ -1,7 +1,5 @@
 """What every ledger promises of views, of the outbox and of snapshots."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Connects as a home does, lists the tools, uses each once, and answers what it is
 defaults of the form.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """A place where the odd server lies."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

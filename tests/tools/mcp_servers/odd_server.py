@@ -12,8 +12,6 @@ crowd    gives 20,000 parts that are none     heap  gives lists without number w
 prying   asks for what nobody can give, and for too much          bare  gives a result without any
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

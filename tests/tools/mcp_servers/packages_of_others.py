@@ -1,7 +1,5 @@
 """Packages of others that tests use as they are: fetched from where their makers put them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

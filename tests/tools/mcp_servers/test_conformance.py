@@ -1,7 +1,5 @@
 """The MCP project's own conformance suite, against the client that a home uses."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """MCP servers that mean ill: what they say keeps nobody waiting, and changes no screen."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

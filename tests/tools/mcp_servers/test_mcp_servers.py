@@ -1,7 +1,5 @@
 """MCP servers in plain Python, in the sandbox: their tools as mates of a room use them."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import json

@@ -3,8 +3,6 @@
 Five are used by themselves; with the sixth, a browser's, a mate of a home browses in steps.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

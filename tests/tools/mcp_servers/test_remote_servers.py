@@ -1,7 +1,5 @@
 """MCP servers elsewhere: the official SDK's own server, by streamable HTTP over real sockets."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import socket

@@ -1,7 +1,5 @@
 """What MCP servers ask people in the middle of a use, and who may answer what."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures of pages of the web: drawn by a real Chromium in the sandbox, and what it cannot reach."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import dataclasses

@@ -1,7 +1,5 @@
 """Plots: which tables are read, what is chosen of them, what is refused, and what is drawn."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Programs in monty: what they are kept from, what they are told, and that they go the same way."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime

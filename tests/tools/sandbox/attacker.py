@@ -7,8 +7,6 @@ other end means that the attack itself is broken, and says nothing. It runs outs
 """
 
 # ruff: noqa: D103, TID251, PTH104, PTH110, PTH115, PTH123, PTH208
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

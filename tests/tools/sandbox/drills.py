@@ -4,8 +4,6 @@ python -m tests.tools.sandbox.drills FOLDER UID     as this user: {"attack": ["h
 """
 
 # ruff: noqa: D103
-from __future__ import annotations
-
 import asyncio
 import json
 import os

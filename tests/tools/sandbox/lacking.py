@@ -1,8 +1,6 @@
 """The attacker in a sandbox that lacks one of its defences: python lacking.py FOLDER DEFENCE."""
 
 # ruff: noqa: TID251
-from __future__ import annotations
-
 import asyncio
 import json
 import os

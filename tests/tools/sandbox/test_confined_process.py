@@ -1,7 +1,5 @@
 """The sandbox as those use it who run programs in it, and as it refuses where it cannot be."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

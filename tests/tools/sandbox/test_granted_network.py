@@ -1,7 +1,5 @@
 """The way out of the sandbox, as a program uses it that means harm."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

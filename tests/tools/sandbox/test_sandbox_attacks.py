@@ -1,7 +1,5 @@
 """Programs in the sandbox, which try whatever is known to get out, to stay, or to take too much."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -2,8 +2,6 @@
 
 # ruff: noqa: D103, PTH123
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Callable

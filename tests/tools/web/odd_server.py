@@ -1,7 +1,5 @@
 """A server on loopback as odd as the web: it says exactly what each path is given."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

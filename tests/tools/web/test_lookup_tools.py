@@ -1,7 +1,5 @@
 """Search, Wikipedia and arXiv, against servers that answer as theirs are documented to."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from dataclasses import replace

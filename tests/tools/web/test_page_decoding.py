@@ -1,7 +1,5 @@
 """Pages as text: what people see of them, in whatever encoding, read by the process with limits."""
 
-from __future__ import annotations
-
 import codecs
 
 import pytest

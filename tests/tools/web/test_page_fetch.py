@@ -1,7 +1,5 @@
 """Fetching pages from servers that are as odd and as hostile as the web."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from collections.abc import AsyncIterator, Sequence

@@ -1,7 +1,5 @@
 """A person's repository, and a home whose tasks may work on it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ over, and approved where it can be. An attack that wins runs a program of its ow
 leaves WON beside the home, or brings something into the person's repository that leads elsewhere.
 """
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 from pathlib import Path

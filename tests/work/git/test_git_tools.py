@@ -1,7 +1,5 @@
 """Git as tools of a task, called as the registry calls them."""
 
-from __future__ import annotations
-
 import dataclasses
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """A task on a repository, from the clone to the merge."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

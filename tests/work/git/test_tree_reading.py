@@ -1,7 +1,5 @@
 """Files of a repository, read by their objects."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

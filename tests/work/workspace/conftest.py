@@ -1,7 +1,5 @@
 """A place for workspaces that programs can come to which do not run as root."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Checkpoints in a folder and in a bucket of a real server: the same contract."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from datetime import UTC, datetime

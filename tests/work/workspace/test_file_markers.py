@@ -1,7 +1,5 @@
 """Which files an answer names to be sent."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

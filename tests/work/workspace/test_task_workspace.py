@@ -1,7 +1,5 @@
 """The workspace of a task: what comes in, what runs there, what goes out, and how it is put back."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Edits by exact match."""
 
-from __future__ import annotations
-
 import pytest
 
 from loopforge.errors import InputError

@@ -1,7 +1,5 @@
 """The tools of a task's workspace, called as the registry calls them."""
 
-from __future__ import annotations
-
 import dataclasses
 from contextlib import suppress
 from datetime import UTC, datetime
