@@ -163,8 +163,7 @@ async def test_a_yes_is_what_lets_it(tmp_path: Path) -> None:
         world = World(home)
         world.furnish()
         await home.hears("ana", "hello")
-        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
-        await home.app.rooms.add(home.room, "", rights)
+        await home.lends_tools()
         await home.hears("ana", f"@maya {POST}")
         await home.rest()
         assert world.posted == []

@@ -8,11 +8,13 @@ said beforehand, one answer after the other.
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from email.parser import BytesParser
-from email.policy import HTTP
-from typing import Any, cast
+from typing import Any
+
+from aiohttp import web
+
+from tests.listening import listening
 
 OGG = b"OggS\0\2" + b"\0" * 400
 """What begins as a voice note of Telegram or Discord does."""
@@ -53,63 +55,39 @@ class Hearing:
     asked: list[dict[str, bytes]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     begun: asyncio.Event = field(default_factory=asyncio.Event)
-    serving: set[asyncio.Task[Any]] = field(default_factory=set)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection with one request."""
-        mine = asyncio.current_task()
-        assert mine is not None
-        self.serving.add(mine)
-        try:
-            head = await reader.readuntil(b"\r\n\r\n")
-            first, _, rest = head.partition(b"\r\n")
-            headers = BytesParser(policy=HTTP).parsebytes(rest)
-            body = await reader.readexactly(int(headers["content-length"] or 0))
-            listed = first.startswith(b"GET /")  # servers of one's own are asked what they have
-            reply = Reply(404) if listed else self._judged(first.decode(), headers, body)
-            if not listed:
-                self.begun.set()
-            if reply.held is not None:
-                await reply.held.wait()
-            data = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-            more = "".join(f"{name}: {value}\r\n" for name, value in reply.headers)
-            writer.write(
-                f"HTTP/1.1 {reply.status} X\r\nContent-Length: {len(data)}\r\n{more}"
-                "Content-Type: application/json\r\nConnection: close\r\n\r\n".encode()
-                + data
-            )
-            await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            self.serving.discard(mine)
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
+    async def answer(self, request: web.Request) -> web.Response:
+        """One request."""
+        if request.method == "GET":  # servers of one's own are asked what they have
+            return web.Response(status=404)
+        reply = await self._judged(request)
+        self.begun.set()
+        if reply.held is not None:
+            await reply.held.wait()
+        data = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+        headers = {"Content-Type": "application/json", **dict(reply.headers)}
+        return web.Response(status=reply.status, body=data, headers=headers)
 
-    def _judged(self, first: str, headers: Any, body: bytes) -> Reply:
+    async def _judged(self, request: web.Request) -> Reply:
         """The answer; what OpenAI would not take is remembered, and refused as it does."""
-        if first != "POST /v1/audio/transcriptions HTTP/1.1":
-            return self._no(404, f"Invalid URL ({first})")
-        if headers["authorization"] != f"Bearer {KEY}":
+        if request.path != "/v1/audio/transcriptions":
+            return self._no(404, f"Invalid URL ({request.method} {request.path})")
+        if request.headers.get("authorization") != f"Bearer {KEY}":
             return self._no(401, "Incorrect API key provided")
-        typed = f"Content-Type: {headers['content-type']}\r\n\r\n".encode()
-        form = BytesParser(policy=HTTP).parsebytes(typed + body)
-        if form.get_content_type() != "multipart/form-data":
+        if request.content_type != "multipart/form-data":
             return self._no(415, "Expected multipart/form-data")
-        parts: dict[str, bytes] = {}
-        for part in form.iter_parts():
-            name = str(part.get_param("name", header="content-disposition"))
-            parts[name] = cast("bytes", part.get_payload(decode=True))
-            if name == "file":
-                parts["filename"] = str(part.get_filename()).encode()
-        self.asked.append(parts)
-        if parts.get("model", b"").decode() != MODEL:
+        form = await request.post()
+        note = form["file"]
+        assert isinstance(note, web.FileField)
+        with note.file as file:
+            data = file.read()
+        words = {name: each.encode() for name, each in form.items() if isinstance(each, str)}
+        self.asked.append(words | {"file": data, "filename": note.filename.encode()})
+        if form.get("model") != MODEL:
             return self._no(404, "The model does not exist")
-        if len(parts["file"]) > LARGEST:
+        if len(data) > LARGEST:
             return self._no(413, "Maximum content size limit (26214400) exceeded")
-        ending = parts["filename"].decode().rpartition(".")[2]
-        if not parts["file"].startswith(BEGINNINGS.get(ending, b"?")):
+        if not data.startswith(BEGINNINGS.get(note.filename.rpartition(".")[2], b"?")):
             return self._no(400, "Unrecognized file format.")
         return self.replies.pop(0) if self.replies else self.last
 
@@ -122,10 +100,8 @@ class Hearing:
 async def hearing() -> AsyncIterator[Hearing]:
     """The server, until the block ends; whoever still waits for an answer gets none."""
     made = Hearing()
-    server = await asyncio.start_server(made.serve, "127.0.0.1", limit=2**26)
-    made.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    async with server:
+    app = web.Application(client_max_size=2**26)
+    app.router.add_route("*", "/{path:.*}", made.answer)
+    async with listening(app) as url:
+        made.address = f"{url}/v1"
         yield made
-        for task in (left := set(made.serving)):
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)

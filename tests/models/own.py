@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from tests.models.server import Behaviour, chat, listening
+from tests.listening import listening
+from tests.models.server import Behaviour, chat
 
 Kind = Literal["ollama", "vllm", "lmstudio", "llamacpp", "litellm", "listless"]
 HAS: dict[Kind, tuple[str, ...]] = {

@@ -16,6 +16,7 @@ from typing import Any
 from aiohttp import web
 
 from loopforge.models.providers.model_spec import ModelSpec, Provider, Secret
+from tests.listening import listening
 
 
 @dataclass
@@ -370,22 +371,3 @@ async def serving(*, tokenizer: bool = False) -> AsyncIterator[Server]:
     app.router.add_post("/{path:.*}", server.answer)
     async with listening(app) as server.url:
         yield server
-
-
-@asynccontextmanager
-async def listening(app: web.Application, port: int = 0) -> AsyncIterator[str]:
-    """The address of this on loopback, on a free port unless one is given."""
-    runner = web.AppRunner(
-        app,
-        handle_signals=False,
-        access_log=None,
-        shutdown_timeout=0.1,
-        handler_cancellation=True,
-    )
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        host, bound = runner.addresses[0][:2]
-        yield f"http://{host}:{bound}"
-    finally:
-        await runner.cleanup()

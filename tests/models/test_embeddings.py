@@ -21,6 +21,7 @@ from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.models.providers.model_spec import Secret
 from loopforge.settings import load_settings
 from tests.hurried_clock import HurriedClock
+from tests.listening import listening
 
 Answer = Callable[[list[str], int], tuple[int, Any]]
 """From the texts of a request, and which it is, to a status and a body."""
@@ -61,17 +62,13 @@ async def serving(answer: Answer) -> AsyncIterator[tuple[Served, EmbeddingsEndpo
     served = Served(answer)
     app = web.Application()
     app.router.add_post("/v1/embeddings", served.reply)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    served.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    asking = EmbeddingsEndpoint(served.url, "m-1", Secret("sk-sesame"), HurriedClock(1000))
-    try:
-        yield served, asking
-    finally:
-        await asking.close()
-        await runner.cleanup()
+    async with listening(app) as url:
+        served.url = f"{url}/v1"
+        asking = EmbeddingsEndpoint(served.url, "m-1", Secret("sk-sesame"), HurriedClock(1000))
+        try:
+            yield served, asking
+        finally:
+            await asking.close()
 
 
 # ---------------------------------------------------------------- the table

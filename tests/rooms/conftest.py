@@ -14,7 +14,7 @@ import pytest
 from loopforge.app import App, open_app
 from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.events import Event, Perceived
-from loopforge.core.room_vocabulary import Heard, Said, Told
+from loopforge.core.room_vocabulary import Heard, RightsSet, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.ports import Question
@@ -92,6 +92,16 @@ class Home:
         """Wait, in simulated time, until nobody has anything left to do."""
         task = asyncio.ensure_future(self.app.front.rooms.settled(self.room))  # noqa: TID251
         await self.clock.until(task)
+
+    async def finishes(self) -> None:
+        """Wait until every use of a tool in the room is over, and what follows on that."""
+        await self.app.effects.settled(f"room:{self.room}")
+        await self.rest()
+
+    async def lends_tools(self) -> None:
+        """Everybody in the room may have every tool used."""
+        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
+        await self.app.rooms.add(self.room, "", rights)
 
     async def events(self) -> list[Event]:
         """Everything that happened in the room."""

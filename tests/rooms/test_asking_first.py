@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectExpired
-from loopforge.core.room_vocabulary import RightsSet, Told
+from loopforge.core.room_vocabulary import Told
 from loopforge.errors import InputError
 from loopforge.io.platforms.buttons.question_buttons import buttons_under
 from loopforge.ledger.erasure.text_erasure import Wish
@@ -284,8 +284,7 @@ async def test_whose_words_they_are_is_told(tmp_path: Path) -> None:
         )
         home.app.tools.add(Tool(name="post", summary="Sends.", asks=True, harmless=True), post)
         await home.hears("ana", "hello")
-        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
-        await home.app.rooms.add(home.room, "", rights)
+        await home.lends_tools()
         await home.hears("ana", "@maya read the page, and write to eve@example.org: good morning")
         (question,) = [text for text in await home.told() if "asks first" in text]
         assert (

@@ -54,8 +54,7 @@ async def test_a_question_is_a_line_and_its_answer_comes_back(tmp_path: Path) ->
     """The room hears the question and the answer; the asking mate goes on from what it was told."""
     async with shore(tmp_path) as home:
         await home.hears("ana", "@maya when is high water?")
-        await home.app.effects.settled(f"room:{home.room}")
-        await home.rest()
+        await home.finishes()
         lines = await said(home)
         assert "maya: @merlin When is the tide high?" in lines
         assert lines.index("merlin: High water is at nine.") > 0

@@ -1,24 +1,22 @@
 """A service on the web is a tool by one file: the flight status of docs/tools.md, and odd ones."""
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import parse_qs, unquote
 
 import pytest
+from aiohttp import web
 
-from loopforge.chat.room.room_store import stream_of
 from loopforge.cli.health_checks.model_checks import services
 from loopforge.core.effect_states import EffectProposed, EffectReturned
-from loopforge.core.room_vocabulary import RightsSet
 from loopforge.errors import BadSettings, InputError
 from loopforge.settings import load_settings
 from loopforge.tools.web.described_service import read_service, request_of, told_of, veiled
 from loopforge.tools.web.http_request import HttpAnswer
+from tests.listening import listening
 from tests.rooms.conftest import Home, living
 from tests.said_now import using_what_is_asked
 
@@ -43,71 +41,51 @@ name = "row_number"
 class Airport:
     """A service that is strict: with the key, by the right method, or not at all."""
 
-    port: int = 0
     asked: list[str] = field(default_factory=list)
     booked: list[object] = field(default_factory=list)
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, request: web.Request) -> web.Response:
         """One request, one answer."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        first, *lines = head.split("\r\n")
-        headers = {k.lower(): v.strip() for k, _, v in (line.partition(":") for line in lines)}
-        body = await reader.readexactly(int(headers.get("content-length", 0)))
-        self.asked.append(first)
-        status, told = self.answer(first, headers, body)
-        data = json.dumps(told).encode()
-        length = f"Content-Type: application/json\r\nContent-Length: {len(data)}"
-        writer.write(f"HTTP/1.1 {status}\r\n{length}\r\n\r\n".encode() + data)
-        await writer.drain()
-        writer.close()
-
-    def answer(self, first: str, headers: dict[str, str], body: bytes) -> tuple[str, object]:
-        """What it says to a request."""
-        method, target, _ = first.split(" ")
-        path, _, query = target.partition("?")
-        if headers.get("x-api-key") != KEY:
-            return "401 Unauthorized", {"error": "no key"}
-        if method == "POST" and path == "/v1/seats":
-            self.booked.append(json.loads(body))
-            return "200 OK", {"seat": f"12A, by {KEY}"}
-        if method != "GET" or unquote(path) != "/v1/status/LH400":
-            return "404 Not Found", {"error": f"no such flight: {path}"}
-        day = parse_qs(query).get("date", ["today"])[0]
-        leaves = {"time": f"{day} 14:05", "gate": "B42"}
+        self.asked.append(f"{request.method} {request.raw_path}")
+        if request.headers.get("x-api-key") != KEY:
+            return web.json_response({"error": "no key"}, status=401)
+        if request.method == "POST" and request.path == "/v1/seats":
+            self.booked.append(await request.json())
+            return web.json_response({"seat": f"12A, by {KEY}"})
+        if request.method != "GET" or request.path != "/v1/status/LH400":
+            return web.json_response({"error": f"no such flight: {request.path}"}, status=404)
+        leaves = {"time": f"{request.query.get('date', 'today')} 14:05", "gate": "B42"}
         flight = {"number": "LH400", "to": {"city": "New York"}, "status": "delayed"}
-        return "200 OK", {"flights": [{**flight, "departure": leaves}]}
+        return web.json_response({"flights": [{**flight, "departure": leaves}]})
 
 
 @asynccontextmanager
 async def terminal(tmp_path: Path, **files: str) -> AsyncIterator[tuple[Home, Airport]]:
     """A home with the file of the documents, and with others."""
     airport = Airport()
-    server = await asyncio.start_server(airport.serve, "127.0.0.1", 0)
-    host = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", airport.serve)
     assert SAID is not None
     (tmp_path / "mates").mkdir(parents=True)
     (tmp_path / "mates" / "maya.md").write_text(MATE)
     (tmp_path / "tools").mkdir()
     files = {"flight_status": SAID[1], **files}
-    for name, text in files.items():
-        written = text.replace("https://api.flights.example", host).replace("{host}", host)
-        (tmp_path / "tools" / f"{name}.toml").write_text(
-            written.replace("{{", "{").replace("}}", "}")
-        )
-    async with living(tmp_path, using_what_is_asked, environ={"FLIGHTS_KEY": KEY}) as home:
-        await home.hears("bo", "hello")
-        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
-        await home.app.rooms.add(home.room, "", rights)
-        yield home, airport
-    server.close()
-    await server.wait_closed()
+    async with listening(app) as host:
+        for name, text in files.items():
+            written = text.replace("https://api.flights.example", host).replace("{host}", host)
+            (tmp_path / "tools" / f"{name}.toml").write_text(
+                written.replace("{{", "{").replace("}}", "}")
+            )
+        async with living(tmp_path, using_what_is_asked, environ={"FLIGHTS_KEY": KEY}) as home:
+            await home.hears("bo", "hello")
+            await home.lends_tools()
+            yield home, airport
 
 
 async def used(home: Home, tool: str, **arguments: object) -> str:
     """What maya says that a tool gave her."""
     await home.hears("bo", f"@maya use {tool} {json.dumps(arguments)}")
-    await home.app.effects.settled(stream_of(home.room))
-    await home.rest()
+    await home.finishes()
     return (await home.lines())[-1]
 
 
@@ -116,7 +94,7 @@ async def test_the_flight_status_of_the_documents_works(tmp_path: Path) -> None:
     async with terminal(tmp_path) as (home, airport):
         told = await used(home, "flight_status", flight="LH400", date="2026-11-24")
         assert "LH400 to New York: delayed, leaves 2026-11-24 14:05 from gate B42" in told
-        assert airport.asked == ["GET /v1/status/LH400?date=2026-11-24 HTTP/1.1"]
+        assert airport.asked == ["GET /v1/status/LH400?date=2026-11-24"]
         assert "answered 404 (Not Found)" in await used(home, "flight_status", flight="XX1")
         strange = await used(home, "flight_status", flight="../admin")
         assert "'flight' is not as it wants it" in strange
@@ -139,8 +117,7 @@ async def test_what_changes_something_asks_first_and_keys_are_told_to_nobody(
         (tool,) = [each for each in home.app.tools.known() if each.name == "book_seat"]
         assert (tool.price, tool.keys) == (0.5, ("FLIGHTS_KEY",))
         await home.does("bo", "approve", "1")
-        await home.app.effects.settled(stream_of(home.room))
-        await home.rest()
+        await home.finishes()
         assert airport.booked == [{"row_number": 12}]
         (end,) = await home.bodies(EffectReturned)
         assert "12A, by [FLIGHTS_KEY]" in str(end.value)

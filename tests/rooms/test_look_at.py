@@ -35,8 +35,7 @@ def looking(question: Question) -> ScriptedAnswer | str:
 async def looked(home: Home, **arguments: str) -> str:
     """What maya was told of a picture."""
     await home.hears("ana", f"@maya look {json.dumps(arguments)}")
-    await home.app.effects.settled(f"room:{home.room}")
-    await home.rest()
+    await home.finishes()
     ends = await home.bodies(EffectReturned) + await home.bodies(EffectFailed)
     return str(ends[-1].value)
 

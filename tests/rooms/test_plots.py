@@ -37,8 +37,7 @@ def drawing(question: Question) -> ScriptedAnswer:
 async def drawn(home: Home, line: str) -> Said:
     """What maya says to a line, once the plot is there."""
     await home.hears("ana", line)
-    await home.app.effects.settled(f"room:{home.room}")
-    await home.rest()
+    await home.finishes()
     return (await home.bodies(Said))[-1]
 
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from loopforge.chat.room.room_store import stream_of
 from loopforge.core.effect_states import EffectProposed
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -61,8 +60,7 @@ async def reads(home: Home, text: str) -> None:
 
 async def came(home: Home) -> None:
     """Wait for what is under way."""
-    await home.app.effects.settled(stream_of(home.room))
-    await home.rest()
+    await home.finishes()
 
 
 async def test_a_page_that_a_person_named_is_read(tmp_path: Path) -> None:

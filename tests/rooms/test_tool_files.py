@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from loopforge.artifacts.artifact_store import hash_of
-from loopforge.chat.room.room_store import stream_of
 from loopforge.core.context_window import SHORTENED
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import Purged, RightsSet
@@ -127,8 +126,7 @@ async def test_a_document_that_a_tool_gave_is_read(tmp_path: Path) -> None:
         home.app.tools.add(Tool(name="annals", summary="Tells.", idempotent=True), paper)
         handle = handle_in(await used(home, "ana", "annals"))
         await used(home, "ana", "read_result", file=handle)
-        await home.app.effects.settled(stream_of(home.room))
-        await home.rest()
+        await home.finishes()
         assert "Slugs climb no copper wall." in (await home.lines())[-1]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from loopforge.app import minds
 from loopforge.chat.why.turn_replay import replayed
-from loopforge.core.room_vocabulary import RightsSet, Said
+from loopforge.core.room_vocabulary import Said
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
@@ -66,8 +66,7 @@ async def test_a_deed_that_was_not_done_is_odd(tmp_path: Path) -> None:
     async with living(tmp_path, script) as home:
         home.app.tools.add(Tool(name="post", summary="Sends.", harmless=True), post)
         await home.hears("bo", "hello")
-        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
-        await home.app.rooms.add(home.room, "", rights)
+        await home.lends_tools()
         odd = "and no tool that it used in this turn did that."
         told = []
         for wish in ("@maya send it to Ben", "@maya use it, and send it to Ben"):

@@ -17,6 +17,7 @@ from aiohttp import web
 
 from loopforge.sinks.aws_client import AwsClient
 from loopforge.sinks.dynamodb import DynamodbSettings
+from tests.listening import listening
 
 AwsFault = Literal["reset", "late reset", "twice", "partial", "refused"] | int
 REGION = "us-east-1"
@@ -92,14 +93,8 @@ async def faulty_aws(behind: str) -> AsyncIterator[FaultyAws]:
     faulty = FaultyAws(behind)
     app = web.Application(client_max_size=2**24)
     app.router.add_route("*", "/{path:.*}", faulty.pass_on)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    faulty.address = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
+    async with listening(app) as faulty.address:
         yield faulty
-    finally:
-        await runner.cleanup()
 
 
 def answered(found: dict[str, Any] | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.sinks.webhook_signature import checked
+from tests.listening import listening
 
 Fault = Literal["reset", "late reset", "hold", "drip"] | int
 """The connection is cut before or after it is kept, it is kept and never answered, or a status.
@@ -78,12 +79,6 @@ async def receiving(*secrets: str) -> AsyncIterator[Receiver]:
     receiver = Receiver(list(secrets))
     app = web.Application()
     app.router.add_post("/events", receiver.take)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    receiver.address = f"http://127.0.0.1:{runner.addresses[0][1]}/events"
-    try:
+    async with listening(app) as url:
+        receiver.address = f"{url}/events"
         yield receiver
-    finally:
-        await runner.cleanup()

@@ -25,6 +25,7 @@ from loopforge.sinks import sink_runner
 from loopforge.sinks.http_post import HttpPost
 from loopforge.sinks.sink_plugin import sinks_of
 from loopforge.sinks.traces import TraceOutlet, TraceSettings
+from tests.listening import listening
 from tests.rooms.conftest import living
 from tests.sinks.conftest import happen, outlet_running
 
@@ -44,11 +45,8 @@ async def collecting() -> AsyncIterator[tuple[list[dict[str, Any]], str, list[in
 
     collector = web.Application()
     collector.router.add_post("/v1/traces", take)
-    runner = web.AppRunner(collector, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield got, f"http://127.0.0.1:{runner.addresses[0][1]}", answers
-    await runner.cleanup()
+    async with listening(collector) as url:
+        yield got, url, answers
 
 
 async def test_a_collector_that_is_away_loses_no_use_of_a_tool(
@@ -119,11 +117,8 @@ async def test_whoever_posts_says_who_it_is() -> None:
 
     collector = web.Application()
     collector.router.add_post("/", take)
-    runner = web.AppRunner(collector, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    post = HttpPost(f"http://127.0.0.1:{runner.addresses[0][1]}/")
-    await post.send(b"{}", {"content-type": "application/json"})
-    await post.close()
-    await runner.cleanup()
+    async with listening(collector) as url:
+        post = HttpPost(f"{url}/")
+        await post.send(b"{}", {"content-type": "application/json"})
+        await post.close()
     assert names == ["loopforge"]

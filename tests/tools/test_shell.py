@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.effect_states import EffectFailed, EffectReturned
-from loopforge.core.room_vocabulary import RightsSet, Told
+from loopforge.core.room_vocabulary import Told
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Question
 from loopforge.tools.sandbox.call_workspace import FOLDER
@@ -42,8 +42,7 @@ async def workshop(place: Path, row: str = "") -> AsyncIterator[Home]:
     (place / "home" / "mates" / "maya.md").write_text(MATE.replace("\n---", f"\n{row}\n---"))
     async with living(place / "home", scripted) as home:
         await home.hears("bo", "hello")
-        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
-        await home.app.rooms.add(home.room, "", rights)
+        await home.lends_tools()
         yield home
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from loopforge.core.effect_states import EffectFailed, EffectProposed, EffectReturned
-from loopforge.core.room_vocabulary import Heard, RightsSet
+from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import BadSettings, InputError
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.background_tasks import Tasks
@@ -86,8 +86,7 @@ async def terminal(
     ) as home:
         await home.app.tools.servers.learn()
         await home.hears("bo", "hello")
-        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
-        await home.app.rooms.add(home.room, "", rights)
+        await home.lends_tools()
         yield home
 
 
@@ -118,8 +117,7 @@ async def test_its_tools_are_tools_of_mates(place: Path) -> None:
         await home.hears("bo", '@maya use odd_write {"text": "Slugs."}')
         assert len(await home.bodies(EffectReturned)) == 2
         await home.does("bo", "approve", "1")
-        await home.app.effects.settled(f"room:{home.room}")
-        await home.rest()
+        await home.finishes()
         assert "Written." in (await home.lines())[-1]
         written = place / "home" / "workspaces" / "mcp-odd" / "written.txt"
         assert written.read_text() == "Slugs.\n"
@@ -252,8 +250,7 @@ async def test_each_has_one_of_its_own_where_the_file_says_so(place: Path) -> No
         await home.enter("ana")
         for name, text in (("bo", "one"), ("ana", "two"), ("bo", "three")):
             await home.hears(name, f'@maya use odd_write {{"text": "{text}"}}')
-            await home.app.effects.settled(f"room:{home.room}")
-            await home.rest()
+            await home.finishes()
         assert sorted(whose(home).values()) == ["one\nthree\n", "two\n"]
         servers = home.app.tools.servers
         assert servers.views()[0].state == "running"
@@ -368,8 +365,7 @@ async def test_what_it_says_of_a_tool_is_held_to(place: Path) -> None:
     async with terminal(place, seed=8) as home:
         await home.hears("bo", '@maya use odd_write {"text": "Slugs."}')
         await home.does("bo", "approve", "1")
-        await home.app.effects.settled(f"room:{home.room}")
-        await home.rest()
+        await home.finishes()
         assert "write is described otherwise than when it was taken" in (await home.lines())[-1]
         assert not (place / "home" / "workspaces" / "mcp-odd" / "written.txt").exists()
         assert "odd_write" not in {tool.name for tool in home.app.tools.known()}

@@ -16,7 +16,6 @@ import pytest
 import trustme
 
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.room_vocabulary import RightsSet
 from loopforge.errors import InputError
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -195,8 +194,7 @@ def browsing(question: Question) -> ScriptedAnswer:
 async def allowed(home: Home, nth: int) -> str:
     """What maya says after a yes to this question."""
     await home.does("bo", "approve", str(nth))
-    await home.app.effects.settled(f"room:{home.room}")
-    await home.rest()
+    await home.finishes()
     return (await home.lines())[-1]
 
 
@@ -212,8 +210,7 @@ async def test_a_mate_browses_in_steps(place: Path) -> None:
         async with living(place / "home", browsing) as home:
             await home.app.tools.servers.learn()
             await home.hears("bo", "hello")
-            rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
-            await home.app.rooms.add(home.room, "", rights)
+            await home.lends_tools()
             tools = {tool.name: tool for tool in home.app.tools.known()}
             assert "browser_run_code_unsafe" not in tools
             asks = {name for name in ("navigate", "click", "type") if tools[f"browser_{name}"].asks}
@@ -248,8 +245,7 @@ async def test_a_mate_browses_in_steps(place: Path) -> None:
             await home.hears("ana", "hello")
             mine = await used(home, "browser_navigate", url=at)
             await home.hears("ana", "@maya use browser_snapshot {}")
-            await home.app.effects.settled(f"room:{home.room}")
-            await home.rest()
+            await home.finishes()
             hers = (await home.lines())[-1]
             assert "Hostas" in mine
             assert "about:blank" in hers

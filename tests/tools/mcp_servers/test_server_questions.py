@@ -26,15 +26,13 @@ async def test_what_it_asks_people_may_be_answered_days_later(place: Path, mode:
         assert handle is not None, asked
         await used(home, "answer_server", question=handle[1], answers={"color": "red"})
         await home.does("bo", "approve", "1")
-        await home.app.effects.settled(f"room:{home.room}")
-        await home.rest()
+        await home.finishes()
         assert "nothing was sent, the answers do not fit: 'colour' is a" in (await home.lines())[-1]
     async with terminal(place, mode, seed=8) as home:
         for nth, answer in ((2, {"answers": {"colour": "red"}}), (3, {"decline": True})):
             await used(home, "answer_server", question=handle[1], **answer)
             await home.does("bo", "approve", str(nth))
-            await home.app.effects.settled(f"room:{home.room}")
-            await home.rest()
+            await home.finishes()
             state = "wet" if mode == "modern" else "1"
             told = "red" if nth == 2 else "not (decline)"
             assert f"The town is {told} {{}} {state}." in (await home.lines())[-1]
@@ -55,8 +53,7 @@ async def test_a_question_that_no_server_asked_is_not_answered(place: Path, by: 
             assert "a question that nobody asked" in asked
         await used(home, "answer_server", question=hash_of(forged)[:12], answers={})
         await home.does("bo", "approve", "1")
-        await home.app.effects.settled(f"room:{home.room}")
-        await home.rest()
+        await home.finishes()
         assert not whose(home)
         assert "failed" in (await home.lines())[-1]
 
