@@ -68,42 +68,30 @@ async def test_a_turn_that_began_before_a_room_was_watched_is_a_reply_too(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("then", "gone"),
-    [([], True), ([Said(mate="maya", turn="t1", text=Words("It is four."))], False)],
-    ids=["silent", "said"],
+    ("then", "refused", "gone"),
+    [([], 0, 1), ([Said(mate="maya", turn="t1", text=Words("It is four."))], 0, 0), ([], 2, 3)],
+    ids=["silent", "said", "away"],
 )
 async def test_what_a_turn_showed_that_ends_as_a_room_begins_to_be_watched(
-    tmp_path: Path, then: list[Body], gone: bool
+    tmp_path: Path, then: list[Body], refused: int, gone: int
 ) -> None:
-    """Its draft goes where it said nothing; where it said a line, that stands in the draft's place."""
+    """Its draft goes where it said nothing; where it said a line, that stands in the draft's place.
+
+    A platform that is away for a while leaves no draft standing until the next start.
+    """
     async with living(tmp_path, wake=False) as home:
         await home.enter("ana", mates=("maya",))
         joined = PlaceJoined(place="x:1", name=Words("general"), kind="group")
         stamp, room = home.app.stamp, f"room:{home.room}"
         await home.app.ledger.append(room, [stamp.fact(joined, actor="person:ana")])
-        watch = RoomWatch(home.app.front, stage := Stage(), home.clock, again=5, marks=False)
+        stage = Stage(refused)
+        watch = RoomWatch(home.app.front, stage, home.clock, again=5, marks=False)
         watch.room(home.room)
         ends: list[Body] = [*then, TurnEnded(turn="t1", outcome="done")]
         await home.app.ledger.append(room, [stamp.fact(each, actor="mate:maya") for each in ends])
-        await home.clock.advance(1)
+        await home.clock.advance(600 if refused else 1)
         await watch.close()
     assert stage.withdrawn == [Speech("commons", "x:1", "t1", "maya")] * gone
-
-
-async def test_a_draft_that_is_not_taken_away_at_once_is_tried_again(tmp_path: Path) -> None:
-    """A platform that is away for a while leaves no draft standing until the next start."""
-    async with living(tmp_path, wake=False) as home:
-        await home.enter("ana", mates=("maya",))
-        joined = PlaceJoined(place="x:1", name=Words("general"), kind="group")
-        stamp, room = home.app.stamp, f"room:{home.room}"
-        await home.app.ledger.append(room, [stamp.fact(joined, actor="person:ana")])
-        watch = RoomWatch(home.app.front, stage := Stage(2), home.clock, again=5, marks=False)
-        watch.room(home.room)
-        end = stamp.fact(TurnEnded(turn="t1", outcome="done"), actor="mate:maya")
-        await home.app.ledger.append(room, [end])
-        await home.clock.advance(600)
-        await watch.close()
-    assert stage.withdrawn == [Speech("commons", "x:1", "t1", "maya")] * 3
 
 
 async def test_a_room_that_is_named_once_nothing_is_watched(tmp_path: Path) -> None:

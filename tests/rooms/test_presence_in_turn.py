@@ -18,7 +18,7 @@ from loopforge.core.events import Event, Fact, TurnEnded
 from loopforge.core.room_vocabulary import PersonJoined, Said, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger_opening import open_ledger_of
-from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from tests.rooms.conftest import Home, living, write_mates
@@ -110,32 +110,29 @@ async def brought(home: Home, seconds: float, *, past: bool = False) -> list[str
 ASK = "@maya what towers of glass does Ana build?"
 
 
-async def test_what_was_recalled_is_not_said_to_who_came_in_meanwhile(tmp_path: Path) -> None:
-    """The model is still answering: its answer is not said, and it is asked anew without that."""
-    async with scene(tmp_path, telling) as home:
-        await home.says("ana", ASK)
-        found = await brought(home, 10)
+@pytest.mark.parametrize(
+    ("script", "asked", "seconds", "instead"),
+    [
+        (telling, ASK, 10, "I know of"),
+        (firing, ASK, 2.5, ""),
+        (looking, "@maya look up what I build", 10, ""),
+    ],
+    ids=["answering", "at a tool", "recalled by a tool"],
+)
+async def test_what_was_recalled_is_not_said_to_who_came_in_meanwhile(
+    tmp_path: Path, script: Script, asked: str, seconds: float, instead: str
+) -> None:
+    """What the model still answers is not said, and it is asked anew without that.
+
+    Where a tool is still at work, what follows it is asked without what bo may not know; what
+    `recall` found when ana was alone is said neither in this turn nor in a later one.
+    """
+    async with scene(tmp_path, script) as home:
+        await home.says("ana", asked)
+        found = await brought(home, seconds)
         assert WORD in str(home.models.asked)
         assert not [text for text in found if WORD in text]
-        assert any("I know of" in text for text in found)
-
-
-async def test_later_questions_of_the_turn_hold_nothing_of_it(tmp_path: Path) -> None:
-    """A tool is still at work: what follows it is asked without what bo may not know."""
-    async with scene(tmp_path, firing) as home:
-        await home.says("ana", ASK)
-        found = await brought(home, 2.5)
-        assert WORD in str(home.models.asked)
-        assert not [text for text in found if WORD in text]
-
-
-async def test_what_a_tool_recalled_is_not_said_either(tmp_path: Path) -> None:
-    """Found by `recall` when ana was alone: neither in this turn nor in a later one."""
-    async with scene(tmp_path, looking) as home:
-        await home.says("ana", "@maya look up what I build")
-        found = await brought(home, 10)
-        assert WORD in str(home.models.asked)
-        assert not [text for text in found if WORD in text]
+        assert any(instead in text for text in found)
 
 
 async def test_what_a_tool_recalled_before_leaves_with_whom_may_know(tmp_path: Path) -> None:

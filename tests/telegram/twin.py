@@ -40,7 +40,7 @@ from aiohttp import web
 
 from loopforge.runtime.ports import Clock
 from tests.hurried_clock import HurriedClock
-from tests.models.server import listening
+from tests.listening import listening
 from tests.sim_clock import SimClock
 from tests.telegram.city import City
 from tests.telegram.faults import DOWNLOAD, NO_ANSWER, Fault
