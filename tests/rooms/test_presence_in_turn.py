@@ -18,7 +18,7 @@ from loopforge.core.events import Event, Fact, TurnEnded
 from loopforge.core.room_vocabulary import PersonJoined, Said, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger_opening import open_ledger_of
-from loopforge.models.scripted_model import Script, ScriptedAnswer
+from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from tests.rooms.conftest import Home, living, write_mates
@@ -120,7 +120,7 @@ ASK = "@maya what towers of glass does Ana build?"
     ids=["answering", "at a tool", "recalled by a tool"],
 )
 async def test_what_was_recalled_is_not_said_to_who_came_in_meanwhile(
-    tmp_path: Path, script: Script, asked: str, seconds: float, instead: str
+    tmp_path: Path, script: Callable[[Question], Answer], asked: str, seconds: float, instead: str
 ) -> None:
     """What the model still answers is not said, and it is asked anew without that.
 
@@ -132,7 +132,7 @@ async def test_what_was_recalled_is_not_said_to_who_came_in_meanwhile(
         found = await brought(home, seconds)
         assert WORD in str(home.models.asked)
         assert not [text for text in found if WORD in text]
-        assert any(instead in text for text in found)
+        assert not instead or any(instead in text for text in found)
 
 
 async def test_what_a_tool_recalled_before_leaves_with_whom_may_know(tmp_path: Path) -> None:

@@ -23,13 +23,13 @@ class _Line:
     """What csv writes into, which gives it back."""
 
     def write(self, line: str) -> str:
-        """The line."""
-        return line
+        """The line; csv puts quotation marks around both signs that it ends lines with itself."""
+        return line.removesuffix("\r\n") + "\n"
 
 
 def csv_lines(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """The lines of a table, its columns' names first; what a row has not, or is None, is empty."""
-    writer = csv.writer(_Line(), lineterminator="\n")
+    writer = csv.writer(_Line())
     yield str(writer.writerow([harmless(name) for name in columns]))
     for row in rows:
         yield str(writer.writerow([harmless(row.get(name)) for name in columns]))
