@@ -61,6 +61,16 @@ def test_a_task_is_given_watched_and_taken(run: Run) -> None:
     assert "was forgotten" in run("resume", short)[2]
 
 
+def test_where_its_files_lie_is_told(run: Run) -> None:
+    """Who has no page open finds what a task made, when it ends and whenever it is shown."""
+    _, out, _ = run("run", "run echo hello > 'a b.txt'")
+    (folder,) = re.findall(r"^Its files lie in (.+)$", out, re.MULTILINE)
+    assert (Path(folder) / "a b.txt").read_text() == "hello\n"
+    (row,) = json.loads(run("list", "--json")[1])
+    assert f"Its files lie in {folder}\n" in run("show", row["id"])[1]
+    assert "Its files" not in run("run", "run echo hello")[1]
+
+
 def test_a_task_that_asks_is_answered(run: Run) -> None:
     """A model that does not get on asks in the end; a line goes on, and another corrects it."""
     code, out, _ = run("run", "Write a Python script hello.py that prints 42")

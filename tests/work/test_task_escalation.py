@@ -43,6 +43,21 @@ async def test_each_reason_brings_the_next_model(place: Path, reason: str) -> No
         assert "little" in [one.route.model for one in room.shop.models.asked]
 
 
+async def test_whoever_answered_is_named_where_the_next_model_did_not(place: Path) -> None:
+    """A model that stands in for one that is down is not taken for it, in no word of the record."""
+    stuck = says("stuck", "I cannot.")
+    dead = ScriptedAnswer(data=stuck, model="tiny", fallback=True)
+    async with working(place, in_order(stuck, dead, dead), LADDER) as shop:
+        state = await shop.state(await shop.give("Fix app.py in Python"))
+        assert [one.model for one in state.progress][1:] == ["tiny", "tiny"]
+        (_, second) = state.escalated
+        assert str(second.why).startswith(
+            "large goes on in place of tiny, for little did not answer"
+        )
+        assert state.asked is not None
+        assert "large did not answer, so tiny did: it says" in str(state.asked.question)
+
+
 async def test_who_writes_by_commands_is_not_idle(place: Path) -> None:
     """What a command changed is told to the mate, counts as written, and is summed up."""
     made = ["echo 1 > a.txt", "sed -i s/1/2/ a.txt", "mkdir -p 'b c/__pycache__'; cp a.txt 'b c'"]

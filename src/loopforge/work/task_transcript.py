@@ -35,6 +35,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkEvent,
     WorkspaceSaved,
 )
+from loopforge.work.workspace.file_markers import without_marks
 
 LONGEST = 200
 """Characters of what is shown of a tool's arguments or result in one line."""
@@ -103,7 +104,8 @@ def _task(body: WorkEvent) -> list[str]:
         case TaskSummarized(text=text):
             return str(text).splitlines()
         case TaskFinished(result=result):
-            return ["Result:", *(f"  {row}" for row in str(result).splitlines())]
+            told = without_marks(str(result), {})
+            return ["Result:", *(f"  {row}" for row in told.splitlines())]
         case ResultOffered():
             return _offered(body)
         case ResultApproved(merged=merged):

@@ -270,13 +270,15 @@ class TurnOutcomes:
         last = state.fresh[-1] if state.fresh else None
         used = f" [{last.tool}: {last.outcome}]" if last else ""
         told = UNUSABLE if trouble == "malformed" else one.unused
+        chosen, instead = turn.due.mate.model or self._now(one), one.ended.fallback
+        stood = f" [{chosen} did not answer, so {instead} did]" if instead else ""
         return TaskProgressed(
             turn=one.id,
             nth=one.nth,
             most=most + state.since,
             confidence=task_confidence.moved(state.confidence, signals, one.estimate),
-            model=turn.due.mate.model or self._now(one),
-            action=Words(f"{one.action or TROUBLES.get(trouble, trouble)}{used}"),
+            model=instead or chosen,
+            action=Words(f"{one.action or TROUBLES.get(trouble, trouble)}{used}{stood}"),
             signals=signals,
             estimate=one.estimate,
             files_read=len(state.read),
@@ -318,19 +320,29 @@ class TurnOutcomes:
         now = next(body for body in one.bodies if isinstance(body, TaskProgressed))
         cause = cause_of(_trace(one, now, circle))
         if cause is not None:
-            one.bodies.append(self.onward(state, one.id, cause, self._now(one)))
+            here = self._now(one), one.ended.fallback
+            one.bodies.append(self.onward(state, one.id, cause, *here))
 
-    def onward(self, state: TaskState, turn: str, cause: EscalationCause, model: str = "") -> Body:
+    def onward(
+        self,
+        state: TaskState,
+        turn: str,
+        cause: EscalationCause,
+        model: str = "",
+        instead: str = "",
+    ) -> Body:
         """Another model goes on; at the top of the list, a question to the person.
 
-        `model` is the one that is at work, where the state does not know it yet.
+        `model` is the one that is at work, where the state does not know it yet; `instead` is what
+        answered in its place, since it did not.
         """
         rungs = self._choice.rungs()
         now = model or state.model or state.model_seen
         after = next_model(rungs, now)
         if after:
             goes = "goes on" if state.at_work else "is the next to work on it"
-            why = f"{after} {goes} in place of {now or 'the first model'}: {cause.why}."
+            who = f"{instead}, for {now} did not answer" if instead else now or "the first model"
+            why = f"{after} {goes} in place of {who}: {cause.why}."
             return TaskEscalated(
                 turn=turn, reason=cause.reason, why=Words(why), before=now, after=after
             )
@@ -339,8 +351,13 @@ class TurnOutcomes:
         )
         last = state.uses[-1] if state.uses else None
         error = f" What I saw last: {_error(last)}." if last and _error(last) else ""
+        none = (
+            f"{now} did not answer, so {instead} did"
+            if instead
+            else "there is no better model to ask"
+        )
         question = (
-            f"I do not get on with this, and there is no better model to ask: {cause.why}.{error} "
+            f"I do not get on with this, and {none}: {cause.why}.{error} "
             f"Changed so far: {listed(tuple(state.written)[-NAMED:]) or 'nothing'}. "
             "What should I do differently, or what do you know of this that I do not?"
         )

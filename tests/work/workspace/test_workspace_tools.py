@@ -12,6 +12,7 @@ from loopforge.runtime.ports import ToolCall, ToolResult
 from loopforge.settings import load_settings
 from loopforge.work.workspace import workspace_tools as tools
 from loopforge.work.workspace.workspace_settings import workspaces_of
+from tests import documents
 from tests.tools.conftest import tool_home
 
 KINDS = (
@@ -43,6 +44,18 @@ class Bench:
 def bench(open_place: Path) -> Bench:
     """One in a home."""
     return Bench(open_place)
+
+
+async def test_a_document_is_read_by_what_it_says(bench: Bench) -> None:
+    """A PDF or an office document that people gave is no riddle of bytes; a broken one says why."""
+    for name, data in (("a.pdf", documents.saying("Hello hostas")), ("b.DOCX", documents.letter())):
+        bench.place.files.write(f"in/{name}", data)
+        told = await bench.use("work_read", path=f"/workspace/in/{name}")
+        assert told.startswith(f"in/{name}, lines 1 to ")
+        assert {"a.pdf": "Hello hostas", "b.DOCX": "Rhubarb"}[name] in told
+    bench.place.files.write("in/c.xlsx", b"no sheet")
+    with pytest.raises(InputError, match=r"c\.xlsx: "):
+        await bench.use("work_read", path="in/c.xlsx")
 
 
 async def test_a_file_is_written_found_read_edited_and_run(bench: Bench) -> None:

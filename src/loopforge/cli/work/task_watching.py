@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from loopforge.core.events import Event
-from loopforge.errors import HostTaken, Unknown
+from loopforge.errors import HostTaken, LoopforgeError, Unknown
 from loopforge.home import make_home
 from loopforge.host_lock import holder, lock_home
 
@@ -132,6 +132,7 @@ class TaskWatcher:
             loop.remove_signal_handler(signal.SIGINT)
         if not self._json:
             typer.echo(f"\nTask {state.id[-8:]}: {state.stage}. {onward(state)}")
+            tell_folder(self._app, state)
         return INTERRUPTED if self._stopped else 0
 
     async def _print(self, stream: str) -> None:
@@ -151,6 +152,14 @@ class TaskWatcher:
 def plain(text: str) -> str:
     """A line without signs that would drive the terminal."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
+
+
+def tell_folder(app: App, state: TaskState) -> None:
+    """Say where what a task wrote lies, unless that is in the clone of a repository."""
+    with suppress(LoopforgeError):
+        if state.written and not state.task.repo:
+            place = app.work.tasks.places.workspaces.known(state.stream).place
+            typer.echo(plain(f"Its files lie in {place}"))
 
 
 def onward(state: TaskState, *, idle: bool = False) -> str:

@@ -19,6 +19,7 @@ from loopforge.cli.work.task_watching import (
     person_of,
     plain,
     repository_of,
+    tell_folder,
 )
 from loopforge.cli.work.watch_commands import watch
 from loopforge.host_lock import holder
@@ -139,6 +140,7 @@ def show_task(
             for row in str(state.offered.diff).splitlines():
                 typer.echo(plain(row))
         typer.echo(onward(state, idle=holder(home.settings.home) is None))
+        tell_folder(home, state)
 
     on_app(context, work)
 

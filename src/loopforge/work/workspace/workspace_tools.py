@@ -10,6 +10,9 @@ from __future__ import annotations
 import asyncio
 import shlex
 
+from msgspec.structs import replace
+
+from loopforge.core.text.document_kinds import DOCUMENTS
 from loopforge.core.text.spoken_lists import counted
 from loopforge.core.work.task_confidence import with_changes
 from loopforge.errors import InputError
@@ -36,6 +39,8 @@ HEAD, TAIL = 900, 2_400
 """Signs of the beginning and the end of an output that are told; the whole is kept as a file."""
 FOUND = 60
 """Places that a search tells."""
+DOCUMENT = {kind.ending: media for media, kind in DOCUMENTS.items()}
+"""The media types of documents, by how their names end."""
 CLONE = "repo"
 MADE_BY_TOOLS = frozenset(
     {GIT, "__pycache__", "node_modules", ".venv", "venv", ".tox", ".nox", ".npm", ".cache"}
@@ -56,10 +61,13 @@ WORK_LIST = Tool(
 )
 WORK_READ = Tool(
     name="work_read",
-    summary="Reads a text file of this task's workspace, from a line on.",
+    summary="Reads a text file of this task's workspace, or what a PDF or office document says, "
+    "from a line on.",
     schema=arguments_schema(["path"], path=PATH, line={"type": "integer", "minimum": 1}),
     idempotent=True,
     reads=True,
+    patience=15.0,
+    limit=60.0,
 )
 WORK_SEARCH = Tool(
     name="work_search",
@@ -146,7 +154,10 @@ def _row(entry: WorkspaceEntry) -> str:
 async def work_read(home: ToolHome, call: ToolCall) -> str:
     """What stands in a file."""
     place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
-    text = await asyncio.to_thread(_text, place, path)
+    if media := DOCUMENT.get(path.rpartition(".")[2].lower()):
+        text = await home.files.extract(replace(await place.file(path), media=media))
+    else:
+        text = await asyncio.to_thread(_text, place, path)
     return lines_from(path, text, int(call.arguments.get("line") or 1))
 
 
