@@ -40,6 +40,7 @@ from loopforge.chat.room.room_store import House
 from loopforge.chat.room_loop import Conduct
 from loopforge.chat.rooms_api import Front
 from loopforge.chat.server import Rooms
+from loopforge.chat.service.closed_accounts import ClosedAccounts
 from loopforge.chat.service.delivery_notices import LostNotices
 from loopforge.chat.service.line_deletion import Forgetting
 from loopforge.chat.service.line_history import LineHistory
@@ -313,6 +314,7 @@ async def open_app(
         closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.worlds.timers)
         for part in closing:
             stack.push_async_callback(part.close)
+        closed = ClosedAccounts(ledger, app.rooms, tasks, app.stamp.clock)
         await app.accounts.decisions.refresh()
         await app.deliveries.start(ledger)
         if wake:
@@ -324,6 +326,7 @@ async def open_app(
             app.keeper.soon()
             await app.closing.resume()
             await app.forgetting.resume()
+            closed.soon()
             await app.accounts.pictures.finish()
             app.wishes.start(MemoryNotice(ledger, app.house, app.stamp, tasks))
             await app.wishes.resume()

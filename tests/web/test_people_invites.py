@@ -1,13 +1,22 @@
 """People and invites on the owner's pages: closing, forgetting, and links that are shown once."""
 
+import asyncio
 import re
+from pathlib import Path
 
-from tests.web.conftest import Guest, Town
+from loopforge.core.people_events import AccountClosed
+from loopforge.core.room_vocabulary import Weighed
+from loopforge.ledger_opening import open_ledger_of
+from tests.web.conftest import Guest, Town, town
 
 
 async def test_an_account_is_closed_after_a_question(site: Town, owner: Guest) -> None:
-    """Looking at the question closes nothing; the answer does, and ends every session."""
-    ana = await site.guest("ana", by=owner)
+    """Looking at the question closes nothing; the answer does, ends every session, leaves all rooms.
+
+    Mates then take the owner, who is left there, for the only person.
+    """
+    room = await site.room(owner, "Ovens", "maya", "merlin")
+    ana = await site.guest("ana", room, by=owner)
     asked = await owner.get(f"/admin/people/{ana.person}/close")
     assert "Close the account of ana?" in asked.text
     assert "1 open session ends" in asked.text
@@ -17,6 +26,30 @@ async def test_an_account_is_closed_after_a_question(site: Town, owner: Guest) -
     assert "account closed" in done.text
     assert (await ana.get("/")).status_code == 401
     assert "It is closed already" in (await owner.get(f"/admin/people/{ana.person}/close")).text
+    while ana.person in (await site.app.rooms.state(room)).people:
+        await asyncio.sleep(0.02)
+    await owner.says(room, "I am thinking of baking")
+    await site.rest(room)
+    weighed = [event.body for event in await site.events(room) if isinstance(event.body, Weighed)]
+    assert weighed[0].weights[0].reasons["one person"]
+
+
+async def test_who_was_closed_out_as_the_home_ended_leaves_at_its_next_start(
+    tmp_path: Path,
+) -> None:
+    """Whether an account was closed is looked at by a home that begins."""
+    async with town(tmp_path) as site:
+        owner = await site.owner()
+        room = await site.room(owner, "Ovens", "maya")
+        ana = await site.guest("ana", room, by=owner)
+        settings, stamp = site.app.settings, site.app.stamp
+    async with open_ledger_of(settings) as ledger:
+        closed = stamp.fact(AccountClosed(person=ana.person, by=owner.person), actor="runtime")
+        await ledger.append("people", [closed])
+    async with town(tmp_path) as site:
+        while ana.person in (await site.app.rooms.state(room)).people:
+            await asyncio.sleep(0.02)
+        assert owner.person in (await site.app.rooms.state(room)).people
 
 
 async def test_the_owner_closes_and_forgets_nobody_like_themselves(owner: Guest) -> None:
