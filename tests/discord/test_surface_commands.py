@@ -60,6 +60,16 @@ async def test_a_command_that_is_told_twice_is_done_once(city: Twin, tmp_path: P
     assert len(begun) == 3
 
 
+async def test_commands_are_for_where_the_bot_is(city: Twin, tmp_path: Path) -> None:
+    """Whoever added its application to their account gives none in servers and talks without it."""
+    maya = city.bot("Maya")
+    async with lodged(city, tmp_path, {maya: "maya"}):
+        await city.until(lambda: maya.commands.get(None))
+    (given,) = [call.body for call in city.calls if call.route.endswith("/commands")]
+    where = [(command["integration_types"], command["contexts"]) for command in given]
+    assert where == [([0], [0, 1])] * len(given)
+
+
 async def test_arguments_are_completed(city: Twin, tmp_path: Path) -> None:
     """While somebody types an argument, what it may be is offered."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")

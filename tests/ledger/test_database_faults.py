@@ -19,6 +19,7 @@ from loopforge.ledger.database.database_engine import settled
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
+from tests.postgres import Cluster
 
 
 async def well(ledger: SqlLedger, count: int) -> None:
@@ -195,6 +196,19 @@ async def test_what_cannot_be_opened_is_told(url: str) -> None:
         async with opened(url):
             pass
     assert "hush" not in str(raised.value)
+
+
+async def test_a_server_that_takes_nobody_more_is_told(
+    postgres: Cluster, postgres_url: str
+) -> None:
+    """Where all connections are in use, or those of a role, that is said, and what to do."""
+    postgres.execute("CREATE ROLE crowd LOGIN CONNECTION LIMIT 0")
+    try:
+        with pytest.raises(LedgerError, match=r"takes no more connections \(.*max_connections"):
+            async with opened(postgres_url.replace("postgres@", "crowd@")):
+                pass
+    finally:
+        postgres.execute("DROP ROLE crowd")
 
 
 async def test_a_file_that_may_not_be_written_is_told(tmp_path: Path) -> None:

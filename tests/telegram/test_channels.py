@@ -4,7 +4,7 @@ from pathlib import Path
 
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Accepted
-from loopforge.core.room_vocabulary import EnergySet, Heard
+from loopforge.core.room_vocabulary import EnergySet, Heard, PlaceLeft
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
 
@@ -38,6 +38,23 @@ async def test_what_a_mate_says_in_a_channel_is_heard_by_no_other_bot_of_ours(
         assert "Merlin: /energy 9 is what I would set." in said
     assert await city.lines(news, by=merlin) == []
     assert await city.doubled() == []
+
+
+async def test_a_channel_in_which_the_bot_may_not_post(tmp_path: Path, city: City) -> None:
+    """It is an administrator there without that right: who can give it is told, once for all."""
+    maya, merlin, ana, _ = await both(city)
+    news = await city.channel("News", ana, [maya, merlin])
+    why = "Bad Request: need administrator rights in the channel chat"
+    async with on_telegram(tmp_path, maya, city.base) as home:
+        await city.fault("sendMessage", "refuse", code=400, description=why, times=9)
+        await city.say(ana, news, "maya, hello")
+
+        async def told() -> list[str]:
+            events = [each for room in await home.rooms() for each in await home.events(room)]
+            return [str(each.body.why) for each in events if isinstance(each.body, PlaceLeft)]
+
+        (word,) = await home.until(told)
+    assert word.startswith("the bot may not post in that channel; whoever manages it can give it ")
 
 
 async def test_what_one_bot_heard_in_a_channel_its_successor_does_not_hear_again(

@@ -82,13 +82,18 @@ async def test_a_topic_that_is_no_more(tmp_path: Path, city: City, why: str, tol
         assert not [one for one in owed if one.of in words and ":" in one.surface]
 
 
-async def test_an_emoji_for_a_line_that_is_gone(tmp_path: Path, city: City) -> None:
-    """Somebody deleted the line, of which Telegram tells no bot: that is no failure."""
+@pytest.mark.parametrize("gone", [True, False])
+async def test_an_emoji_that_cannot_be_put(tmp_path: Path, city: City, gone: bool) -> None:
+    """That a line was deleted, of which no bot is told, is no failure; a group's rule is told."""
     maya, ana, chat = await hall(city)
     async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         line = await city.say(ana, chat, "@maya_bot hello")
         await city.heard(chat, by=maya)
-        await city.delete(ana, line)
+        why = "Bad Request: REACTION_INVALID"
+        if gone:
+            await city.delete(ana, line)
+        else:
+            await city.fault("setMessageReaction", "refuse", code=400, description=why)
         (room,), stamp = await home.rooms(), home.app.stamp
         (heard,) = [e.id for e in await home.events(room) if isinstance(e.body, Heard)]
         body = Reacted(turn="", mate="maya", to=heard, emoji="👍")
@@ -99,9 +104,11 @@ async def test_an_emoji_for_a_line_that_is_gone(tmp_path: Path, city: City) -> N
         async def ended() -> list[str]:
             found = [e.body for e in await home.events(room)]
             ends = [body for body in found if isinstance(body, Accepted | Failed)]
-            return [type(body).__name__ for body in ends if body.delivery == sent[0].id]
+            mine = [body for body in ends if body.delivery == sent[0].id]
+            return [str(each.why) if isinstance(each, Failed) else "" for each in mine]
 
-        assert await home.until(ended) == ["Accepted"]
+        refused = "that emoji may not be put on messages there."
+        assert await home.until(ended) == ["" if gone else refused]
 
 
 async def test_a_message_that_may_be_of_two_topics_is_taken_for_neither_line(

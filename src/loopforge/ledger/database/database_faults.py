@@ -18,6 +18,8 @@ FULL_STATES = {"53100", "53200"}
 BROKEN_STATES = {"XX001", "XX002"}
 GONE_STATES = {"57P01", "57P02", "57P03", "57P05", "25P03"}
 READ_ONLY_STATE = "25006"
+CROWDED = ("too many clients", "too many connections", "remaining connection slots")
+"""What a server says to who cannot come in; of that no state is told."""
 FAULTS = (SQLAlchemyError, UnicodeDecodeError)
 """What a database raises; the second where a name in a damaged SQLite file is no text any more."""
 
@@ -101,6 +103,12 @@ def _postgres(cause: BaseException | None, where: str) -> LedgerError:
             f"The pooler before {where} lends a session for one transaction (PgBouncer: pool_mode "
             "= transaction), and a home holds a lock by its session. Set pool_mode = session for "
             "this database, or name PostgreSQL itself in `database_url`."
+        )
+    if any(sign in said for sign in CROWDED):
+        return LedgerError(
+            f"The ledger in {where} takes no more connections ({said}). End other programs that "
+            "use it, or let it take more (`max_connections`, or the limit of the role): a home has "
+            "up to ten."
         )
     unreached = not state and type(cause).__name__ in {"OperationalError", "ConnectionTimeout"}
     if unreached or state.startswith("08") or state in GONE_STATES:

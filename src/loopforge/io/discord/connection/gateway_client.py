@@ -72,7 +72,11 @@ class SessionsEnded(discord.ClientException):
 
 
 class Client(discord.Client):
-    """A client of one account. `user` is known once it is connected."""
+    """A client of one account. `user` is known once it is connected.
+
+    Its commands are for where it is itself, not for servers without it and talks among others:
+    who added the application to their own account could give them there.
+    """
 
     def __init__(
         self,
@@ -92,7 +96,11 @@ class Client(discord.Client):
             http_trace=trace,
         )
         self.account = account
-        self.tree = app_commands.CommandTree(self)
+        self.tree = app_commands.CommandTree(
+            self,
+            allowed_installs=app_commands.AppInstallationType(guild=True),
+            allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True),
+        )
         self.privates: dict[int, discord.DMChannel] = {}
         self._told: set[str] = set()
         self._asked: deque[int] = deque(maxlen=REMEMBERED)

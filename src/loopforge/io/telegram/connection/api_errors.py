@@ -39,6 +39,7 @@ GONE = (
     "topic_closed",
     "topic_deleted",
     "chat_write_forbidden",
+    "need administrator rights in the channel chat",
 )
 """Also of a forum's topic that is no more, or where no bot may write; not where only files are
 refused, to which words say so."""
@@ -46,8 +47,11 @@ CODES = {
     "topic_closed": "the topic is closed; open it again.",
     "topic_deleted": "the topic is gone.",
     "chat_write_forbidden": "the bot may not write there; whoever manages the group can let it.",
+    "need administrator rights in the channel chat": "the bot may not post in that channel; "
+    "whoever manages it can give it the right to post messages.",
+    "reaction_invalid": "that emoji may not be put on messages there.",
 }
-"""What is told of refusals that are no words."""
+"""What is told of refusals that are no words, or do not say what to do."""
 OUT = "Telegram does not let the bot in. The owner of this home finds the reason under Admin."
 MOVED = "the group became another one; what is said goes on there."
 TOO_LARGE = "(413)"
