@@ -1,13 +1,18 @@
-"""A web application of aiohttp's on loopback."""
+"""Web applications of aiohttp's on loopback, and pages for a browser there, over https."""
 
-from collections.abc import AsyncIterator
+import ssl
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
+import trustme
 from aiohttp import web
 
 
 @asynccontextmanager
-async def listening(app: web.Application, port: int = 0) -> AsyncIterator[str]:
+async def listening(
+    app: web.Application, port: int = 0, secure: ssl.SSLContext | None = None
+) -> AsyncIterator[str]:
     """The address of this on loopback, on a free port unless one is given."""
     runner = web.AppRunner(
         app,
@@ -18,8 +23,33 @@ async def listening(app: web.Application, port: int = 0) -> AsyncIterator[str]:
     )
     await runner.setup()
     try:
-        await web.TCPSite(runner, "127.0.0.1", port).start()
+        await web.TCPSite(runner, "127.0.0.1", port, ssl_context=secure).start()
         host, bound = runner.addresses[0][:2]
-        yield f"http://{host}:{bound}"
+        yield f"http{'s' * bool(secure)}://{host}:{bound}"
     finally:
         await runner.cleanup()
+
+
+class Pages(NamedTuple):
+    """Pages of this machine for a browser that asks no authority; `asked`: which paths, in order."""
+
+    port: int
+    asked: list[str]
+
+
+@asynccontextmanager
+async def paging(answer: Callable[[str], web.Response]) -> AsyncIterator[Pages]:
+    """Pages over https, each as `answer` makes it of its path."""
+    asked = list[str]()
+
+    async def serve(request: web.Request) -> web.Response:
+        if request.path != "/favicon.ico":
+            asked.append(request.path_qs)
+        return answer(request.path_qs)
+
+    app = web.Application()
+    app.router.add_get("/{path:.*}", serve)
+    secure = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    trustme.CA().issue_cert("localhost").configure_cert(secure)
+    async with listening(app, secure=secure) as url:
+        yield Pages(int(url.rpartition(":")[2]), asked)

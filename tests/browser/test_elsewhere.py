@@ -1,12 +1,13 @@
 """A page of another port of the same machine, in a real browser that is signed in here."""
 
-import asyncio
 from http import HTTPStatus
 
 import httpx
+from aiohttp import web
 from playwright.async_api import expect
 
 from tests.browser.people import Crowd, owner_of
+from tests.listening import listening
 from tests.web.conftest import Town
 
 PAGE = """<!doctype html><title>elsewhere</title><form method=post action="{at}/rooms/commons/stop">
@@ -48,19 +49,13 @@ async def test_a_page_of_another_port_reads_and_writes_nothing(site: Town, crowd
     sent: list[str] = []
     page = ""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        sent.append(head)
-        length = len(page.encode())
-        writer.write(
-            f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n"
-            f"Connection: close\r\n\r\n{page}".encode()
-        )
-        writer.close()
+    async def answer(request: web.Request) -> web.Response:
+        sent.append(request.headers.get("cookie", ""))
+        return web.Response(text=page, content_type="text/html")
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    async with listening(app) as evil_site:
         olu.expects("")
         cookies = {each["name"]: each["value"] for each in await olu.context.cookies()}
         async with httpx.AsyncClient(base_url=site.address, cookies=cookies) as copied:
@@ -69,7 +64,7 @@ async def test_a_page_of_another_port_reads_and_writes_nothing(site: Town, crowd
             page = PAGE.format(at=site.address, token=token)
             before = await site.events("commons")
             evil = await olu.context.new_page()
-            await evil.goto(f"http://127.0.0.1:{port}/")
+            await evil.goto(f"{evil_site}/")
             assert "loopforge=" in sent[0], "the browser hands the cookie to every port"
             found = await evil.evaluate(TRIES, [site.address, token])
             assert found["cookies"] == ""

@@ -1,15 +1,11 @@
 """Pictures of pages of the web: drawn by a real Chromium in the sandbox, and what it cannot reach."""
 
-import asyncio
-import contextlib
 import dataclasses
 import io
-import ssl
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import trustme
+from aiohttp import web
 from PIL import Image
 
 from loopforge.errors import InputError
@@ -18,6 +14,7 @@ from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
 from loopforge.tools.pictures.screenshot import CHROMIUM, SCREENSHOT, Screenshot, secure
 from loopforge.tools.sandbox.call_workspace import FOLDER
+from tests.listening import paging
 from tests.tools.conftest import tool_home
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(120)]
@@ -29,36 +26,11 @@ PAGE = """<title>Hostas</title><style>body {background: #c00}</style>
 fetch("/secret").catch(() => 0)</script>"""
 
 
-class Pages:
-    """What is served, and which paths were asked for."""
-
-    def __init__(self) -> None:
-        self.port = 0
-        self.asked: list[str] = []
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request, one page."""
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            path = (await reader.readuntil(b"\r\n\r\n")).split(b" ")[1].decode()
-            self.asked.append(path)
-            more = "Location: https://127.0.0.1/x\r\n" if path == "/away" else ""
-            status = "302 Found" if more else "200 OK"
-            head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(PAGE)}"
-            writer.write(f"{head}\r\n{more}Connection: close\r\n\r\n{PAGE}".encode())
-            await writer.drain()
-        writer.close()
-
-
-@contextlib.asynccontextmanager
-async def served() -> AsyncIterator[Pages]:
-    """Pages at a port of this machine, over https."""
-    pages = Pages()
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    trustme.CA().issue_cert("localhost").configure_cert(context)
-    server = await asyncio.start_server(pages.serve, "127.0.0.1", 0, ssl=context)
-    pages.port = server.sockets[0].getsockname()[1]
-    yield pages
-    server.close()
+def drawn(path: str) -> web.Response:
+    """The page, or one that leads inward."""
+    if path == "/away":
+        return web.Response(status=302, headers={"Location": "https://127.0.0.1/x"})
+    return web.Response(text=PAGE, content_type="text/html")
 
 
 def home_at(place: Path, inside: str) -> ToolHome:
@@ -81,7 +53,7 @@ async def shot(place: Path, address: str, inside: str = "", **more: object) -> I
 
 async def test_a_page_is_drawn_as_a_browser_shows_it(place: Path) -> None:
     """After its scripts ran, as wide and as high as was asked for; nothing stays behind."""
-    async with served() as pages:
+    async with paging(drawn) as pages:
         address, inside = f"https://localhost:{pages.port}/", f"localhost:{pages.port}"
         picture = await shot(place, address, inside, width=640, height=480)
         assert picture.size == (640, 480)
@@ -92,7 +64,7 @@ async def test_a_page_is_drawn_as_a_browser_shows_it(place: Path) -> None:
 
 async def test_what_leads_inward_is_not_reached(place: Path) -> None:
     """A redirect to this machine ends at the guard; the page itself is refused in plain words."""
-    async with served() as pages:
+    async with paging(drawn) as pages:
         inside = f"localhost:{pages.port}"
         with pytest.raises(InputError, match="leads to where nothing may be reached"):
             await shot(place, f"https://localhost:{pages.port}/away", inside)
