@@ -15,7 +15,7 @@ Does not know how a platform shows it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -164,11 +164,7 @@ class ApprovalCommands:
     def __init__(self, rooms: Rooms, tools: Tools, ledger: SqlLedger, clock: Clock) -> None:
         self._rooms, self._tools = rooms, tools
         self._ledger, self._clock = ledger, clock
-
-    @property
-    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
-        """What does each command."""
-        return {"approve": self.approve, "deny": self.deny}
+        self.table = {"approve": self.approve, "deny": self.deny}
 
     async def approve(self, asked: CommandRequest) -> str:
         """Let it be used, once; or from now on."""

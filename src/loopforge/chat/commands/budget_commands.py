@@ -6,7 +6,7 @@ what it spent, and may set budgets of its own. Theirs hold beside what the home 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 from loopforge.budgets.budget_reservation import Budgets
@@ -40,11 +40,7 @@ class BudgetCommands:
 
     def __init__(self, rooms: Rooms, budgets: Budgets, meter: UsageView, clock: Clock) -> None:
         self._rooms, self._budgets, self._meter, self._clock = rooms, budgets, meter, clock
-
-    @property
-    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
-        """What answers each command."""
-        return {"usage": self.usage, "budget": self.budget}
+        self.table = {"usage": self.usage, "budget": self.budget}
 
     # ------------------------------------------------------------ what was spent
 

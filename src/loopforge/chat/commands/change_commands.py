@@ -6,7 +6,7 @@ room).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from typing import Literal
 
 from loopforge.chat.commands.command_request import CommandRequest, handle_of, line_of, member_of
@@ -60,11 +60,7 @@ class ChangeCommands:
 
     def __init__(self, rooms: Rooms, policies: Collection[str], workshop: Workshop) -> None:
         self._rooms, self._policies, self._workshop = rooms, policies, workshop
-
-    @property
-    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
-        """What does each command."""
-        return {
+        self.table = {
             "stop": self.stop,
             "new": self.new,
             "end": self.end,

@@ -36,7 +36,7 @@ class CommandTable(Protocol):
     """Some more commands, by name."""
 
     @property
-    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
+    def table(self) -> Mapping[str, Callable[[CommandRequest], Awaitable[str]]]:
         """What does each."""
 
 

@@ -9,7 +9,6 @@ For who opened the room, and for the owner of the home. How a room is closed sta
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from msgspec import Struct
@@ -57,11 +56,7 @@ class DeletionCommands:
 
     def __init__(self, rooms: Rooms, closing: ClosesRooms) -> None:
         self._rooms, self._closing = rooms, closing
-
-    @property
-    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
-        """What does each command."""
-        return {"delete": self.delete}
+        self.table = {"delete": self.delete}
 
     async def delete(self, asked: CommandRequest) -> str:
         """Tell what it would mean; or delete the room, if it is named."""

@@ -9,7 +9,6 @@ conversation has versions to be made and chosen; what stands there is what the r
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from loopforge.chat.commands.command_request import CommandRequest
@@ -137,11 +136,7 @@ class VersionCommands:
 
     def __init__(self, versions: LineVersions) -> None:
         self._versions = versions
-
-    @property
-    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
-        """What does each command."""
-        return {"again": self.again, "more": self.more}
+        self.table = {"again": self.again, "more": self.more}
 
     async def again(self, asked: CommandRequest) -> str:
         """Say it anew; with a number, let that version stand."""

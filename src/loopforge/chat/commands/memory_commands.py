@@ -12,7 +12,7 @@ For whoever asks alone. At the machine itself it is of everybody.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.commands.command_request import CommandRequest, handle_of, number_of
@@ -54,11 +54,7 @@ class MemoryCommands:
         zone: Callable[[], ZoneInfo],
     ) -> None:
         self._rooms, self._memories, self._store, self._zone = rooms, memories, store, zone
-
-    @property
-    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
-        """What does each command."""
-        return {"memory": self.memory}
+        self.table = {"memory": self.memory}
 
     async def memory(self, asked: CommandRequest) -> str:
         """List, look, or change."""

@@ -50,11 +50,7 @@ class QueryCommands:
         self._linking = linking
         self.source: Callable[[Event], Awaitable[LineSource | None]] = _nowhere
         """Where more is told of a line that what goes on beside a room had said."""
-
-    @property
-    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
-        """What answers each command."""
-        return {
+        self.table = {
             "status": self.status,
             "why": self.why,
             "mates": self.mates,

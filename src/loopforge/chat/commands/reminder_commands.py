@@ -5,7 +5,6 @@ Nobody thinks about these: the words of when are read by tables, and what they l
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.commands.command_request import CommandRequest, number_of
@@ -31,11 +30,7 @@ class ReminderCommands:
 
     def __init__(self, rooms: Rooms, service: ReminderService, clock: Clock) -> None:
         self._rooms, self._service, self._clock = rooms, service, clock
-
-    @property
-    def table(self) -> dict[str, Callable[[CommandRequest], Awaitable[str]]]:
-        """What does each command."""
-        return {
+        self.table = {
             "remind": self.remind,
             "reminders": self.reminders,
             "zone": self.zone,
