@@ -29,21 +29,21 @@ CardForm = Literal["png", "v1", "v2", "v3"]
 V1 = ("name", "description", "personality", "scenario", "first_mes", "mes_example")
 
 
-def exported(mate: Mate, form: CardForm) -> bytes:
-    """The card as JSON of a version; or the mate's drawn face, a PNG, with it inside."""
+def exported(mate: Mate, form: CardForm, portrait: bytes = b"") -> bytes:
+    """The card as JSON of a version; or the mate's portrait (a PNG; b"": drawn) with it inside."""
     if form == "png":
-        return _png(mate)
+        return _png(mate, portrait or picture(mate.handle, mate.colour))
     plain = json.dumps(_card(mate, int(form[1:])), ensure_ascii=False, indent=2)
     return f"{plain}\n".encode("utf-8", "replace")
 
 
-def _png(mate: Mate) -> bytes:
+def _png(mate: Mate, portrait: bytes) -> bytes:
     """With the card as version 2 for older programs, and as 3."""
     texts = {
         keyword: base64.b64encode(as_json(_card(mate, version)).encode("utf-8", "replace"))
         for keyword, version in (("chara", 2), ("ccv3", 3))
     }
-    return png_text.with_texts(picture(mate.handle, mate.colour), texts)
+    return png_text.with_texts(portrait, texts)
 
 
 def _card(mate: Mate, version: int) -> dict[str, Any]:
