@@ -291,6 +291,27 @@ async def test_a_turn_of_before_that_died_while_its_acts_tool_ran_is_closed(
         assert oven.baked == []
 
 
+async def test_a_tool_for_other_mates_is_none_of_a_mate_that_names_it(tmp_path: Path) -> None:
+    """Neither by its name nor by a pattern."""
+
+    async def polish(_: ToolCall) -> str:
+        return "Done."
+
+    with installed():
+        wanted = MATE.replace("[oven]", '[oven, wax, "w*"]').format(name="Maya")
+        write_mates(tmp_path, (), maya=wanted)
+        left = [{"say": "", "tool": "wax", "arguments": "{}"}, {"say": "Well."}]
+
+        def script(_: Question) -> dict[str, object]:
+            return dict(left.pop(0))
+
+        async with living(tmp_path, script) as home:
+            home.app.tools.add(Tool(name="wax", summary="Waxes.", mates=("zuzu",)), polish)
+            await home.hears("ana", "@maya wax")
+            assert "wax" not in [one.name for one in home.models.asked[0].tools]
+            assert await home.kinds("effect.") == ["effect.proposed", "effect.denied"]
+
+
 async def test_of_five_hundred_tools_a_mate_is_shown_those_that_fit(tmp_path: Path) -> None:
     """The first prompt stays under 8 kB; find_tools stands in it, and what it finds may be used."""
     names = [f"machine_{number}" for number in range(500)]

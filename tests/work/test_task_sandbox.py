@@ -132,6 +132,31 @@ async def test_a_program_uses_the_tools_of_its_task(place: Path) -> None:
         assert sent == []
 
 
+async def test_a_pattern_of_a_file_names_tools_of_a_task_and_none_of_other_mates(
+    place: Path,
+) -> None:
+    """As in rooms; of many a turn is shown those that fit, and may use the others as well."""
+    role(place, 'tools: ["far_*", mail]')
+    names = [f"far_{nth}" for nth in range(30)]
+    script = in_order(uses("far_7"), uses("mail"), says("done", "Both."))
+    seen = list[int]()
+
+    def counted(asked: Question) -> Step:
+        seen.append(sum(each.name.startswith("far_") for each in asked.tools))
+        return script(asked)
+
+    async def work(_: ToolCall) -> str:
+        return "well"
+
+    async with working(place, counted) as shop:
+        for name in names:
+            shop.app.tools.add(Tool(name=name, summary="Looks far.", reads=True), work)
+        shop.app.tools.add(Tool(name="mail", summary="Mails.", mates=("zuzu",)), work)
+        state = await shop.state(await shop.give("Fix sum.txt in Python"))
+        assert [use.outcome for use in state.uses] == ["returned", "refused"]
+        assert 0 < seen[0] <= 16
+
+
 async def test_a_program_of_a_stopped_task_has_nothing_more_done(place: Path) -> None:
     """It is ended with what it waits for; nothing of it is under way after that."""
     role(place, "tools: [python]")

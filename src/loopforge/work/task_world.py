@@ -359,12 +359,13 @@ class TaskWorld:
         flow = state.classified.flow if state.classified else "triage"
         offers = flow == "sequential-thinking"
         route = Route(tier=due.mate.tier, model=due.mate.model)
+        facts = self._ports.models.facts(route)
         view = viewed(
             state,
             due.mate,
             role,
-            self.calls.offered_to(state, due.mate) if offers else (),
-            self._ports.models.facts(route),
+            await self.calls.shown_to(state, due.mate, facts.window) if offers else (),
+            facts,
             self._ports.stamp.clock,
             self._zone(),
             turns=self.turns_of(state),
@@ -375,7 +376,7 @@ class TaskWorld:
         if role.second:
             seen = self._with_peer(state, role, view.perception)
             view = OpeningView(perception=seen, edits=view.edits, upto=view.upto)
-        if self._ports.models.facts(route).small:
+        if facts.small:
             return view
         return await self.learning.with_insights(state, due.mate, view)
 

@@ -7,7 +7,6 @@ Token counts are asked of the model that will read the prompt and remembered by 
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
 from itertools import compress
@@ -55,7 +54,7 @@ from loopforge.core.text.erasable_text import public
 from loopforge.core.text.name_labels import one_line, row_name
 from loopforge.core.text.prompt_rows import quote
 from loopforge.core.text.quantity_bands import band
-from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tool, Tools
+from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tool, Tools, named_tools
 from loopforge.runtime.turn_record import PLACES
 
 TALK = 8
@@ -503,15 +502,10 @@ def _place(state: RoomState) -> str:
 
 
 def own_tools(mate: Mate, known: Collection[Tool]) -> list[str]:
-    """The tools that it has, in its file's order, then those that every mate has that has any.
-
-    An entry of its file may be a pattern, such as `github_*`.
-    """
+    """The tools that it has, in its file's order, then those that every mate has that has any."""
     if not mate.tools:
         return []
-    known = [tool for tool in known if not tool.mates or mate.handle in tool.mates]
-    names = [tool.name for tool in known]
-    own = [name for entry in mate.tools for name in (fnmatch.filter(names, entry) or [entry])]
+    own = [tool.name for tool in named_tools(mate, known)]
     always = [tool.name for tool in known if tool.always]
     return list(dict.fromkeys((*own, *always)))
 

@@ -86,6 +86,7 @@ from loopforge.runtime.ports.tool_ports import (
     ToolWork as ToolWork,
     UsedTool as UsedTool,
     arguments_schema as arguments_schema,
+    named_tools as named_tools,
     told_to_nobody as told_to_nobody,
     tool_work as tool_work,
 )

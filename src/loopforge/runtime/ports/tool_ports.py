@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from msgspec import Struct
 
 from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import ResultOutcome
 from loopforge.core.room_vocabulary import File
@@ -66,6 +68,16 @@ class Tool(Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()
     patience: float = 5.0
     limit: float = 30.0
+
+
+def named_tools(mate: Mate, known: Collection[Tool]) -> list[Tool]:
+    """The tools that a mate's file names, in its order, without those that are for other mates.
+
+    An entry may be a pattern, such as `github_*`.
+    """
+    there = {tool.name: tool for tool in known if not tool.mates or mate.handle in tool.mates}
+    names = (name for entry in mate.tools for name in fnmatch.filter(there, entry))
+    return [there[name] for name in dict.fromkeys(names)]
 
 
 def told_to_nobody(_text: str, _part: float | None) -> None:

@@ -22,7 +22,14 @@ from loopforge.core.text.taint_tracking import argument_texts
 from loopforge.core.work.work_roles import WorkRole, role_of
 from loopforge.core.work.work_vocabulary import ANY_TOOL
 from loopforge.runtime.effects.nested_calls import spent_within
-from loopforge.runtime.ports import CallPermission, InnerPermission, Ledger, Tool, Tools
+from loopforge.runtime.ports import (
+    CallPermission,
+    InnerPermission,
+    Ledger,
+    Tool,
+    Tools,
+    named_tools,
+)
 from loopforge.work.assignment.role_files import RoleFiles
 from loopforge.work.task_state import TaskState
 from loopforge.work.task_store import TaskStore
@@ -37,6 +44,8 @@ WITHOUT = frozenset({"simple", "branch", "breakglass"})
 """Flows without tools."""
 CHANGING = frozenset({"work_write", "work_edit", "work_git", "work_push"})
 """Tools that whoever may change no file has no use for."""
+TALK = 6
+"""Lines by which the tools are chosen that fit."""
 MADE_UP = (
     "{tool} was not used: nobody gave this address, and no tool showed it. Use {tool} outside of a "
     "program: then a person is asked."
@@ -82,6 +91,18 @@ class TaskCalls:
         role = role_of(state.classified.role if state.classified else "general")
         found = tools_for(role, mate, self._tools.known())
         return tuple(tool for tool in found if _may(state.tools, tool))
+
+    async def shown_to(self, state: TaskState, mate: Mate, window: int) -> tuple[Tool, ...]:
+        """Those that a turn is shown: of its role's all, of its file's what fits, as in rooms.
+
+        `window` is that of its model, in tokens.
+        """
+        tools = self.offered_to(state, mate)
+        role = role_of(state.classified.role if state.classified else "general").tools
+        more = [tool for tool in tools if tool.name not in role]
+        talk = [str(one.text) for one in state.entries if one.kind in ("heard", "mine", "note")]
+        few = await self._tools.choose((state.stream, mate.handle), more, talk[-TALK:], window)
+        return (*(tool for tool in tools if tool.name in role), *few)
 
     def may_use(self, tools: Collection[str], name: str) -> bool:
         """Whether whoever may have these tools used may say yes or no to a use of that one."""
@@ -186,7 +207,7 @@ def _made_up(
 def tools_for(role: WorkRole, mate: Mate, known: Collection[Tool]) -> tuple[Tool, ...]:
     """The tools of a role, and those of the mate's own file, as far as its sandbox has a use."""
     there = {tool.name: tool for tool in known}
-    names = [*role.tools, *mate.tools]
+    names = [*role.tools, *(tool.name for tool in named_tools(mate, known))]
     if not mate.sandbox.writable:
         names = [name for name in names if name not in CHANGING]
     named = (there[name] for name in names if name in there)

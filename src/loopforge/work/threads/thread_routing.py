@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate, called
@@ -133,7 +134,7 @@ class ThreadRouting:
     def _works(self, mate: str) -> bool:
         """Whether a mate's file gives it work."""
         found = self._mates.get(mate)
-        return found is not None and any(tool.startswith(WORKSPACE) for tool in found.tools)
+        return found is not None and any(map(_of_work, found.tools))
 
     async def _meant(self, line: RoomLine, tasks: Sequence[TaskState]) -> TaskState | None:
         """The task that a line is for; None for none."""
@@ -249,6 +250,11 @@ class ThreadRouting:
         if found and (meant := called(found["mate"], [self._mates[mate] for mate in here])):
             return meant.handle, found["rest"]
         return next((mate for mate in here if self._works(mate)), here[0]), text
+
+
+def _of_work(entry: str) -> bool:
+    """Whether an entry of a mate's file names tools of the workspace."""
+    return entry.startswith(WORKSPACE) or fnmatchcase(f"{WORKSPACE}run", entry)
 
 
 def _repository(text: str) -> tuple[str, str]:
