@@ -5,11 +5,7 @@ import pytest
 from loopforge.core.work.reflection_checks import TurnSeen, flag_of
 from loopforge.core.work.task_confidence import SeenResult
 from loopforge.core.work.work_vocabulary import ReflectionPart
-
-
-def ran(command: str, code: int, output: str = "") -> SeenResult:
-    """A command that ended."""
-    return SeenResult("work_run", command, "returned", f"[exit code {code}, 0.1 s]\n{output}")
+from tests.core.test_task_confidence import ran
 
 
 def turn(*results: SeenResult, written: tuple[str, ...] = ()) -> TurnSeen:

@@ -6,14 +6,8 @@ from hypothesis import strategies as st
 
 from loopforge.core.work.task_confidence import SeenResult
 from loopforge.core.work.trajectory_scores import HEURISTICS, SHARES, STARTS, Trajectory, scored
+from tests.core.test_task_confidence import WRITTEN, ran
 
-
-def ran(command: str, code: int, output: str = "") -> SeenResult:
-    """A command that ended."""
-    return SeenResult("work_run", command, "returned", f"[exit code {code}, 0.1 s]\n{output}")
-
-
-WRITTEN = SeenResult("work_write", "a.py", "returned", "a.py is written: 3 bytes.")
 GOOD = Trajectory(seen=[WRITTEN, ran("pytest -q", 0)], ending="finished", turns=3, most=20)
 BAD = Trajectory(seen=[WRITTEN, ran("pytest -q", 1)], ending="finished", turns=3, most=20)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -99,16 +100,20 @@ async def test_why(city: Twin, tmp_path: Path) -> None:
     assert "no line of a room" in nothing.text
 
 
+def slowly(going: asyncio.Event) -> Callable[..., Awaitable[None]]:
+    """Whoever knocks is let in, once this is set."""
+
+    async def knock(*_: str) -> None:
+        await going.wait()
+
+    return knock
+
+
 async def test_a_slow_answer_is_announced(city: Twin, tmp_path: Path) -> None:
     """What takes longer than Discord waits is announced in time, and given when it is there."""
     going = asyncio.Event()
-
-    async def slowly(_platform: str, _account: str, _name: str, _place: str) -> str | None:
-        await going.wait()
-        return None
-
     maya, ben = city.bot("Maya"), city.person("ben")
-    async with lodged(city, tmp_path, {maya: "maya"}, knock=slowly):
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=slowly(going)):
         await city.until(lambda: maya.commands.get(None))
         answer = await city.slash(ben, city.private(ben, maya), maya, "status", {}, settled=False)
         assert answer.deferred
@@ -121,13 +126,8 @@ async def test_a_slow_answer_is_announced(city: Twin, tmp_path: Path) -> None:
 async def test_an_announcement_that_breaks_off(city: Twin, tmp_path: Path, broken: str) -> None:
     """Where an announcement arrived and nobody knows it, the answer comes all the same."""
     going = asyncio.Event()
-
-    async def slowly(_platform: str, _account: str, _name: str, _place: str) -> str | None:
-        await going.wait()
-        return None
-
     maya, ben, callback = city.bot("Maya"), city.person("ben"), "POST /interactions/*/*/callback"
-    async with lodged(city, tmp_path, {maya: "maya"}, knock=slowly):
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=slowly(going)):
         await city.until(lambda: maya.commands.get(None))
         if broken == "502":
             city.faults.fail(callback, 502, carried=True)
@@ -143,13 +143,8 @@ async def test_an_announcement_that_breaks_off(city: Twin, tmp_path: Path, broke
 async def test_an_answer_that_comes_too_late(city: Twin, tmp_path: Path) -> None:
     """After Discord's quarter of an hour it is an ordinary message, where who asked may see it."""
     going = asyncio.Event()
-
-    async def slowly(_platform: str, _account: str, _name: str, _place: str) -> str | None:
-        await going.wait()
-        return None
-
     maya, ben = city.bot("Maya"), city.person("ben")
-    async with lodged(city, tmp_path, {maya: "maya"}, knock=slowly):
+    async with lodged(city, tmp_path, {maya: "maya"}, knock=slowly(going)):
         await city.until(lambda: maya.commands.get(None))
         private = city.private(ben, maya)
         answer = await city.slash(ben, private, maya, "status", {}, settled=False)

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -97,6 +98,12 @@ class Home:
         """Wait until every use of a tool in the room is over, and what follows on that."""
         await self.app.effects.settled(f"room:{self.room}")
         await self.rest()
+
+    async def uses(self, by: str, tool: str, /, **arguments: object) -> str:
+        """What maya says that a tool gave her, when somebody has her use it."""
+        await self.hears(by, f"@maya use {tool} {json.dumps(arguments)}")
+        await self.finishes()
+        return (await self.lines())[-1]
 
     async def lends_tools(self) -> None:
         """Everybody in the room may have every tool used."""

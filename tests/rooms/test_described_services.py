@@ -1,6 +1,5 @@
 """A service on the web is a tool by one file: the flight status of docs/tools.md, and odd ones."""
 
-import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -82,21 +81,14 @@ async def terminal(tmp_path: Path, **files: str) -> AsyncIterator[tuple[Home, Ai
             yield home, airport
 
 
-async def used(home: Home, tool: str, **arguments: object) -> str:
-    """What maya says that a tool gave her."""
-    await home.hears("bo", f"@maya use {tool} {json.dumps(arguments)}")
-    await home.finishes()
-    return (await home.lines())[-1]
-
-
 async def test_the_flight_status_of_the_documents_works(tmp_path: Path) -> None:
     """With its key, which nobody is shown; a wrong flight and a strange one are told as such."""
     async with terminal(tmp_path) as (home, airport):
-        told = await used(home, "flight_status", flight="LH400", date="2026-11-24")
+        told = await home.uses("bo", "flight_status", flight="LH400", date="2026-11-24")
         assert "LH400 to New York: delayed, leaves 2026-11-24 14:05 from gate B42" in told
         assert airport.asked == ["GET /v1/status/LH400?date=2026-11-24"]
-        assert "answered 404 (Not Found)" in await used(home, "flight_status", flight="XX1")
-        strange = await used(home, "flight_status", flight="../admin")
+        assert "answered 404 (Not Found)" in await home.uses("bo", "flight_status", flight="XX1")
+        strange = await home.uses("bo", "flight_status", flight="../admin")
         assert "'flight' is not as it wants it" in strange
         assert len(airport.asked) == 2
         assert not home.holding(KEY.encode())
@@ -108,7 +100,7 @@ async def test_what_changes_something_asks_first_and_keys_are_told_to_nobody(
 ) -> None:
     """The service gives the key back; nobody reads it. What a use costs is on record."""
     async with terminal(tmp_path, book_seat=BOOK) as (home, airport):
-        await used(home, "book_seat", row=12)
+        await home.uses("bo", "book_seat", row=12)
         assert (await home.bodies(EffectProposed))[-1].asks
         assert airport.booked == []
         (question,) = await home.asks()

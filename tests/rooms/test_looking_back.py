@@ -1,6 +1,5 @@
 """What was said and given in a room is found again, by those who may see it."""
 
-import json
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -26,40 +25,33 @@ async def home(tmp_path: Path) -> AsyncIterator[Home]:
         yield home
 
 
-async def used(home: Home, by: str, tool: str, **arguments: object) -> str:
-    """What maya says that a tool gave her, when somebody has her use it."""
-    await home.hears(by, f"@maya use {tool} {json.dumps(arguments)}")
-    await home.rest()
-    return (await home.lines())[-1]
-
-
 async def test_lines_are_found_by_words_by_whom_and_by_when(home: Home) -> None:
     """Each with its time and its address, the newest last; the question itself is none."""
     first = await home.hears("ana", "The slugs ate the hostas")
     await home.hears("bo", "Slugs again!")
     await home.clock.advance(timedelta(days=2).total_seconds())
     await home.hears("ana", "Copper keeps slugs away")
-    told = await used(home, "ana", "room_history", words="slugs", who="Ana")
+    told = await home.uses("ana", "room_history", words="slugs", who="Ana")
     assert "2026-11-21 09:0" in told
     assert f"ana: The slugs ate the hostas (/rooms/commons?at={first.seq}#l-{first.seq})" in told
     assert told.index("hostas") < told.index("Copper")
     assert "again" not in told
-    told = await used(home, "ana", "room_history", since="2026-11-22", who="ana", words="copper")
+    told = await home.uses("ana", "room_history", since="2026-11-22", who="ana", words="copper")
     assert "Copper keeps" in told
-    told = await used(home, "ana", "room_history", until="2026-11-21", limit=2, who="bo")
+    told = await home.uses("ana", "room_history", until="2026-11-21", limit=2, who="bo")
     assert "bo: Slugs again!" in told
-    assert "since has to be before until" in await used(
-        home, "ana", "room_history", since="2026-11-23", until="2026-11-21"
+    assert "since has to be before until" in await home.uses(
+        "ana", "room_history", since="2026-11-23", until="2026-11-21"
     )
-    assert "say what to look for" in await used(home, "ana", "room_history")
+    assert "say what to look for" in await home.uses("ana", "room_history")
 
 
 async def test_what_one_who_is_present_may_not_see_is_not_told(home: Home) -> None:
     """Cy came later: while he is there, what was said before is found for nobody."""
     await home.hears("ana", "The key lies under the hosta")
-    assert "under the hosta" in await used(home, "ana", "room_history", words="the key lies")
+    assert "under the hosta" in await home.uses("ana", "room_history", words="the key lies")
     await home.app.front.bring(home.room, home.people["ana"], "cy", "Cy")
-    told = await used(home, "ana", "room_history", words="the key lies under")
+    told = await home.uses("ana", "room_history", words="the key lies under")
     assert "No such line was found" in told
 
 
@@ -71,14 +63,14 @@ async def test_words_are_found_in_all_files(home: Home) -> None:
     web = await keep(keeper, "hostas.html", page)
     blank = await keep(keeper, "blank.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 40)
     await home.hears("ana", "look", files=(diary, web, blank))
-    told = await used(home, "ana", "search_files", words="slugs wall")
+    told = await home.uses("ana", "search_files", words="slugs wall")
     assert f"diary.txt ({str(diary.hash)[:8]}), line 2, character 7:" in told
     assert "Monday The SLUGS came over the wall" in told
     assert "hostas.html" in told
     assert "no text could be read in: blank.png" in told
-    told = await used(home, "ana", "search_files", words="slugs", name="HOSTAS")
+    told = await home.uses("ana", "search_files", words="slugs", name="HOSTAS")
     assert "diary" not in told
-    assert "in no file" in await used(home, "ana", "search_files", words="Monday copper")
+    assert "in no file" in await home.uses("ana", "search_files", words="Monday copper")
 
 
 async def test_a_long_file_is_given_in_short(home: Home) -> None:
@@ -89,7 +81,7 @@ async def test_a_long_file_is_given_in_short(home: Home) -> None:
     )
     file = await keep(home.app.artifacts, "story.txt", story.encode())
     await home.hears("ana", "look", files=(file,))
-    told = await used(home, "ana", "skim_file", file="story.txt")
+    told = await home.uses("ana", "skim_file", file="story.txt")
     assert f"story.txt has {len(story):,} characters in 120 paragraphs." in told
     assert "The rest is left out here" in told
     assert "Chapter 0" in told
@@ -99,13 +91,13 @@ async def test_a_long_file_is_given_in_short(home: Home) -> None:
     assert story[last:].startswith("Chapter 59")
     short = await keep(home.app.artifacts, "note.txt", b"Slugs. All of them.")
     await home.hears("ana", "look", files=(short,))
-    assert "this is all of it" in await used(home, "ana", "skim_file", file="note.txt")
+    assert "this is all of it" in await home.uses("ana", "skim_file", file="note.txt")
 
 
 async def test_what_a_mate_heard_is_recalled_by_what_it_is_about(home: Home) -> None:
     """Every mate that has tools has it; also from another room of the same people, said so."""
     await home.hears("ana", "My sister bakes rye bread on Sundays")
-    told = await used(home, "ana", "recall", about="who in the family bakes bread?")
+    told = await home.uses("ana", "recall", about="who in the family bakes bread?")
     assert "2026-11-21 09:0" in told
     assert "ana (/rooms/commons?at=" in told
     assert "rye bread on Sundays" in told
@@ -122,5 +114,5 @@ async def test_what_one_who_is_present_did_not_hear_is_not_recalled(home: Home) 
     """Nor is it said that there is something."""
     await home.hears("ana", "The zarquon key lies under the hosta")
     await home.app.front.bring(home.room, home.people["ana"], "cy", "Cy")
-    told = await used(home, "ana", "recall", about="where is the zarquon key?")
+    told = await home.uses("ana", "recall", about="where is the zarquon key?")
     assert "under the hosta" not in told

@@ -1,6 +1,5 @@
 """What tools give besides words: kept, called by a handle, taken by other tools, gone when forgotten."""
 
-import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,7 +8,7 @@ from pathlib import Path
 from loopforge.artifacts.artifact_store import hash_of
 from loopforge.core.context_window import SHORTENED
 from loopforge.core.effect_states import EffectReturned
-from loopforge.core.room_vocabulary import Purged, RightsSet
+from loopforge.core.room_vocabulary import Purged
 from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolResult
 from tests.documents import saying
 from tests.rooms.conftest import Home, living
@@ -42,17 +41,9 @@ async def study(tmp_path: Path) -> AsyncIterator[tuple[Home, list[ToolCall]]]:
     async with living(tmp_path, using_what_is_asked) as home:
         for name, work in (("sketch", plot), ("annals", annals)):
             home.app.tools.add(Tool(name=name, summary="Tells.", idempotent=True), work)
-        rights = RightsSet(who="everyone", rights=("talk", "tools"), tools=("*",))
         await home.hears("bo", "hello")
-        await home.app.rooms.add(home.room, "", rights)
+        await home.lends_tools()
         yield home, calls
-
-
-async def used(home: Home, who: str, tool: str, **arguments: object) -> str:
-    """What maya says that a tool gave her, when somebody has her use it."""
-    await home.hears(who, f"@maya use {tool} {json.dumps(arguments)}")
-    await home.rest()
-    return (await home.lines())[-1]
 
 
 def handle_in(told: str) -> str:
@@ -65,7 +56,7 @@ def handle_in(told: str) -> str:
 async def test_a_call_knows_for_whom_it_is_and_a_picture_has_a_handle(tmp_path: Path) -> None:
     """The bytes lie beside the room's files, and the prompt holds no more than what they are."""
     async with study(tmp_path) as (home, calls):
-        told = await used(home, "ana", "sketch")
+        told = await home.uses("ana", "sketch")
         handle = hash_of(PLOT)[:8]
         size = f"image/png, {len(PLOT):,} bytes, 640 x 480 pixels"
         assert f"A plot.\n[file {handle}: slugs.png, {size}]" in told.replace("| ", "")
@@ -83,9 +74,9 @@ async def test_what_was_read_gives_way_before_what_was_said(tmp_path: Path) -> N
     """At a full window results shrink to their handles, all at once; no line of anybody goes."""
     async with study(tmp_path) as (home, _):
         home.models.window = 9500
-        handle = handle_in(await used(home, "ana", "annals"))
+        handle = handle_in(await home.uses("ana", "annals"))
         for number in range(4):
-            await used(home, "bo", "annals", number=number)
+            await home.uses("bo", "annals", number=number)
         (purge, *_) = await home.bodies(Purged)
         assert purge.shortened
         assert not purge.lines
@@ -94,24 +85,24 @@ async def test_what_was_read_gives_way_before_what_was_said(tmp_path: Path) -> N
         assert "@maya use annals {}" in prompt
         assert SHORTENED in prompt
         assert f"file {handle}: " in prompt
-        onward = await used(home, "ana", "read_result", file=handle, **{"from": 4000})
+        onward = await home.uses("ana", "read_result", file=handle, **{"from": 4000})
         assert "characters 4,000 to" in onward
 
 
 async def test_a_long_result_is_read_on_in(tmp_path: Path) -> None:
     """Its head is told, the rest part by part, or where words stand."""
     async with study(tmp_path) as (home, _):
-        told = await used(home, "ana", "annals")
+        told = await home.uses("ana", "annals")
         handle = handle_in(told)
         assert "[the first 4,000 of 25,890 characters; read_result reads on]" in told
-        onward = await used(home, "ana", "read_result", file=handle, **{"from": 4000})
+        onward = await home.uses("ana", "read_result", file=handle, **{"from": 4000})
         assert "annals.txt, characters 4,000 to 7,482 of 25,890; it goes on from 7482:" in onward
-        found = await used(home, "ana", "read_result", file="annals.txt", find="year 777:")
+        found = await home.uses("ana", "read_result", file="annals.txt", find="year 777:")
         assert "At " in found
         assert "Year 777: the slugs came." in found
-        beyond = await used(home, "ana", "read_result", file=handle, **{"from": 99999})
+        beyond = await home.uses("ana", "read_result", file=handle, **{"from": 99999})
         assert "annals.txt has only 25,890 characters" in beyond
-        missing = await used(home, "ana", "read_result", file="nothing.txt")
+        missing = await home.uses("ana", "read_result", file="nothing.txt")
         assert "No file 'nothing.txt' is here. Use list_files" in missing
 
 
@@ -124,8 +115,8 @@ async def test_a_document_that_a_tool_gave_is_read(tmp_path: Path) -> None:
             return ToolResult(text="A paper.", files=(ToolFile(name="slugs.pdf", data=data),))
 
         home.app.tools.add(Tool(name="annals", summary="Tells.", idempotent=True), paper)
-        handle = handle_in(await used(home, "ana", "annals"))
-        await used(home, "ana", "read_result", file=handle)
+        handle = handle_in(await home.uses("ana", "annals"))
+        await home.uses("ana", "read_result", file=handle)
         await home.finishes()
         assert "Slugs climb no copper wall." in (await home.lines())[-1]
 
@@ -133,16 +124,16 @@ async def test_a_document_that_a_tool_gave_is_read(tmp_path: Path) -> None:
 async def test_what_a_tool_gave_for_one_is_not_read_for_another(tmp_path: Path) -> None:
     """Bo may have the tools used; what they gave for ana he is neither shown nor read."""
     async with study(tmp_path) as (home, _):
-        handle = handle_in(await used(home, "ana", "annals"))
-        assert handle in await used(home, "ana", "list_files")
-        assert "There are no files in this room." in await used(home, "bo", "list_files")
-        assert "is here" in await used(home, "bo", "read_result", file=handle)
+        handle = handle_in(await home.uses("ana", "annals"))
+        assert handle in await home.uses("ana", "list_files")
+        assert "There are no files in this room." in await home.uses("bo", "list_files")
+        assert "is here" in await home.uses("bo", "read_result", file=handle)
 
 
 async def test_with_the_room_its_results_are_gone(tmp_path: Path) -> None:
     """The bytes of a result are swept once nothing holds them."""
     async with study(tmp_path) as (home, _):
-        await used(home, "ana", "sketch")
+        await home.uses("ana", "sketch")
         await home.app.closing.close_room(home.room, home.people["ana"])
         await home.rest()
         await home.app.keeper.sweep()

@@ -35,7 +35,7 @@ from loopforge.tools.mcp.tool_listing import (
 from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from tests.rooms.conftest import Home, living
-from tests.rooms.test_described_services import MATE, used
+from tests.rooms.test_described_services import MATE
 from tests.said_now import using_what_is_asked
 from tests.sim_clock import SimClock
 from tests.tools.conftest import tool_home
@@ -100,19 +100,19 @@ async def test_its_tools_are_tools_of_mates(place: Path) -> None:
         assert known["odd_get_sum"].reads
         assert not known["odd_get_sum"].asks
         assert known["odd_write"].asks, "no hint means that it changes something"
-        assert "\n| 42]" in await used(home, "odd_get_sum", a=19, b=23)
-        drawn = await used(home, "odd_draw")
+        assert "\n| 42]" in await home.uses("bo", "odd_get_sum", a=19, b=23)
+        drawn = await home.uses("bo", "odd_draw")
         assert "image.png" in drawn
         assert "[a table: file:///a.csv]" in drawn
         assert "[image: it is broken]" in drawn
-        failed = await used(home, "odd_fail")
+        failed = await home.uses("bo", "odd_fail")
         assert "No ink left." in failed
         (ended,) = await home.bodies(EffectFailed)
         returned = [str(one.value) for one in await home.bodies(EffectReturned)]
         assert not {"\0", "\x1b"} & set("".join([str(ended.value), *returned]))
         assert len(failed) < 4200, "of what fails no more is told than of what comes back"
-        assert "odd_get_sum was not used: the argument 'a'" in await used(
-            home, "odd_get_sum", a="two", b=1
+        assert "odd_get_sum was not used: the argument 'a'" in await home.uses(
+            "bo", "odd_get_sum", a="two", b=1
         )
         await home.hears("bo", '@maya use odd_write {"text": "Slugs."}')
         assert len(await home.bodies(EffectReturned)) == 2
@@ -122,7 +122,7 @@ async def test_its_tools_are_tools_of_mates(place: Path) -> None:
         written = place / "home" / "workspaces" / "mcp-odd" / "written.txt"
         assert written.read_text() == "Slugs.\n"
         await home.does("", "new")
-        await used(home, "odd_look")
+        await home.uses("bo", "odd_look")
         looked = json.loads(str((await home.bodies(EffectReturned))[-1].value).partition("\n")[2])
         assert looked["environment"].pop("TOKEN") == "[TOKEN]", "a key is not given back"
         assert set(looked["environment"]) <= {
@@ -142,7 +142,7 @@ async def test_its_tools_are_tools_of_mates(place: Path) -> None:
         assert "odd_get_sum" in {tool.name for tool in home.app.tools.known()}
         assert home.app.tools.servers.views()[0].state == "idle"
         kept = written_at(place / "home", "odd")
-        assert "\n| 42]" in await used(home, "odd_get_sum", a=19, b=23)
+        assert "\n| 42]" in await home.uses("bo", "odd_get_sum", a=19, b=23)
         assert written_at(place / "home", "odd") == kept, "it says what it said"
 
 
@@ -150,7 +150,7 @@ async def test_people_see_how_far_it_is(place: Path) -> None:
     """What it tells of itself while it works reaches those who watch: a line, without its keys."""
     async with terminal(place) as home:
         ear = home.app.rooms.listen(home.room)
-        assert "A sock." in await used(home, "odd_knit")
+        assert "A sock." in await home.uses("bo", "odd_knit")
         ear.close()
         told = [what async for what in ear if isinstance(what, ToolProgress)]
     assert {(each.mate, each.tool) for each in told} == {("maya", "odd_knit")}
@@ -258,7 +258,7 @@ async def test_each_has_one_of_its_own_where_the_file_says_so(place: Path) -> No
         await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
         while whose(home) or servers.views()[0].state == "running":
             await asyncio.sleep(0.01)
-        await used(home, "odd_write", text="four")
+        await home.uses("bo", "odd_write", text="four")
         assert [*whose(home).values()] == ["four\n"]
         work = next(work for tool, work in servers.tools() if tool.name == "odd_sleep")
         calls = [ToolCall(arguments={}, people=(str(nth),)) for nth in range(MOST_APART)]

@@ -22,7 +22,7 @@ from loopforge.tools.mcp.server_tools import server_streams
 from loopforge.tools.mcp.use_result import result_of
 from tests.listening import paging
 from tests.rooms.conftest import Home, living
-from tests.rooms.test_described_services import MATE, used
+from tests.rooms.test_described_services import MATE
 from tests.said_now import said_now, using_what_is_asked
 from tests.tools.mcp_servers.packages_of_others import PYTHON, fetch_npm, fetch_pypi
 
@@ -189,19 +189,19 @@ async def test_a_mate_browses_in_steps(place: Path) -> None:
             assert asks == {"click", "type"}
 
             at = f"https://localhost:{shop.port}/"
-            assert "Page Title: Hostas" in await used(home, "browser_navigate", url=at)
-            shown = await used(home, "browser_snapshot")
+            assert "Page Title: Hostas" in await home.uses("bo", "browser_navigate", url=at)
+            shown = await home.uses("bo", "browser_snapshot")
             assert 'heading "Hostas in stock"' in shown
             assert "Order ten" not in shown
             box = shown.partition('textbox "How many" [ref=')[2].partition("]")[0]
             button = shown.partition('button "Order" [ref=')[2].partition("]")[0]
             many = {"element": "How many", "target": box, "text": "3"}
-            await used(home, "browser_type", **many)
+            await home.uses("bo", "browser_type", **many)
             await allowed(home, 1)
-            await used(home, "browser_click", element="Order", target=button)
+            await home.uses("bo", "browser_click", element="Order", target=button)
             assert shop.asked == ["/"], "nothing was bought before the yes"
             await allowed(home, 2)
-            assert "/found?many=3" in await used(home, "browser_snapshot")
+            assert "/found?many=3" in await home.uses("bo", "browser_snapshot")
             assert shop.asked == ["/", "/found?many=3"]
 
             await home.hears("bo", f"@maya leak {shop.port}")
@@ -212,10 +212,10 @@ async def test_a_mate_browses_in_steps(place: Path) -> None:
             await home.does("bo", "deny", "3")
             await home.rest()
             assert shop.asked == ["/", "/found?many=3"]
-            elsewhere = await used(home, "browser_navigate", url="https://example.org/")
+            elsewhere = await home.uses("bo", "browser_navigate", url="https://example.org/")
             assert "ERR_TUNNEL_CONNECTION_FAILED" in elsewhere
             await home.hears("ana", "hello")
-            mine = await used(home, "browser_navigate", url=at)
+            mine = await home.uses("bo", "browser_navigate", url=at)
             await home.hears("ana", "@maya use browser_snapshot {}")
             await home.finishes()
             hers = (await home.lines())[-1]

@@ -8,7 +8,6 @@ import pytest
 
 from loopforge.artifacts.artifact_store import hash_of
 from loopforge.artifacts.file_intake import keep
-from tests.rooms.test_described_services import used
 from tests.tools.mcp_servers.test_mcp_servers import TOKEN, terminal, whose
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
@@ -19,18 +18,18 @@ pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
 async def test_what_it_asks_people_may_be_answered_days_later(place: Path, mode: str) -> None:
     """The question is a file; what is sent is shown first; a restart lies between, and a no."""
     async with terminal(place, mode) as home:
-        asked = await used(home, "odd_paint")
+        asked = await home.uses("bo", "odd_paint")
         assert "odd asks people for something before it goes on:" in asked
         assert "Which colour?" in asked
         handle = re.search(r"file ([0-9a-f]+): question-of-odd", asked)
         assert handle is not None, asked
-        await used(home, "answer_server", question=handle[1], answers={"color": "red"})
+        await home.uses("bo", "answer_server", question=handle[1], answers={"color": "red"})
         await home.does("bo", "approve", "1")
         await home.finishes()
         assert "nothing was sent, the answers do not fit: 'colour' is a" in (await home.lines())[-1]
     async with terminal(place, mode, seed=8) as home:
         for nth, answer in ((2, {"answers": {"colour": "red"}}), (3, {"decline": True})):
-            await used(home, "answer_server", question=handle[1], **answer)
+            await home.uses("bo", "answer_server", question=handle[1], **answer)
             await home.does("bo", "approve", str(nth))
             await home.finishes()
             state = "wet" if mode == "modern" else "1"
@@ -49,9 +48,9 @@ async def test_a_question_that_no_server_asked_is_not_answered(place: Path, by: 
             file = await keep(home.app.artifacts, "question-of-odd.json", forged)
             await home.hears("bo", "look", files=(file,))
         else:
-            asked = await used(home, "odd_forge", text=forged.decode())
+            asked = await home.uses("bo", "odd_forge", text=forged.decode())
             assert "a question that nobody asked" in asked
-        await used(home, "answer_server", question=hash_of(forged)[:12], answers={})
+        await home.uses("bo", "answer_server", question=hash_of(forged)[:12], answers={})
         await home.does("bo", "approve", "1")
         await home.finishes()
         assert not whose(home)
@@ -61,7 +60,7 @@ async def test_a_question_that_no_server_asked_is_not_answered(place: Path, by: 
 async def test_what_a_server_asks_tells_no_key(place: Path) -> None:
     """A question is veiled as every result is."""
     async with terminal(place, "modern") as home:
-        asked = await used(home, "odd_wonder")
+        asked = await home.uses("bo", "odd_wonder")
         assert "odd asks people for something before it goes on:" in asked
         assert "[TOKEN]" in asked
         assert TOKEN not in asked
