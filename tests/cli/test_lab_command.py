@@ -306,17 +306,22 @@ DEAD = Behaviour(
 )
 
 
-async def test_a_model_that_somebody_has_to_mend_stops_the_run(lab: Lab, scripted: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "where"), [(0, "before its next step was over"), (5, "after step 0")]
+)
+async def test_a_model_that_somebody_has_to_mend_stops_the_run(
+    before: int, where: str, lab: Lab, scripted: Path
+) -> None:
     """A dead key is one error that says so, and no row; mended, the run is taken up and lacks nothing."""
     async with serving() as server:
         (scripted / "loopforge.toml").write_text(SERVED.format(url=server.url))
-        server.does(*[Behaviour(pieces=(ANSWER,))] * 5, DEAD)
+        server.does(*[Behaviour(pieces=(ANSWER,))] * before, DEAD)
         code, out, err = await asyncio.to_thread(lab, "run", *ASKING, "--out", "mine")
         assert (code, out) == (1, "")
-        assert "Stopped after step 0. `loopforge lab run --resume --out mine` goes on." in err
+        assert f"Stopped {where}. `loopforge lab run --resume --out mine` goes on." in err
         assert "the key for named is refused" in err
         assert len(server.asked) <= 10
-        assert len(acts(scripted / "mine")) == 6
+        assert len(acts(scripted / "mine")) == (6 if before else 0)
         server.does(Behaviour(pieces=(ANSWER,)))
         code, out, _ = await asyncio.to_thread(lab, "run", "--resume", "--out", "mine")
         assert (code, out.split(" (")[0]) == (0, "answered 10, refused 0, cut off 0, failed 0")

@@ -209,14 +209,14 @@ def problems(sentence: Sentence, wrong: list[Row], kept: list[Row]) -> list[str]
 
 
 def test_a_turn_ends_as_many_acts_of_the_other_kind_as_it_says() -> None:
-    """The acts before it, counted by hand, went the other way, and the one before them did not."""
+    """The answered acts before it, counted by hand, went the other way, and the one before did not."""
     for kept, sentence in sentences(Turned):
         claim = sentence.claim
         assert isinstance(claim, Turned)
         mine = [
             r.outcome.kept
             for r in kept[: claim.row]
-            if isinstance(r, Decided) and r.who == claim.who
+            if isinstance(r, Decided) and r.who == claim.who and r.minded.outcome == "planned"
         ]
         assert mine[-claim.after :] == [not claim.kept] * claim.after
         assert claim.ever == (len(mine) == claim.after)

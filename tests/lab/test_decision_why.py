@@ -53,7 +53,8 @@ def test_a_page_holds_all_that_was_written(whole: Path) -> None:
         for entry in row.inner:
             assert f"{entry.before} → {entry.after}" in page
         if row.voice.meant != "silence":
-            assert f"({row.voice.meant_strength} of 1000)" in page
+            own = ", by its own words." if row.role == "supervisor" else ";"
+            assert f"({row.voice.meant_strength} of 1000){own}" in page
         went = (
             "well" if found.believed.good else f"badly, and blamed {_fault(found.believed.fault)}"
         )

@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.factory_vocabulary import Decided
+from loopforge.core.perception import AgentPerception
 from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.errors import BadRun
 from loopforge.lab.report.html_report import report
@@ -283,19 +285,33 @@ def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
             assert not re.search(r"""\S<q|[.!?]”\.|\)\. *<q""", said), said
 
 
+def drifts(seen: AgentPerception) -> AgentActionPlan:
+    """Goes by the rule from the second day on, where it answers."""
+    if seen.step % 3 == 1:
+        raise ValueError("nothing comes to mind")
+    if seen.step < 8:
+        return AgentActionPlan(intent=seen.context["otherwise"], mode="context")
+    rule = seen.context["rule"]
+    return AgentActionPlan(intent=seen.context["keeps"], mode="guardrail", rule=rule)
+
+
 def test_who_changes_over_the_days_shows_in_a_table(tmp_path: Path) -> None:
-    """By day: how much went by the rule, and both errors. A mind that drifts is seen there."""
-    found = reported(played(tmp_path / "run", policy="stub", days=3, supervisor="punitive"))
+    """By day: how much of what was planned went by the rule, and both errors; a drift is seen there."""
+    found = reported(played(tmp_path / "run", policy=drifts, days=3, supervisor="punitive"))
     acts = [row for row in rows_of(tmp_path / "run") if isinstance(row, Decided)]
     floor = [row for row in acts if row.role != "supervisor"]
     told = found.leaf.table("Both errors by day").rows
     assert [row[0] for row in told] == ["1", "2", "3"]
     for day, row in enumerate(told):
         mine = [act for act in floor if act.day == day]
-        by_rule = sum(act.outcome.mode == "guardrail" for act in mine)
+        planned = [act for act in mine if act.outcome.mode != "none"]
+        assert len(planned) < len(mine)
+        by_rule = sum(act.outcome.mode == "guardrail" for act in planned)
         kept = sum(act.outcome.failing == "over_compliance" for act in mine)
-        assert row[1].startswith(f"{by_rule / len(mine):.1%} (")
+        assert row[1].startswith(f"{by_rule / len(planned):.1%} (")
         assert row[3] == f"{kept} of {sum(not act.truth.right for act in mine)}"
+    found = reported(played(tmp_path / "short", policy="stub", days=2))
+    assert "<dd>3, 4 of 10, by day" in found.page
 
 
 def test_a_sweeps_episodes_are_rows_of_its_runs(wide: Report) -> None:

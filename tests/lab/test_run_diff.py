@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.factory_vocabulary import DayEnded, Decided, Row, Stepped
+from loopforge.core.perception import AgentPerception
 from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.report.study_data import study_of
 from loopforge.lab.run.robot_minds import Minds
@@ -127,6 +129,29 @@ def test_a_comparison_and_a_score_agree_on_the_share_of_the_rule(pair: tuple[Pat
     rates = [study_of(folder).results[0].rates for folder in pair]
     for rate in ("over_compliance", "over_reach", "guardrail"):
         assert found.numbers[rate] == tuple(each[rate] for each in rates)
+
+
+def falters(seen: AgentPerception) -> AgentActionPlan:
+    """Has no plan in every second step."""
+    if seen.step % 2:
+        raise ValueError("nothing comes to mind")
+    return AgentActionPlan(intent="work", mode="context")
+
+
+def test_what_nobody_answered_is_told_beside_the_rates(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A run half of which stood still is compared with the figures of what was answered, too."""
+    half = made(tmp_path / "half", BASE, Minds(policy="half", own={"half": falters}))
+    found = diff(pair[0], half)
+    floor = [row for row in acts(half).values() if row.role != "supervisor"]
+    answered = [row for row in floor if not row.truth.right and row.minded.outcome == "planned"]
+    kept = sum(row.outcome.failing == "over_compliance" for row in answered)
+    assert found.numbers["over_compliance, answered"][1] == round(kept / len(answered), 6)
+    assert "Of half: answered 60, refused 0, cut off 0, failed 60;" in found.text
+    assert "50.0% were not answered" in found.text
+    assert "over-reach, answered" in found.text
+    assert not any("answered" in name for name in diff(*pair).numbers)
 
 
 def test_a_longer_run_is_said_to_be_longer(pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.factory_vocabulary import INTENTS, Decided, Incident, Stepped
+from loopforge.core.factory_vocabulary import INTENTS, Decided, Incident, Reflected, Stepped
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun
 from loopforge.lab import run_simulation
@@ -22,7 +22,9 @@ from loopforge.lab.story.claims import (
     BelievedClaim,
     Bent,
     BrokeOff,
+    Brought,
     ClaimLink,
+    CountedClaim,
     Did,
     Forked,
     Gap,
@@ -32,6 +34,7 @@ from loopforge.lab.story.claims import (
     Morning,
     Opening,
     Quoted,
+    SilentActs,
     SilentClaim,
     TallyClaim,
     Tense,
@@ -182,14 +185,14 @@ def test_a_fork_is_told_as_another_run(tmp_path: Path) -> None:
     assert check(told, out) == []
 
 
-@pytest.mark.parametrize("lines", [2, 60, 119, 125, 200])
+@pytest.mark.parametrize("lines", [2, 14, 60, 119, 125, 139, 200])
 def test_a_run_that_broke_off_is_told_as_far_as_it_goes(lines: int) -> None:
     """Wherever a log ends, its story is true, and says that the log ends there."""
     folder = cut(run(**SPUN), lines)
     told = tell(folder)
     assert check(told, folder) == []
     ends = [s for s in told.sentences if isinstance(s.claim, BrokeOff)]
-    assert len(ends) == (lines != 2)
+    assert len(ends) == (lines > 2)
 
 
 def test_a_run_without_its_head_is_refused() -> None:
@@ -430,6 +433,11 @@ def test_a_link_is_dated_from_the_link_before_it() -> None:
         "the seizure at hall one bell before; behind that, the flood at pit two bells before; "
         "behind that, the fire at hall in that same bell" in phrases(claim)[0]
     )
+    later = HappenedClaim("i3", 1, 7, "fire", "hall", "", (near, far, same))
+    assert (
+        "the seizure at hall at the sixth bell of day one; behind that, the flood at pit two bells "
+        "before; behind that, the fire at hall in that same bell" in phrases(later)[0]
+    )
 
 
 def test_no_thread_is_longer_than_the_longest() -> None:
@@ -466,3 +474,47 @@ def test_every_template_can_be_filled() -> None:
                 rest = re.sub(r"\{[A-Za-z]\w*(:\w+)?\}", "", way)
                 assert not set(rest) & set("{}[]<>"), way
                 assert set(re.findall(r":(\w+)\}", way)) <= known, way
+
+
+def mute(seen: AgentPerception) -> AgentActionPlan:
+    """Never answers, but for Vesper in every second step."""
+    if seen.name == "Vesper" and seen.step % 2:
+        return AgentActionPlan(intent="work", mode="context")
+    raise ValueError("nothing comes to mind")
+
+
+def test_who_never_answered_chose_nothing(tmp_path: Path) -> None:
+    """Acts with no answer behind them are told as such, and make no habit and no belief."""
+    run_simulation("first_shift", policy=mute, seed=7, days=2, out=tmp_path / "run")
+    told = tell(tmp_path / "run")
+    assert check(told, tmp_path / "run") == []
+    acts = [row for row in rows_of(tmp_path / "run") if isinstance(row, Decided)]
+    silent = {row.n for row in acts if row.minded.outcome != "planned"}
+    counted = [s.claim for s in told.sentences if isinstance(s.claim, SilentActs)]
+    assert [claim.of for claim in counted] == [96, 96, 192]
+    assert counted[-1].count == len(silent)
+    text = told.text(ids=False)
+    assert "Halide chose" not in text
+    assert "Halide was asked" in text or "Halide gave no answer" in text
+    choices = [s.claim for s in told.sentences if isinstance(s.claim, Turned | Gap)]
+    assert not {claim.row for claim in choices} & silent
+
+
+def test_everybody_s_incidents_and_what_they_knew_are_told() -> None:
+    """What became of each: the incidents that bear the name, the gravest, and what was known."""
+    kept = rows(run(**SPUN))
+    broke = [each for row in kept if isinstance(row, Stepped) for each in row.incidents]
+    good = {row.n: row.outcome.good for row in kept if isinstance(row, Decided)}
+    for arc in story(**SPUN).arcs:
+        brought = next(s.claim for s in arc.sentences if isinstance(s.claim, Brought))
+        mine = [each for each in broke if each.who == arc.who]
+        assert brought.count == len(mine)
+        if mine:
+            worst = max(mine, key=lambda each: each.severity)
+            assert (brought.kind, brought.at) == (worst.kind, worst.at)
+        wrong = next(s.claim for s in arc.sentences if isinstance(s.claim, CountedClaim))
+        looked = [row for row in kept if isinstance(row, Reflected) and row.who == arc.who]
+        known = [e for row in looked for e in row.of if not e.good and not good[e.row]]
+        assert wrong.known == len(known)
+    once = [*phrases(CountedClaim("wrong", -1, "Vesper", 1, 9, known=0))]
+    assert all(said.endswith("still did not know.") for said in once)

@@ -325,10 +325,8 @@ async def test_why_shows_truth_shown_and_believed(site: Town, owner: Guest) -> N
         assert f"<del>{edit.true}</del> <ins>{edit.shown or 'nothing'}</ins>" in page.text
         assert f"{edit.kind} by {edit.by}: {edit.why}" in told
     assert f"what it believed by {row.outcome.belief_error}" in told
-    for change in row.inner:
-        assert f"{change.before} → {change.after}" in told
-    for die in row.dice.values():
-        assert die in told
+    assert all(f"{each.before} → {each.after}" in told for each in row.inner)
+    assert all(die in told for die in row.dice.values())
     plain = (await owner.get(f"/lab/spun/why/{row.n}?format=json")).json()
     assert plain["row"]["truth"]["case"] == row.truth.case
     text = (await owner.get(f"/lab/spun/why/{row.n}?format=text")).text
@@ -337,6 +335,8 @@ async def test_why_shows_truth_shown_and_believed(site: Town, owner: Guest) -> N
     assert "<html" not in pane.text
     assert articled(row.outcome.consequence, (row.at,)) in words(pane)
     assert (await owner.get("/lab/spun/why/0")).status_code == 404
+    own = next(each.n for each in decided if each.role == "supervisor")
+    assert "its own words" in (await owner.get(f"/lab/spun/why/{own}")).text
 
 
 async def test_an_inner_life_adds_up_on_its_page(site: Town, owner: Guest) -> None:

@@ -1,13 +1,19 @@
 """The stream of a run: every step once, in order, whatever breaks, until it is over."""
 
 import asyncio
+import re
 from pathlib import Path
 
+from loopforge.core.action_plan import AgentActionPlan
+from loopforge.core.perception import AgentPerception
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import Choice, simulate
+from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from tests.held_clock import HeldClock
 from tests.web.conftest import Guest, Town, town
-from tests.web.labs import JSON, following, played, until
+from tests.web.labs import JSON, following, played, runs_of, until
 
 
 def slow(question: Question) -> ScriptedAnswer:
@@ -32,6 +38,29 @@ async def test_a_run_that_is_over_is_told_and_done(site: Town, owner: Guest) -> 
         assert page.briefs() == all_of_it[lacking:]
         assert page.last == ("12" if lacking < 12 else "")
         assert page.data("over") == [{"state": "finished", "closed": 12}]
+
+
+def falters(seen: AgentPerception) -> AgentActionPlan:
+    """Has no plan in every second step."""
+    if seen.step % 2:
+        raise ValueError("nothing comes to mind")
+    return AgentActionPlan(intent="work", mode="context")
+
+
+async def test_a_followed_page_says_what_the_page_would(site: Town, owner: Guest) -> None:
+    """Both rates with their counts, who answered, and that it is no finding: each as told anew."""
+    scenario = Choice(days=1).apply(open_scenario("first_shift"))
+    minds = Minds(policy="half", own={"half": falters})
+    await simulate(scenario, minds, out=runs_of(site) / "half")
+    async with following(owner, "half", after=3) as page:
+        await page.until("over")
+    rates = page.data("steps")[-1]["rates"]
+    html = (await owner.get("/lab/half")).text
+    shown = dict(re.findall(r'data-rate="(\d)">([^<]*)<', html))
+    assert [shown[str(nth)] for nth in range(len(rates))] == rates
+    assert rates[4].startswith("50.0% were not answered")
+    assert re.fullmatch(r"\d+ of \d+", rates[5])
+    assert 'aria-label="Halide, qa: calm, at the ' in html
 
 
 async def test_a_broken_stream_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -158,6 +158,8 @@ def played(
     resumed: bool = False,
 ) -> None:
     """Play a run with what this home has, and say what came of it; interrupted, how to go on."""
+    from loopforge.lab.run.run_log import LOG
+
     models_wished(wish.model, fallback=wish.fallback, asks=asks)
     ticker = Ticker(scenario.days * scenario.steps_per_day)
 
@@ -176,9 +178,12 @@ def played(
         run = asyncio.run(play())
     except (KeyboardInterrupt, ModelLost):
         ticker.clear()
-        if ticker.last >= 0:
+        if (folder / LOG).exists():
+            where = (
+                f"after step {ticker.last}" if ticker.last >= 0 else "before its next step was over"
+            )
             again = f"loopforge lab run --resume --out {called(there, folder)}"
-            typer.echo(f"Stopped after step {ticker.last}. `{again}` goes on.", err=True)
+            typer.echo(f"Stopped {where}. `{again}` goes on.", err=True)
         raise
     finally:
         ticker.clear()

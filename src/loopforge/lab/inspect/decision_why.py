@@ -232,6 +232,8 @@ def _supervisor(found: DecisionWhy) -> list[str]:
         return ["It had said nothing."]
     lines = [f"It said: “{found.text}”"] if found.text else []
     meant = f"It was {HEARD[voice.meant]} ({voice.meant_strength} of 1000)"
+    if found.row.role == "supervisor":
+        return [f"{meant}, by its own words."]
     heard = f"{found.row.who} took it to be {HEARD[voice.heard]} ({voice.heard_strength})"
     return [*lines, f"{meant}; {heard}."]
 

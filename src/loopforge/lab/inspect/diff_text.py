@@ -20,6 +20,8 @@ from loopforge.lab.world.noun_articles import articled
 
 MOST = 3
 """Robots, incidents and changes that are told; the numbers hold all."""
+ANSWERED = ", answered"
+"""How the name of an error's rate ends where it leaves out what was not answered."""
 SHARES = ("over_compliance", "over_reach", "guardrail")
 PARTS = {
     "truth": "what was true",
@@ -91,6 +93,8 @@ class Alone(Struct, frozen=True):
 class Diff(Struct, frozen=True, kw_only=True):
     """Two runs side by side. `because` is what differs in how they began; `parting` None: nothing.
 
+    `unanswered` says of each run what became of decisions that nobody made, or is "" of none.
+
     `numbers` are of the whole runs, `robots` of each robot; rates are shares, errors thousandths.
     `changed` counts the decisions in which another thing was done, by robot; `beside` all that
     were compared.
@@ -101,6 +105,7 @@ class Diff(Struct, frozen=True, kw_only=True):
     first: str
     second: str
     because: tuple[str, ...]
+    unanswered: tuple[str, ...] = ("", "")
     parting: Parting | None
     shorter: str
     numbers: dict[str, Shares]
@@ -144,6 +149,9 @@ def _beginning(found: Diff) -> Iterator[str]:
     yield names
     for why in found.because:
         yield f"{why[0].upper()}{why[1:]}."
+    for name, told in zip((found.first, found.second), found.unanswered, strict=True):
+        if told:
+            yield f"Of {name}: {told}"
     parting = found.parting
     if parting is None:
         same = "up to where the shorter one ends" if found.shorter else "to the end"
@@ -272,8 +280,12 @@ def cells(name: str, pair: Shares) -> tuple[str, str, str]:
     if pair[0] is None or pair[1] is None:
         return one, other, ""
     apart = pair[1] - pair[0]
-    return one, other, f"{apart * 100:+.1f} points" if name in SHARES else f"{apart:+g}"
+    return one, other, f"{apart * 100:+.1f} points" if _shared(name) else f"{apart:+g}"
 
 
 def _cell(name: str, value: float) -> str:
-    return f"{value:.1%}" if name in SHARES else f"{value:g}"
+    return f"{value:.1%}" if _shared(name) else f"{value:g}"
+
+
+def _shared(name: str) -> bool:
+    return name.removesuffix(ANSWERED) in SHARES

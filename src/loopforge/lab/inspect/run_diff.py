@@ -29,6 +29,7 @@ from loopforge.core.factory_vocabulary import (
 from loopforge.core.text.spoken_lists import listed
 from loopforge.lab.inspect.decision_why import chain_of
 from loopforge.lab.inspect.diff_text import (
+    ANSWERED,
     Alone,
     ComparedAct,
     Diff,
@@ -57,6 +58,7 @@ def diff(first: Path, second: Path) -> Diff:
         first=_name(first, second),
         second=_name(second, first),
         because=tuple(_because(began_of(first), began_of(second), first, second)),
+        unanswered=tuple(_unanswered(index.run) for index in indexes),
         parting=sides.parting,
         shorter=sides.shorter,
         numbers=_numbers(indexes, sides),
@@ -95,7 +97,16 @@ def _groups(folder: Path) -> Iterator[tuple[Row, ...]]:
             group = []
 
 
+def _unanswered(run: Run) -> str:
+    """That not all was answered, and what became of it; "" where all was."""
+    answers = run.answers
+    return f"{answers.line}. {answers.warning}".strip() if answers.share else ""
+
+
 # ------------------------------------------------------------ how they began
+
+UNTOLD = ("seed", "question", "about")
+"""What stands in a scenario and is told elsewhere, or changes nothing in the run."""
 
 
 def _because(one: Began, other: Began, first: Path, second: Path) -> Iterator[str]:
@@ -104,12 +115,19 @@ def _because(one: Began, other: Began, first: Path, second: Path) -> Iterator[st
     yield from _forked(other, one, first, ("the second", "the first"))
     if one.seed != other.seed:
         yield f"the seed is {one.seed} in the first, {other.seed} in the second"
-    for key in dict.fromkeys([*one.scenario, *other.scenario]):
-        had, has = one.scenario.get(key), other.scenario.get(key)
-        if had != has and key != "seed":
-            plain = isinstance(had, str | int) and isinstance(has, str | int)
-            told = f" ({had} in the first, {has} in the second)" if plain else ""
-            yield f"the scenario has other {key.replace('_', ' ')}{told}"
+    differing = [
+        key
+        for key in dict.fromkeys([*one.scenario, *other.scenario])
+        if key not in UNTOLD and one.scenario.get(key) != other.scenario.get(key)
+    ]
+    lists = [key for key in differing if isinstance(one.scenario.get(key), list | tuple)]
+    for key in differing:
+        if key not in lists:
+            had, has = one.scenario.get(key), other.scenario.get(key)
+            told = f"({had} in the first, {has} in the second)"
+            yield f"the scenario has other {key.replace('_', ' ')} {told}"
+    if lists:
+        yield f"the scenario has other {listed([key.replace('_', ' ') for key in lists])}"
     changed: dict[tuple[str, str], list[str]] = {}
     for who in dict.fromkeys([*one.policies, *other.policies]):
         was, now = one.policies.get(who, "nobody"), other.policies.get(who, "nobody")
@@ -250,7 +268,8 @@ def _numbers(indexes: tuple[RunIndex, RunIndex], sides: Sides) -> dict[str, Shar
         _of_run(index.run, total, _floor(robots, index.scenario))
         for index, total, robots in zip(indexes, sides.totals, sides.robots, strict=True)
     )
-    return {name: (one[name], other[name]) for name in one}
+    twice = any(index.run.answers.unanswered for index in indexes)
+    return {name: (one[name], other[name]) for name in one if twice or not name.endswith(ANSWERED)}
 
 
 def _floor(robots: Robots, scenario: Scenario | None) -> DecisionTally:
@@ -265,8 +284,13 @@ def _floor(robots: Robots, scenario: Scenario | None) -> DecisionTally:
 
 def _of_run(run: Run, total: DecisionTally, floor: DecisionTally) -> dict[str, float | None]:
     """As a run's own summary and its score count it."""
+    rates: dict[str, float | None] = {}
+    for rate in ERRORS:
+        some, of = run.answered(rate)
+        rates[rate] = _rounded(run.rate(rate))
+        rates[rate + ANSWERED] = _rounded(some / of) if of else None
     return {
-        **{rate: _rounded(run.rate(rate)) for rate in ERRORS},
+        **rates,
         "guardrail": floor.share("guardrail", "planned"),
         "incidents": run.incidents,
         "output": total["output"],

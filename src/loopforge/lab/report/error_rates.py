@@ -163,7 +163,7 @@ def _run_rates(study: Study) -> Exhibit:
     days = tuple(
         (
             str(day + 1),
-            counts_told((tally["guardrail"], tally["decisions"]))[0],
+            counts_told((tally["guardrail"], tally["planned"]))[0],
             *_both(tally),
         )
         for day, tally in sorted(watched.days.items())

@@ -132,12 +132,26 @@ def began_of(folder: Path) -> Began:
 
 
 def begun(rows: Iterable[Row]) -> tuple[Began, Iterator[Row]]:
-    """The first of these rows, and those behind it. Raises BadRun where they do not begin a run."""
+    """The first of these rows, and those behind it. Raises BadRun where they do not begin a run.
+
+    Acts of a step that was never closed are left out: what came of them stands nowhere.
+    """
     stream = iter(rows)
     first = next(stream, None)
     if not isinstance(first, Began):
         raise BadRun("These rows do not begin with what the run was; its head is missing.")
-    return first, stream
+    return first, _whole_steps(stream)
+
+
+def _whole_steps(rows: Iterable[Row]) -> Iterator[Row]:
+    acts: list[Decided] = []
+    for row in rows:
+        if isinstance(row, Decided):
+            acts.append(row)
+            continue
+        yield from acts
+        acts.clear()
+        yield row
 
 
 def closed(row: Row) -> bool:

@@ -27,6 +27,7 @@ from loopforge.lab.story.claims import (
     AnyClaim,
     BelievedClaim,
     Bent,
+    Brought,
     ClaimLink,
     CountedClaim,
     Did,
@@ -39,6 +40,7 @@ from loopforge.lab.story.claims import (
     Moved,
     Opening,
     Quoted,
+    SilentActs,
     TallyClaim,
     Tense,
     Turned,
@@ -245,11 +247,18 @@ def _counted(claim: AnyClaim) -> Case | None:
             return (case_ if claim.wrong else "none",), {"evening": evening}
         case CountedClaim(what, day):
             case_ = str(what)
-            if what == "wrong" and claim.of == 1:
+            if claim.silent:
+                case_ = "silent" if claim.silent < claim.of else "mute"
+            elif what == "wrong" and claim.of == 1:
                 case_ = "once_wrong" if claim.count else "once_right"
             elif what == "wrong" and not claim.count:
                 case_ = "never_wrong"
-            return (case_,), {"span": "in all" if day == EVER else f"on {_day(day)}"}
+            span = "in all" if day == EVER else f"on {_day(day)}"
+            return (case_,), {"span": span, "knew": _knew(claim.count, claim.known)}
+        case SilentActs():
+            return ("all" if claim.count == claim.of else "some",), {}
+        case Brought():
+            return ("some" if claim.count > 1 else "one" if claim.count else "none",), {}
         case Moved():
             low, high = BAND_OF[claim.before], BAND_OF[claim.after]
             return ("any",), {
@@ -264,23 +273,31 @@ def _counted(claim: AnyClaim) -> Case | None:
             return None
 
 
+def _knew(wrong: int, known: int) -> str:
+    """Of how many acts that were wrong somebody knew that they were."""
+    if wrong == 1:
+        return "knew it" if known else "still did not know"
+    return "knew it each time" if known == wrong else f"knew of {number(known)}"
+
+
 def _thread(claim: HappenedClaim) -> str:
     """The links, each dated from the one before it: a reader counts back from there."""
-    bells = [claim.bell, *(link.bell for link in claim.links)]
-    told = (_link(link, claim.day, bell) for link, bell in zip(claim.links, bells, strict=False))
+    effects = (claim, *claim.links)
+    told = (_link(link, of, claim.day) for link, of in zip(claim.links, effects, strict=False))
     return "; behind that, ".join(told)
 
 
-def _link(link: ClaimLink, day: int, bell: int) -> str:
-    """One link, behind what happened on this day at this bell."""
-    if link.day != day:
-        when = f"at {_hour(link.day, link.bell)}"
-    elif link.bell == bell:
+def _link(link: ClaimLink, of: HappenedClaim | ClaimLink, today: int) -> str:
+    """One link, behind what it led to, in an account of something of `today`."""
+    back = of.bell - link.bell if link.day == of.day else SHORTLY + 1
+    if not back:
         when = "in that same bell"
-    elif bell - link.bell <= SHORTLY:
-        when = f"{plural(bell - link.bell, 'bell')} before"
-    else:
+    elif back <= SHORTLY:
+        when = f"{plural(back, 'bell')} before"
+    elif link.day == today:
         when = f"at {_clock(link.bell)}"
+    else:
+        when = f"at {_hour(link.day, link.bell)}"
     way = {"r": "act", "f": "fault"}.get(link.ref[0], "brought" if link.who else "incident")
     what = _struck(link.what) if way == "fault" else link.what
     if way == "act":

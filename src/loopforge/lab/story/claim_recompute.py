@@ -73,7 +73,7 @@ class ClaimEvidence:
         watch, counts = self.watch, today.counts
         before = watch.past[-2] if len(watch.past) > 1 else None
         yield from (days.morning(counts, before), days.made(counts), days.tense(counts))
-        yield days.tally(counts.day, [counts])
+        yield from (days.tally(counts.day, [counts]), days.silent_acts(counts.day, [counts]))
         yield from self._moved(counts.day, today.accounts)
         for evening in today.evenings:
             yield days.misjudged(watch, evening)
@@ -92,6 +92,8 @@ class ClaimEvidence:
         watch = self.watch
         yield from (days.opening(watch), days.forked(watch), days.broke_off(watch))
         yield from (days.ranked(watch), days.tally(EVER, watch.past))
+        yield days.silent_acts(EVER, watch.past)
+        yield from (days.brought(watch, spec.name) for spec in watch.scenario.robots)
         yield found.gap(watch, watch.widest, widest=True) if watch.widest else None
         yield from (days.wrong_ever(watch, who) for who in watch.evenings)
         yield from self._moved(EVER, watch.accounts)

@@ -227,14 +227,42 @@ class TallyClaim(Struct, frozen=True, tag_field="claim", tag="tally"):
     incidents: int
 
 
+class SilentActs(Struct, frozen=True, tag_field="claim", tag="silent_acts"):
+    """Behind so many acts of a day, or (EVER) of the run, stood no answer."""
+
+    day: int
+    count: int
+    of: int
+
+
 class CountedClaim(Struct, frozen=True, tag_field="claim", tag="counted"):
-    """So many of one robot's acts went wrong, or were misjudged by it in the evening."""
+    """So many of one robot's acts went wrong, or were misjudged by it in the evening.
+
+    Of the wrong ones: how many it took for such in the evening (`known`). `silent`: behind how many
+    of all stood no answer.
+    """
 
     what: Literal["wrong", "misjudged"]
     day: int
     who: str
     count: int
     of: int
+    known: int = 0
+    silent: int = 0
+
+
+class Brought(Struct, frozen=True, tag_field="claim", tag="brought"):
+    """How many incidents of the run bear somebody's name; the gravest (the first of such) of them.
+
+    Of none, `kind` and `at` are "".
+    """
+
+    who: str
+    count: int
+    day: int
+    bell: int
+    kind: str
+    at: str
 
 
 class Ranked(Struct, frozen=True, tag_field="claim", tag="ranked"):
@@ -296,7 +324,9 @@ AnyClaim = (
     | Quoted
     | SilentClaim
     | TallyClaim
+    | SilentActs
     | CountedClaim
+    | Brought
     | Ranked
     | Moved
     | Tense

@@ -14,6 +14,7 @@ from loopforge.lab.story.act_findings import Told, ids
 from loopforge.lab.story.claims import (
     EVER,
     BrokeOff,
+    Brought,
     CountedClaim,
     Forked,
     Made,
@@ -21,6 +22,7 @@ from loopforge.lab.story.claims import (
     Moved,
     Opening,
     Ranked,
+    SilentActs,
     TallyClaim,
     Tense,
 )
@@ -108,6 +110,15 @@ def tally(day: int, days: Sequence[DayCounts]) -> Told | None:
     return claim, ids(*(row for past in days for row in (past.ended[0], *past.evenings)))
 
 
+def silent_acts(day: int, days: Sequence[DayCounts]) -> Told | None:
+    """How many acts of these days had no answer behind them, as far as they are over."""
+    days = [past for past in days if past.ended[0] >= 0]
+    count, acts = sum(past.silent for past in days), sum(past.acts for past in days)
+    if not count:
+        return None
+    return SilentActs(day, count, acts), ids(*(past.ended[0] for past in days))
+
+
 def misjudged(watch: StoryWatch, evening: Reflected) -> Told:
     """How much of the day that is watched somebody took for other than it was."""
     count, of = len(watch.misjudged(evening)), watch.today.acts[evening.who]
@@ -129,8 +140,22 @@ def wrong_ever(watch: StoryWatch, who: str) -> Told | None:
     evenings = watch.evenings.get(who, [])
     if not evenings:
         return None
-    acts, wrong = sum(each[1] for each in evenings), sum(each[2] for each in evenings)
-    return CountedClaim("wrong", EVER, who, wrong, acts), ids(*(each[0] for each in evenings))
+    rows, *sums = zip(*evenings, strict=True)
+    acts, wrong, known, silent = map(sum, sums)
+    return CountedClaim("wrong", EVER, who, wrong, acts, known, silent), ids(*rows)
+
+
+def brought(watch: StoryWatch, who: str) -> Told | None:
+    """Which incidents bear somebody's name; nothing where there were none at all."""
+    if not watch.incidents:
+        return None
+    mine = [each for each in watch.incidents.values() if each.incident.who == who]
+    if not mine:
+        return Brought(who, 0, EVER, 1, "", ""), ids(0)
+    worst = max(mine, key=lambda each: each.incident.severity)
+    at = watch.day(worst.step), watch.bell(worst.step)
+    claim = Brought(who, len(mine), *at, worst.incident.kind, worst.incident.at)
+    return claim, ids(*(each.row for each in mine))
 
 
 def ranked(watch: StoryWatch) -> Told | None:

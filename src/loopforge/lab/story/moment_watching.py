@@ -14,7 +14,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -104,6 +104,16 @@ class ActAccount:
 Accounts = dict[tuple[str, str], ActAccount]
 
 
+class RobotDay(NamedTuple):
+    """A day of one robot, by the row of its evening; of its wrong acts it knew of `known`."""
+
+    row: int
+    acts: int
+    wrong: int
+    known: int
+    silent: int
+
+
 @dataclass(slots=True)
 class DayCounts:
     """What is kept of a day: its steps, and its acts counted by what rows say of truth."""
@@ -121,6 +131,7 @@ class DayCounts:
     kept: int = 0
     broke: int = 0
     """Rules kept, and broken, where that was wrong."""
+    silent: int = 0
     incidents: int = 0
     evenings: array[int] = field(default_factory=lambda: array("q"))
     passed: int = 0
@@ -146,6 +157,8 @@ class Today:
     """Whether each act was good, by its row."""
     acts: Counter[str] = field(default_factory=Counter)
     wrong: Counter[str] = field(default_factory=Counter)
+    silent: Counter[str] = field(default_factory=Counter)
+    """Acts behind which no answer stood."""
 
 
 class StoryWatch:
@@ -168,8 +181,8 @@ class StoryWatch:
         self.faults: dict[int, tuple[int, tuple[str, ...]]] = {}
         self.streaks: dict[str, Streak] = {}
         self.accounts: Accounts = {}
-        self.evenings: dict[str, list[tuple[int, int, int]]] = {}
-        """By robot: (row, acts, wrong) of each evening."""
+        self.evenings: dict[str, list[RobotDay]] = {}
+        """By robot: each evening."""
         self.widest: Decided | None = None
         self.last: Row = first
         self.closed: Stepped | None = None
@@ -245,9 +258,14 @@ class StoryWatch:
             today.counts.kept += kept
             today.counts.broke += not kept
             self.hands[row.n] = self.did(row)
-        if self.widest is None or outcome.belief_error > self.widest.outcome.belief_error:
-            self.widest = row
-        self.ended = self._turned(row, kept=kept)
+        self.ended = None
+        if row.minded.outcome != "planned":
+            today.silent[row.who] += 1
+            today.counts.silent += 1
+        else:
+            self.ended = self._turned(row, kept=kept)
+            if self.widest is None or outcome.belief_error > self.widest.outcome.belief_error:
+                self.widest = row
         moment = self._moment(row, self.ended)
         if moment:
             entry = (moment.worth, -row.n, moment)
@@ -281,8 +299,9 @@ class StoryWatch:
         today.evenings.append(row)
         today.counts.evenings.append(row.n)
         today.counts.passed += sum(each.good for each in self.misjudged(row))
-        found = (row.n, today.acts[row.who], today.wrong[row.who])
-        self.evenings.setdefault(row.who, []).append(found)
+        known = sum(not (each.good or today.good.get(each.row, True)) for each in row.of)
+        counts = today.acts[row.who], today.wrong[row.who], known, today.silent[row.who]
+        self.evenings.setdefault(row.who, []).append(RobotDay(row.n, *counts))
         self._enter(row.inner, row.n)
 
     def misjudged(self, row: Reflected) -> list[Believed]:

@@ -154,6 +154,7 @@ class StoryTeller:
         counts = today.counts
         close = [
             day_findings.tally(counts.day, [counts]),
+            day_findings.silent_acts(counts.day, [counts]),
             day_findings.tense(counts),
             day_findings.made(counts),
         ]
@@ -210,8 +211,8 @@ class StoryTeller:
 
     def _act(self, moment: WatchedMoment) -> ScenePick:
         row, kind, more = moment.row, "", 0
-        if row.outcome.incident:
-            known = self.watch.incidents[row.outcome.incident]
+        known = self.watch.incidents.get(row.outcome.incident)
+        if known is not None:
             kind = known.incident.kind
             more = 60 + 70 * len(found.thread(self.watch, known.incident)[0])
         return ScenePick(
@@ -249,8 +250,8 @@ class StoryTeller:
         scene += self._say([found.met(watch, row)])
         if row.minded.exchange and moment.angle != "silent":
             scene += self._reason(row)
-        if row.outcome.incident:
-            known = watch.incidents[row.outcome.incident]
+        known = watch.incidents.get(row.outcome.incident)
+        if known is not None:
             scene += self._broke(known)
         self.told[f"row {row.n}"] += 1
         return (*scene, *self._say(self._after(moment, today)))
@@ -379,7 +380,7 @@ class StoryTeller:
             self.arced[f"moved {what}"] += 1
             one = watch.scenario.days == 1 and day_findings.broke_off(watch) is None
             told.append(day_findings.moved(who, what, 0 if one else EVER, account))
-        told.append(day_findings.wrong_ever(watch, who))
+        told += [day_findings.brought(watch, who), day_findings.wrong_ever(watch, who)]
         if who in self.final and len(self.watch.past) > 1:
             told.append(self._quote(self.final[who]))
         return Arc(who, spec.role, spec.voice, spec.backstory, self._say(told))
@@ -391,7 +392,7 @@ class StoryTeller:
         words = sorted(self.final.values(), key=lambda each: (-each.misjudged, each.who))
         scenes: list[list[Told | None]] = [
             [day_findings.broke_off(watch)],
-            [day_findings.tally(EVER, watch.past)],
+            [day_findings.tally(EVER, watch.past), day_findings.silent_acts(EVER, watch.past)],
             [found.happened(watch, known, longest=True)] if known else [],
             [found.gap(watch, watch.widest, widest=True)] if watch.widest else [],
             [day_findings.ranked(watch), next(filter(None, map(self._quote, words)), None)],
