@@ -282,7 +282,7 @@ def _knew(wrong: int, known: int) -> str:
 
 def _thread(claim: HappenedClaim) -> str:
     """The links, each dated from the one before it: a reader counts back from there."""
-    effects = (claim, *claim.links)
+    effects: tuple[HappenedClaim | ClaimLink, ...] = (claim, *claim.links)
     told = (_link(link, of, claim.day) for link, of in zip(claim.links, effects, strict=False))
     return "; behind that, ".join(told)
 
