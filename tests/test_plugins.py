@@ -116,6 +116,23 @@ def test_a_plugin_that_cannot_be_loaded_is_named(stranger: None, tmp_path: Path,
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('setting(7000, "Where the bell listens.", least=0, most=65_535)', "7000"),
+        ("settings=BellSettings", "settings=int"),
+        ("SURFACE = SurfacePlugin", "SURFACE = dict"),
+    ],
+)
+def test_a_plugin_whose_settings_are_none_is_named(
+    stranger: None, tmp_path: Path, old: str, new: str
+) -> None:
+    """In a sentence that says what settings are; a plain field of a dataclass is none."""
+    (tmp_path / "stranger_bell.py").write_text(DECLARED.replace(old, new))
+    with pytest.raises(BadSettings, match=r"'bell' of loopforge.surfaces declares no settings \("):
+        load_settings(tmp_path, environ={})
+
+
+@pytest.mark.parametrize(
     ("old", "new", "why"),
     [
         (

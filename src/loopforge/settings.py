@@ -57,9 +57,17 @@ def _composed(_path: tuple[str, ...]) -> type[Settings]:
     known = {each.name for each in fields(Settings)}
     for group in DECLARING:
         for name, plugin in installed(group).items():
-            types = get_type_hints(plugin.settings)
-            for each in fields(plugin.settings):
-                about = {**each.metadata, "group": each.metadata["group"] or plugin.title}
+            try:
+                types, declared = get_type_hints(plugin.settings), fields(plugin.settings)
+                groups = [each.metadata["group"] or plugin.title for each in declared]
+            except Exception as error:
+                said = f"The plugin {name!r} of {group} declares no settings"
+                raise BadSettings(
+                    f"{said} ({type(error).__name__}: {error}). Its `settings` are to be a frozen "
+                    "dataclass, each field of which is a `setting(...)`; uninstall it, or mend it."
+                ) from error
+            for each, titled in zip(declared, groups, strict=True):
+                about = {**each.metadata, "group": titled}
                 key = f"{name}_{each.name}"
                 if not re.fullmatch("[a-z][a-z0-9]*", name) or key in known | {*more}:
                     raise BadSettings(

@@ -15,12 +15,12 @@ from loopforge.app import App, open_app
 from loopforge.cli import main
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import SendFailed
+from loopforge.errors import BadSettings, SendFailed
 from loopforge.host import connected
 from loopforge.io import platform_runner as module
 from loopforge.io.platform_runner import Platforms
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
-from loopforge.io.platforms.surface_plugin import Surfaces
+from loopforge.io.platforms.surface_plugin import RunningSurface, SurfacePlugin, Surfaces
 from loopforge.io.session import Sessions
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Outgoing
@@ -293,6 +293,21 @@ async def test_what_a_surface_raises_harms_nobody_else() -> None:
     with pytest.raises(SendFailed, match="wanted to end the program"):
         await attached.send(out)
     await attached.end()
+
+
+async def test_what_a_surface_needs_is_said(tmp_path: Path) -> None:
+    """One that says in a sentence what it needs is told of by that, not by its kind."""
+    told, why = list[str](), "`odd_key` is not set: write it into loopforge.toml."
+
+    def make(parts: object) -> RunningSurface | None:
+        raise BadSettings(why)
+
+    there = elsewhere()
+    odd = there["telegram"]._replace(plugin=SurfacePlugin(title="Odd", make=make))
+    async with home(tmp_path, {"odd": odd}, told.append):
+        while not told:
+            await SystemClock().sleep(0.02)
+    assert told == [f"Odd (all mates): {why} It is tried again."]
 
 
 async def test_one_conversation(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811

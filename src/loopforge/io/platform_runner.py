@@ -294,6 +294,9 @@ class Platforms:
                 if not await self._be(platform, accounts):
                     return
                 self._troubles[platform] = "it ended and is begun anew"
+            except LoopforgeError as error:
+                self._troubles[platform] = f"{error} It is tried again."
+                log.warning("%s is begun anew: %s", platform, error)
             except (Exception, SystemExit) as error:
                 self._troubles[platform] = f"it failed ({type(error).__name__}) and is begun anew"
                 log.exception("%s failed, and is begun anew", platform)
