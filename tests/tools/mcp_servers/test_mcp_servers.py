@@ -413,6 +413,19 @@ async def test_what_it_has_too_many_of_is_told(place: Path) -> None:
         assert view.flaws == ("it has more than 500 tools; the first 500 are taken",)
 
 
+async def test_why_one_does_not_start_is_told_without_its_key(place: Path) -> None:
+    """The last words of a program that ends at once may hold what it was given."""
+    words = "import os, sys; sys.exit('The key ' + os.environ['TOKEN'] + ' is refused.')"
+    command = f'command = ["/usr/bin/python3", "-c", "{words}"]'
+    written = f'{command}\n[environment]\nTOKEN = "${{ODD_TOKEN}}"\n'
+    (place / "tools").mkdir()
+    (place / "tools" / "odd.toml").write_text(written)
+    async with living(place, environ={"ODD_TOKEN": TOKEN}) as home:
+        await home.app.tools.servers.learn()
+        (view,) = home.app.tools.servers.views()
+    assert "The key [TOKEN] is refused." in view.flaws[0]
+
+
 async def test_one_that_always_says_its_tools_are_others_comes_to_rest(place: Path) -> None:
     """It is asked for them now and then while it runs; that neither starts it nor keeps it up."""
     async with terminal(place, "restless") as home:

@@ -82,6 +82,12 @@ class _Known:
         states = [one.state for one in (self.connection, *self.apart.values())]
         return next((each for each in states if each != "idle"), "idle")
 
+    def told(self, what: object) -> str:
+        """What is told of it, without its keys."""
+        given = self.server.environment | self.server.headers
+        keys = {name: value for name, value in given.items() if len(value) >= KEY_LENGTH}
+        return veiled(clean(str(what)), keys)
+
     async def close(self) -> None:
         """End all of it."""
         for one in (self.connection, *self.apart.values()):
@@ -275,7 +281,7 @@ class McpServers:
             asked = running or known.connection
             self._heard(name, known, await asked.tools(stirs=running is None))
         except (LoopforgeError, OSError) as error:
-            known.flaws = [clean(str(error))] if running is None else known.flaws
+            known.flaws = [known.told(error)] if running is None else known.flaws
 
     def _reread(self, name: str, known: _Known) -> None:
         """Hold to what another program wrote, such as `loopforge tool accept` beside this one."""
@@ -334,11 +340,8 @@ class McpServers:
         call: ToolCall,
         answers: Mapping[str, Mapping[str, Any]] = {},
     ) -> ToolResult:
-        given = known.server.environment | known.server.headers
-        keys = {name: value for name, value in given.items() if len(value) >= KEY_LENGTH}
-
         def tell(text: str, part: float | None) -> None:
-            call.tell(veiled(text, keys), part)
+            call.tell(known.told(text), part)
 
         try:
             if connection.state != "running":  # it may be another by now than when it was listed
@@ -354,8 +357,8 @@ class McpServers:
             asked = msgspec.structs.replace(asked, questions=came.asked, state=came.state)
             found = told(asked) if came.asked else result_of(came.result)
         except InputError as error:
-            raise InputError(veiled(clean(str(error)), keys)) from None
-        return msgspec.structs.replace(found, text=veiled(clean(found.text), keys))
+            raise InputError(known.told(error)) from None
+        return msgspec.structs.replace(found, text=known.told(found.text))
 
 
 def server_streams(home: Path, name: str, server: McpServer, whose: str = "") -> Streams:
