@@ -149,6 +149,23 @@ def test_it_is_said_in_the_language_of_the_words(language: str, said: str, words
     assert found.words == words
 
 
+@pytest.mark.parametrize(
+    ("language", "said", "words"),
+    [
+        ("en", "every year on 3 May at 9am", "every year on 3 May, 09:00; first Sunday 3 May"),
+        ("de", "jedes Jahr am 3. Mai um 9 Uhr", "jedes Jahr am 3. Mai, 09:00; zuerst Sonntag"),
+        ("fr", "tous les ans le 3 mai à 9h", "tous les ans le 3 mai, 09:00 ; d'abord"),
+        ("es", "cada año el 3 de mayo a las 9:00", "todos los años el 3 de mayo, 09:00; primero"),
+    ],
+)
+def test_a_date_of_every_year_is_said_as_that(language: str, said: str, words: str) -> None:
+    """A birthday is no row of its next three dates."""
+    yearly = {"rule": "FREQ=YEARLY;BYMONTH=5;BYMONTHDAY=3;BYHOUR=9;BYMINUTE=0"}
+    found = checked(said, yearly, language=language)
+    assert isinstance(found, Fits), found
+    assert found.words.startswith(words)
+
+
 def test_both_ways_are_offered() -> None:
     """Who says "at 3" is asked which half of the day it is."""
     found = checked("at 3", at(3, 25, 15))

@@ -82,6 +82,8 @@ def told_rule(rule: str, rings: Sequence[datetime], now: datetime, language: str
 
 def _days(parts: dict[str, str], language: str) -> str:
     """On which days, in words; "" where there are none for it."""
+    if {"BYMONTH", "BYMONTHDAY"} <= parts.keys():
+        return _yearly(parts, language)
     known = {"FREQ", "INTERVAL", "BYDAY", "BYMONTHDAY", "BYHOUR", "BYMINUTE", "BYSECOND"}
     if set(parts) - known - {"COUNT", "UNTIL", "WKST"} or parts.get("FREQ") not in _FREQ:
         return ""
@@ -111,6 +113,19 @@ def _monthly(parts: dict[str, str], days: list[str], names: Sequence[str], langu
         day, which = names[_DAYS.index(days[0][-2:])], _NTH[language][days[0][:-2].lstrip("+")]
         return _NTH_OF[language].format(nth=which, day=day)
     return "" if days or monthdays else _EACH[language][4]
+
+
+def _yearly(parts: dict[str, str], language: str) -> str:
+    """On one date of every year; "" for any other rule of months and their days."""
+    month, day = parts["BYMONTH"], parts["BYMONTHDAY"]
+    known = {"FREQ", "INTERVAL", "BYMONTH", "BYMONTHDAY", "BYHOUR", "BYMINUTE", "BYSECOND"}
+    more = set(parts) - known - {"COUNT", "UNTIL", "WKST"}
+    if more or parts.get("FREQ") != "YEARLY" or parts.get("INTERVAL", "1") != "1":
+        return ""
+    names = words_of(language).months
+    if month not in map(str, range(1, len(names) + 1)) or not day.isdecimal():
+        return ""
+    return sentence(language, "yearday", n=day, month=names[int(month) - 1])
 
 
 def _by_rings(rings: Sequence[datetime], now: datetime, language: str) -> str:

@@ -119,6 +119,6 @@ def _worded(found: Checked, which: str, form: ReminderForm) -> str:
             there = f" ({form.zone})" if form.zone else ""
             return f"{which}: {words}{there}." + (f" {note}." if note else "")
         case AsksBack(question=question):
-            return f"Nothing is set yet. {question}"
+            raise InputError(f"Nothing is set yet. {question}")
         case _:
             raise InputError(found.why)
