@@ -127,6 +127,18 @@ async def test_a_whole_line_is_enough(tmp_path: Path) -> None:
         assert (str(one.what), str(one.said), one.whom) == ("the tea", "in two hours", "room")
 
 
+async def test_what_waits_already_is_not_set_again(tmp_path: Path) -> None:
+    """A mate that asks for the same thing twice is told the number of the one that there is."""
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        for _ in range(3):
+            assert isinstance(await reminds(home, TEA), Fits)
+            assert (await home.does("ana", "reminders")).count("tea: ") == 1
+        assert isinstance(
+            await reminds(home, ReminderForm(said=TEA.said, after="PT2H", what="cake")), Fits
+        )
+        assert "2. cake: " in await home.does("ana", "reminders")
+
+
 async def test_words_that_are_open_set_nothing(tmp_path: Path) -> None:
     """The mate is told what to ask, and no reminder stands."""
     form = {"what": "tea", "said": "at 3", "at": "2026-03-25T15:00"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -136,7 +136,8 @@ class ReminderService:
     ) -> tuple[Checked, int]:
         """Check the form and set it where it fits; the number it has then, else 0.
 
-        Raises InputError for one without a text or with too long a one, or more than may wait.
+        What a mate had set already, to the minute, is not set again. Raises InputError for one
+        without a text or with too long a one, or more than may wait.
         """
         what = one_line(form.what, LONGEST_WHAT + 1)
         if not what:
@@ -158,6 +159,13 @@ class ReminderService:
                 raise InputError(f"{most} reminders wait already; cancel one first")
             numbers[:] = [state.reminders.count + 1]
             whom, asked = _whom(state, form.whom), _asked(state, asker.turn)
+            wish = (asker.mate, asker.person, whom, wakes, form.rule, what)
+            for one in state.reminders.waiting():
+                had = (one.mate, one.person, one.whom, one.wakes, one.rule, one.what.text)
+                same = bool(asker.mate) and had == wish
+                if same and one.due and abs(one.due - found.first) < timedelta(minutes=1):
+                    numbers[:] = [one.number]
+                    return []
             if wakes and not asked and state.energy.left < 1:
                 raise InputError("this room has no energy left; a person has to speak first")
             body = ReminderSet(
@@ -179,7 +187,7 @@ class ReminderService:
 
         done = await self._decide(stream, asker, "reminder.set", decide)
         body = done[0].body if done else None
-        return found, body.number if isinstance(body, ReminderSet) else 0
+        return found, body.number if isinstance(body, ReminderSet) else numbers[0]
 
     async def move(
         self, stream: str, asker: Asker, number: int, form: ReminderForm, *, snoozed: bool = False
