@@ -1,5 +1,6 @@
 """Roles as files: what they say of the sandbox holds, and programs are among a task's tools."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,24 @@ async def test_a_program_uses_the_tools_of_its_task(place: Path) -> None:
         assert "files changed" in [signal.name for signal in first.signals]
         assert "there is no 'send'" in state.uses[1].value
         assert sent == []
+
+
+async def test_a_mate_at_work_reads_on_in_what_a_command_gave(place: Path) -> None:
+    """The middle of a long output is in a file that it is told of, and it can be read by that."""
+    told = list[str]()
+
+    def script(asked: Question) -> Step:
+        told.append(str(asked.messages))
+        found = re.findall(r"file ([0-9a-f]{8}): output", told[-1])
+        if "characters 4,000 to" in told[-1]:
+            return says("done", "Read.")
+        more = {"file": found[-1], "from": 4000} if found else {}
+        return uses("read_result", **more) if found else uses("work_run", command="seq 1 5000")
+
+    async with working(place, script) as shop:
+        state = await shop.state(await shop.give("Fix sum.txt in Python"))
+        assert [use.outcome for use in state.uses] == ["returned", "returned"]
+        assert "\n1020\n" in state.uses[1].value
 
 
 async def test_a_pattern_of_a_file_names_tools_of_a_task_and_none_of_other_mates(

@@ -42,6 +42,8 @@ PROGRAMS = "python"
 """The one tool of programs that a task has: those that mates wrote for rooms stay there."""
 WITHOUT = frozenset({"simple", "branch", "breakglass"})
 """Flows without tools."""
+ALWAYS = ("read_result", "find_tools")
+"""Tools that every mate at work has: it reads on in what its tools gave, and finds the others."""
 CHANGING = frozenset({"work_write", "work_edit", "work_git", "work_push"})
 """Tools that whoever may change no file has no use for."""
 TALK = 6
@@ -205,9 +207,9 @@ def _made_up(
 
 
 def tools_for(role: WorkRole, mate: Mate, known: Collection[Tool]) -> tuple[Tool, ...]:
-    """The tools of a role, and those of the mate's own file, as far as its sandbox has a use."""
+    """The tools of a role, of the mate's own file, and of all, as far as its sandbox has a use."""
     there = {tool.name: tool for tool in known}
-    names = [*role.tools, *(tool.name for tool in named_tools(mate, known))]
+    names = [*role.tools, *(tool.name for tool in named_tools(mate, known)), *ALWAYS]
     if not mate.sandbox.writable:
         names = [name for name in names if name not in CHANGING]
     named = (there[name] for name in names if name in there)
