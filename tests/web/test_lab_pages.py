@@ -296,7 +296,7 @@ async def test_every_step_has_a_page_without_any_script(site: Town, owner: Guest
     for row in (stepped[0], stepped[7]):
         page = (await owner.get(f"/lab/spun?step={row.step}")).text
         for robot, (at, _) in row.robots.items():
-            label = rf'data-name="{robot}"[^>]*aria-label="{robot}, [a-z]+: \w+, at the {at}"'
+            label = rf'data-name="{robot}"[^>]*aria-label="{robot}, [a-z]+: \w+, at {at}"'
             assert re.search(label, page), (robot, at)
         assert f'href="/lab/spun?step={row.step + 1}"' in page
     hurt = next(row for row in stepped if row.incidents)

@@ -108,7 +108,7 @@ class City {
     bot.mark.setAttribute("class", `mark ${mode} ${came}`);
     bot.ear?.setAttribute("class", `ear say-${heard}${heard === meant ? "" : " misheard"}`);
     const { name, role } = bot.root.dataset;
-    bot.root.setAttribute("aria-label", `${name}, ${role}: ${mood}, ${this.spots[place].root.dataset.where}`);
+    bot.root.setAttribute("aria-label", `${name}, ${role}: ${mood}, at ${this.spots[place].root.dataset.name}`);
     if (bot.place >= 0 && bot.place !== place) {
       const way = [bot.place, place].sort((a, b) => a - b).join(" ");
       this.ways.get(way)?.classList.add("walked");
