@@ -1,6 +1,7 @@
 """The cursors of sinks, on SQLite and on a real PostgreSQL: how far each came, whoever asks."""
 
 from collections.abc import AsyncIterator, Sequence
+from itertools import cycle
 
 import pytest
 
@@ -70,6 +71,20 @@ async def test_a_sink_ends_nothing_but_itself(
         await begin(ledger, "task:a")
         while outlet.asked < 2:
             await STAMP.clock.sleep(0.01)
+
+
+async def test_what_is_taken_between_failures_keeps_pauses_short(
+    ledger: SqlLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address that refuses every other post, as by a limit, is not left alone ever longer."""
+    monkeypatch.setattr(sink_runner, "PAUSES", (0.01, 3600.0))
+    async with receiving() as receiver:
+        faults = cycle([None, 429])
+        receiver.fault = lambda _: next(faults)
+        await begin(ledger, "task:a")
+        await go_on(ledger, "task:a", *range(1, 6))
+        async with outlet_running(ledger, webhook(receiver)):
+            await receiver.until(lambda _: len(set(receiver.places("task:a"))) == 6)
 
 
 async def test_all_comes_in_order_over_a_new_start(

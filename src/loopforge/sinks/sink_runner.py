@@ -154,7 +154,8 @@ class _Following:
                 while True:
                     pause = 0.0
                     try:
-                        self._had = dict(await self._sink.had())
+                        if (had := dict(await self._sink.had())) != self._had:
+                            self._had, self._failures = had, 0  # some of a page was taken
                         for stream in await self._ledger.heads():
                             self._told(stream)
                         self._began = True
