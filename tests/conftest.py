@@ -155,8 +155,9 @@ def _kind(item: pytest.Item) -> str:
 
 
 def _folder(item: pytest.Item) -> str:
-    """The folder of tests that it stands in."""
-    return item.path.relative_to(ROOT / "tests").parts[0]
+    """The folder of tests that it stands in; "" where it is none of ours."""
+    ours = item.path.is_relative_to(ROOT / "tests")
+    return item.path.relative_to(ROOT / "tests").parts[0] if ours else ""
 
 
 def _turn(item: pytest.Item) -> int:
