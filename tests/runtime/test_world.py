@@ -22,7 +22,15 @@ from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.local.stream_timers import LocalTimers
 from loopforge.runtime.ports import Question
 from loopforge.runtime.turn_driver import TurnEnding
-from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn, TurnDue, Worlds
+from loopforge.runtime.world import (
+    FOLDED_AT_ONCE,
+    Applied,
+    OpeningView,
+    Senses,
+    TakenTurn,
+    TurnDue,
+    Worlds,
+)
 from tests.playbook import heard, shown
 from tests.runtime.conftest import Stage
 
@@ -71,12 +79,16 @@ class Vote:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
+        self.read, self.reading, self.at_once = 0, 0, 0
 
     async def fold(self, stream: str) -> Votes:
         """All of it, each time."""
         votes = Votes(stream=stream)
+        self.reading += 1
+        self.at_once = max(self.at_once, self.reading)
         for event in await self._stage.ledger.read(stream):
             votes.apply(event)
+        self.read, self.reading = self.read + 1, self.reading - 1
         return votes
 
     async def due(self, state: Votes) -> TurnDue | Sequence[Fact] | datetime | None:
@@ -147,10 +159,10 @@ def voter(seen: AgentPerception) -> Thinking:
 
 
 @asynccontextmanager
-async def voting(stage: Stage) -> AsyncIterator[LocalLanes[str]]:
+async def voting(stage: Stage, world: Vote | None = None) -> AsyncIterator[LocalLanes[str]]:
     """A process that runs votes."""
     timers = LocalTimers(lambda stream: lanes.wake(stream), stage.clock)
-    worlds = Worlds(stage.ports, timers, {"voter": (voter, "voter/1")}, [Vote(stage)])
+    worlds = Worlds(stage.ports, timers, {"voter": (voter, "voter/1")}, [world or Vote(stage)])
     lanes = LocalLanes(worlds.work, stage.clock)
     worlds.follow(lanes)
     await worlds.wake_all(lanes)
@@ -221,3 +233,15 @@ async def test_what_is_halted_ends_at_once(stage: Stage, name: str) -> None:
         await stage.clock.advance(70)
     assert (await became(stage))[:2] == ["maya begins", "stopped that is enough"]
     assert (await became(stage))[-1] == "2 of 2 say yes"
+
+
+async def test_at_a_start_streams_are_read_a_few_at_a_time(stage: Stage) -> None:
+    """Of fifty that may have something to do two are read at once: what people ask for is between."""
+    for nth in range(50):
+        body = Told(text=Words("all is said"))
+        await stage.ledger.append(f"vote:{nth}", [stage.stamp.fact(body, actor="runtime")])
+    world = Vote(stage)
+    async with voting(stage, world) as lanes:
+        for nth in range(50):
+            await lanes.settled(f"vote:{nth}")
+    assert (world.read, world.at_once) == (50, FOLDED_AT_ONCE)

@@ -55,6 +55,8 @@ OVERTAKEN = "somebody came in who may not know what was recalled for it"
 """Why a turn is halted that is not stopped: it ends as one that diverged, and is due anew."""
 WARM = 0.8
 """The least temperature by which a line is said anew; a small model is asked without any else."""
+FOLDED_AT_ONCE = 2
+"""Streams that are read at once for their lanes: at a start all are due, and people wait, too."""
 EXCHANGE = ("effect.proposed", "turn.asked", "turn.answered", "turn.called", "turn.returned")
 """What taking a turn up after a crash needs of it."""
 
@@ -231,13 +233,15 @@ class Worlds:
         self._ports, self.timers, self.policies = ports, timers, policies
         self._worlds, self.secrets = tuple(worlds), secrets
         self._under_way: dict[str, _UnderWay] = {}
+        self._folding = asyncio.Semaphore(FOLDED_AT_ONCE)
         ports.ledger.subscribe(self._recorded, kinds=["turn.perceived"])
 
     async def work(self, stream: str) -> None:
         """Do everything that is due in this stream; what its lane runs when it is woken."""
         world: Any = next(each for each in self._worlds if stream.startswith(each.prefix))
         while True:
-            state = await world.fold(stream)
+            async with self._folding:
+                state = await world.fold(stream)
             match await world.due(state):
                 case TurnDue() as due:
                     turn = self._under_way[stream] = _UnderWay()

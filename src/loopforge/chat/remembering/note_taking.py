@@ -19,9 +19,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 
+from sqlalchemy.engine import Connection
+
 from loopforge.chat.remembering.note_checks import CheckedNote, NotedTalk, checked, lessons
-from loopforge.chat.remembering.remembered_rooms import is_remembered, spoken_since
-from loopforge.chat.room.member_visibility import stays_of_mate
+from loopforge.chat.remembering.remembered_rooms import is_remembered, newest_since
+from loopforge.chat.room.member_visibility import mates_in, stays_of_mate
 from loopforge.chat.room.permissions import charged
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX as ROOMS
@@ -36,10 +38,10 @@ from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.perception import AgentPerception
 from loopforge.core.room_vocabulary import LineEdited
 from loopforge.core.text.erasable_text import public
-from loopforge.errors import LedgerError
 from loopforge.ledger.table_access import Readable
 from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore
+from loopforge.runtime.background_tasks import LASTING
 from loopforge.runtime.ports import CallPermission, Lanes, Models, Route, Signals
 from loopforge.runtime.turn_driver import TurnEnding
 from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn, TurnDue
@@ -56,6 +58,7 @@ GONE = "something was taken back that it may be looking at"
 TAKE_BACK = ("room.line_deleted", "room.line_edited", "room.closed")
 NO_ANSWER, TRIES, AGAIN = ("failed", "timed_out"), 6, timedelta(minutes=10)
 """A look for which no model answered is had again, so often at most, each after twice as long."""
+SPOKEN = ("room.heard", "room.said")
 LATELY = timedelta(days=1)
 """A talk that nobody looked back on before the home ended is looked at if it is no older."""
 
@@ -133,7 +136,7 @@ class NoteWorld:
                     lanes.wake(PREFIX + mate)
                 fresh[stream] = events[-1].seq
 
-        kinds = ("room.heard", "room.said", "room.conversation_ended")
+        kinds = (*SPOKEN, "room.conversation_ended")
         self._ledger.subscribe(heard, streams=ROOMS, kinds=kinds)
 
         def gone(_stream: str, events: Sequence[Event]) -> None:
@@ -146,12 +149,13 @@ class NoteWorld:
     async def resume(self, lanes: Lanes) -> None:
         """Look at the talks of lately that this home had no time to look at before it ended."""
         since = self._now() - LATELY
-        for stream, seq in await self._ledger.look(lambda tables: spoken_since(tables, since)):
-            try:
-                room = await self._house.state(stream)
-            except LedgerError:  # its own lane says what cannot be read
-                continue
-            for mate in room.mates:
+
+        def talks(tables: Connection) -> list[tuple[str, int, list[str]]]:
+            spoken = newest_since(tables, since, SPOKEN)
+            return [(stream, seq, mates_in(tables, stream)) for stream, seq in spoken]
+
+        for stream, seq, mates in await self._ledger.look(talks):
+            for mate in mates:
                 fresh = self._fresh.setdefault(mate, {})
                 fresh[stream] = max(seq, fresh.get(stream, 0))
                 self._woken[mate] = self._now()
@@ -200,7 +204,11 @@ class NoteWorld:
         waits: list[datetime] = []
         fresh = self._fresh.setdefault(state.mate, {})
         for stream, heard in list(fresh.items()):
-            match await self._room_due(state, mate, stream):
+            try:
+                found = await self._room_due(state, mate, stream)
+            except LASTING:  # its own lane says what cannot be read
+                found = None
+            match found:
                 case NoteTurn() as turn:
                     return turn
                 case datetime() as when:

@@ -6,6 +6,7 @@ anything; a group, channel or thread of a platform is not, until one of its keep
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import bindparam, select
@@ -18,11 +19,11 @@ from loopforge.memory.memory_view import keeping_of
 
 _CROWD = select(places).where(places.c.stream == bindparam("room"), places.c.kind != "private")
 
-_SPOKEN = (
+_SINCE = (
     select(events.c.stream, events.c.seq)
     .where(
         events.c.id >= bindparam("first"),
-        events.c.kind.in_(("room.heard", "room.said")),
+        events.c.kind.in_(bindparam("kinds", expanding=True)),
         events.c.stream.startswith(PREFIX),
     )
     .order_by(events.c.id)  # so that the index of ids is taken, and no older event is read
@@ -34,11 +35,13 @@ def is_crowd(connection: Connection, stream: str) -> bool:
     return connection.execute(_CROWD, {"room": stream}).first() is not None
 
 
-def spoken_since(connection: Connection, moment: datetime) -> list[tuple[str, int]]:
-    """The streams of rooms in which people or mates spoke since, each with its newest line."""
+def newest_since(
+    connection: Connection, moment: datetime, kinds: Sequence[str]
+) -> list[tuple[str, int]]:
+    """The streams of rooms with events of these kinds since, each with the newest one's `seq`."""
     first = f"{int(moment.timestamp() * 1000):012x}"  # ids begin with the milliseconds
     newest: dict[str, int] = {}
-    for stream, seq in connection.execute(_SPOKEN, {"first": first}):
+    for stream, seq in connection.execute(_SINCE, {"first": first, "kinds": list(kinds)}):
         newest[stream] = max(seq, newest.get(stream, 0))
     return list(newest.items())
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 
-from loopforge.chat.remembering.remembered_rooms import is_remembered
+from loopforge.chat.remembering.remembered_rooms import is_remembered, newest_since
 from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import House
 from loopforge.chat.service.memory_notice import MemoryNotice
@@ -78,7 +78,9 @@ class MemoryWishes:
     async def resume(self) -> None:
         """Carry out what was left when the program ended."""
         since = self._stamp.clock.now() - AFTER
-        for stream in await self._ledger.heads(ROOMS):
+        for stream, _ in await self._ledger.look(
+            lambda tables: newest_since(tables, since, [KIND])
+        ):
             left = await self._ledger.read(stream, kinds=[KIND], limit=LATEST, newest=True)
             await self._each([event for event in left if event.at > since])
 
