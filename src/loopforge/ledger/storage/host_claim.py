@@ -169,8 +169,8 @@ class ClaimFence:
         last = f"SELECT last_value FROM {_numbers(self._name)}"  # noqa: S608
         if connection.exec_driver_sql(last).scalar_one() != self._number:
             raise Overtaken(
-                f"Another process has taken over {self._name!r} on this ledger while this one "
-                "could not be reached. It writes nothing more, and ends."
+                "Another process has taken over this ledger while this one could not be reached. "
+                "It writes nothing more, and ends."
             )
 
 
@@ -188,7 +188,8 @@ def _lock(store: Store, name: str) -> tuple[Connection, int]:
                 raise
     _let_go(connection)
     raise HostElsewhere(
-        f"Another process runs {name!r} on this ledger already. Stop it first, or use it."
+        "Another process runs this ledger already, in another home or on another machine. Stop it "
+        "first, or use it."
     )
 
 
