@@ -60,7 +60,7 @@ async def test_a_host_that_was_overtaken_ends_by_itself(
             claim = await _taken(other, postgres_url)
             said = (await complained.read()).decode()
             assert await host.wait() == 3, said
-            assert "loopforge: Another process has taken over 'host'" in said
+            assert "loopforge: Another process has taken over this ledger" in said
             assert "Traceback" not in said
             assert await other.overtaken() is None
             await claim.release()
