@@ -68,6 +68,14 @@ def test_a_small_model_that_writes_what_cannot_be_right_is_asked_with_other_exam
     assert stuck == AdmitStuck(why="hello.py is written, and fails when it runs:\nNameError")
 
 
+def test_a_small_model_is_not_asked_the_same_again() -> None:
+    """Where one example is left, the same question would have the same answer: it is asked once."""
+    prompts = {"work-small": "You write.\n\n> Write seven.py that prints 7\nprint(7)"}
+    book = Playbook(sequential(prompts), small("Write a.py that prints 42")).asks("write")
+    book.told(Answer("answered", "print(7)"))
+    assert book.request == Call("work_write", {"path": "a.py", "text": "print(7)\n"})
+
+
 @pytest.mark.parametrize(
     ("task", "doubtful", "sound"),
     [

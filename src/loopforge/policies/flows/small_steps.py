@@ -108,7 +108,8 @@ def _written(
     prompt, written = prompts["work-small"], list[tuple[int, str]]()
     alike = _alike(prompt, name, wanted)
     alike = alike[: max(1, len(alike) - failed)]
-    for examples in (alike[-SHOTS:], alike[-1:], alike[-SHOTS - 1 : -1] or alike):
+    shots = alike[-SHOTS:], alike[-1:], alike[-SHOTS - 1 : -1] or alike
+    for examples in dict.fromkeys(map(tuple, shots)):
         answer = yield from ask(
             (*_shown(dialogue(prompt).character, examples), Message("user", (wanted,))),
             purpose="write",
