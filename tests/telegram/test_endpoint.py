@@ -11,6 +11,7 @@ from loopforge.errors import BadSettings
 from loopforge.io.telegram.connection.api_server import OFFICIAL, endpoint
 from loopforge.settings import load_settings
 from tests.cli.test_up_command import HOME, command
+from tests.proxies import proxy, socks
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.homes import on_telegram, pair
@@ -106,6 +107,17 @@ async def test_the_doctor_says_which(
     said = await doctor(tmp_path)
     assert f"asked at {city.base}/elsewhere) does not know this token, or is no server" in said
     assert {each.what for each in await city.forgive()} == {"there is no such address"}
+
+
+async def test_a_socks_proxy(tmp_path: Path, city: City, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a SOCKS proxy of the environment reaches alone is reached by it."""
+    maya, ana = await pair(city)
+    async with proxy(socks, int(city.base.rpartition(":")[2])) as (port, asked):
+        monkeypatch.setenv("ALL_PROXY", f"socks5://127.0.0.1:{port}")
+        async with on_telegram(tmp_path, maya, "http://telegram.example:8081"):
+            await city.say(ana, maya, "hello")
+            assert await city.heard(await city.private(ana, maya), by=maya)
+    assert set(asked) == {"telegram.example"}
 
 
 async def test_files_of_a_server_that_runs_with_local(

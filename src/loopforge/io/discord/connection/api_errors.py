@@ -17,6 +17,7 @@ from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import InputError, SendFailed
 
 _HOOK = re.compile(r"(webhooks/\d+/)[\w-]+")
+_LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 _TOKEN = re.compile(r"[\w-]{20,}\.[\w-]{6,}\.[\w-]{20,}")
 GONE = {
     10003: "the channel is gone.",
@@ -57,8 +58,8 @@ class Broken(aiohttp.ClientError):
 
 
 def scrub(text: object, secrets: Iterable[str] = ()) -> str:
-    """The text without tokens of accounts and webhooks."""
-    clean = _HOOK.sub(r"\1(secret)", str(text))
+    """The text without tokens of accounts and webhooks, and without the password of a proxy."""
+    clean = _LOGIN.sub("(secret)", _HOOK.sub(r"\1(secret)", str(text)))
     for secret in secrets:
         clean = clean.replace(secret, "(secret)")
     return _TOKEN.sub("(secret)", clean)

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
@@ -67,6 +68,18 @@ def rights(channel: discord.abc.GuildChannel | discord.Thread) -> discord.Permis
     return channel.permissions_for(me) if me is not None else discord.Permissions.all()
 
 
+def environment_proxy() -> str | None:
+    """The proxy by which the environment wants Discord reached (HTTPS_PROXY, NO_PROXY), if any.
+
+    Other libraries look for it by themselves. Of another kind than http, it can be used by no call.
+    """
+    named = getproxies()
+    proxy = named.get("https") or named.get("all", "")
+    if not proxy.startswith("http://") or proxy_bypass("discord.com"):
+        return None
+    return proxy
+
+
 class SessionsEnded(discord.ClientException):
     """Discord ends one session, or connection, after the other."""
 
@@ -93,6 +106,7 @@ class Client(discord.Client):
             max_ratelimit_timeout=PATIENCE,
             allowed_mentions=NOBODY,
             connector=connector,
+            proxy=environment_proxy(),
             http_trace=trace,
         )
         self.account = account

@@ -250,7 +250,10 @@ class Hooks:
             connector = self._connector() if self._connector is not None else None
             traces = [client.http.http_trace] if client.http.http_trace is not None else []
             self._sessions[client.id] = aiohttp.ClientSession(
-                connector=connector, middlewares=(once,), trace_configs=traces
+                connector=connector,
+                middlewares=(once,),
+                trace_configs=traces,
+                proxy=client.http.proxy,
             )
         token, session = hook.token or "", self._sessions[client.id]
         self._bare[hook.id] = discord.Webhook.partial(
