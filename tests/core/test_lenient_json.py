@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from loopforge.core.egress.egress_filter import Egress
-from loopforge.core.text.lenient_json import PLAIN, UNDONE, accepted, read
+from loopforge.core.text.lenient_json import MORE, PLAIN, UNDONE, accepted, read
 from loopforge.policies.answer_form import AnswerForm
 from tests.playbook import heard, shown
 
@@ -82,6 +82,34 @@ SAID: dict[str, tuple[str, str]] = {
     "say a number": ('{"say": 42, "mode": "context"}', "42"),
     "say a list": ('{"say": ["One.", "Two."], "mode": "context"}', "One.\nTwo."),
     "say an object": (f'{{"say": {{"text": "{HI}"}}}}', HI),
+    "say an object that names its kind first": (
+        f'{{"say": {{"type": "text", "to": "ana", "text": "{HI}"}}, {REST}}}',
+        HI,
+    ),
+    "say an object in an object": (f'{{"say": {{"message": {{"text": "{HI}"}}}}, {REST}}}', HI),
+    "say a list of objects": (
+        f'{{"say": [{{"type": "text", "text": "{HI}"}}, {{"text": "Tea?"}}], {REST}}}',
+        f"{HI}\nTea?",
+    ),
+    "say an object of parts": (f'{{"say": {{"content": [{{"text": "{HI}"}}]}}, {REST}}}', HI),
+    "say an object with a name of its own": (f'{{"say": {{"en": "{HI}"}}, {REST}}}', HI),
+    "say the form once more": (json.dumps({"say": WHOLE, "mode": "context"}), HI),
+    "say the form once more, behind a thought": (
+        f"<think>Hm.</think>{json.dumps({'say': WHOLE})}",
+        HI,
+    ),
+    "say is a file that was asked for": (json.dumps({"say": '{"a": 1}'}), '{"a": 1}'),
+    "say is empty, the words elsewhere": (f'{{"say": "", "message": "{HI}", {REST}}}', HI),
+    "say is the schema's own": ('{"properties": {"say": {"type": "string"}}}', ""),
+    "another name, and a message": (
+        f'{{"message": {{"role": "assistant", "content": "{HI}"}}, {REST}}}',
+        HI,
+    ),
+    "another name, and parts": (f'{{"content": [{{"type": "text", "text": "{HI}"}}], {REST}}}', HI),
+    "a plan around it": (f'{{"plan": {WHOLE}}}', HI),
+    "a list of acts": (f'{{"acts": [{{"say": "{HI}"}}], {REST}}}', HI),
+    "words before their form": (f"{HI}\n\n{{{REST}}}", HI),
+    "words before their form in a fence": (f"{HI}\n```json\n{{{REST}}}\n```", HI),
     "another name for say": (f'{{"response": "{HI}"}}', HI),
     "another name, and a mode": (f'{{"text": "{HI}", "mode": "context"}}', HI),
     "thoughts before it": (f"<think>She greets. {{}}</think>\n{WHOLE}", HI),
@@ -128,6 +156,8 @@ CUT = {
     "before say, behind words": ('Sure! {"mode": "context", "narrative": "I g', ""),
     "in a fence": ('```json\n{"say": "Half', "Half …"),
     "in a thought": ("<think>She greets me, so", ""),
+    "in an object of words": ('{"say": {"text": "Half a sen', "Half a sen …"),
+    "in a form once more": (r'{"say": "{\"say\": \"Half a sen', "Half a sen …"),
     "in plain words": ("Half a sen", "Half a sen …"),
     "in a file": (f'{{"say": "{HI}", "files": [{{"name": "a.md", "te', HI),
 }
@@ -174,6 +204,12 @@ def test_what_was_missing_or_mended_is_noted() -> None:
     assert long.data is not None
     assert len(long.data["narrative"]) == 160
     assert "left out: 2 more fields" in read(SAID["with more keys"][0], FORM, "say").notes
+    assert read(f'{WHOLE}\n{{"say": "And more."}}', FORM, "say").notes == (MORE,)
+    assert MORE in read(f'[{WHOLE}, {{"say": "And more."}}]', FORM, "say").notes
+    assert read(f"{WHOLE}\n<|im_end|></s>", FORM, "say").notes == ()
+    odd = read(f'{{"say": {{"mood": 1}}, {REST}}}', FORM, "say")
+    assert odd.notes == ("say: no words", "missing: say")
+    assert "say" not in (odd.data or {}), "which is no silence"
     whole = {"say": HI, "mode": "context", "rule": "", "narrative": "n" * 161}
     assert accepted(whole, FORM, "say").notes == ("narrative: cut at 160 characters",)
 

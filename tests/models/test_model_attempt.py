@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from loopforge.models.providers.attempt_outcome import Tried
 from loopforge.models.providers.known_services import PLACES
@@ -310,6 +311,15 @@ async def test_what_nobody_pays_for_is_told_as_such(words: str) -> None:
     """A service behind a gateway says so in words; it is not the question that was wrong."""
     tried = await ask("chat", Behaviour(status=400, body=json.dumps({"error": {"message": words}})))
     assert (tried.cause, tried.lasting) == ("credit", True)
+
+
+async def test_a_server_that_does_not_keep_to_a_schema() -> None:
+    """A form without words to be said is read in a fence, too: nobody else reads it."""
+    wrapped = Behaviour(pieces=("```json\n", GOOD, "\n```"))
+    tried = await ask("chat", wrapped, question(SCHEMA))
+    assert (tried.outcome, tried.data) == ("answered", {"mode": "context", "say": "Hello."})
+    spoken = await ask("chat", wrapped, replace(question(SCHEMA), field="say"))
+    assert (spoken.outcome, spoken.data) == ("malformed", None)
 
 
 @every_protocol

@@ -65,6 +65,14 @@ def test_json_is_found_in_wrappings(value: dict[str, Any]) -> None:
     assert parse(f"Sure! {text} There.", lenient=True) == value
 
 
+def test_json_is_read_as_models_write_it() -> None:
+    """Leniently: a comma too many, single quotation marks; what has no end is none."""
+    for written in ('{"a": [1, 2,],}', "{'a': [1, 2]}", '```\n{"a": [1, 2],}\n```'):
+        assert parse(written, lenient=True) == {"a": [1, 2]}
+    with pytest.raises(ValueError, match="no JSON object"):
+        parse('{"a": [1, 2', lenient=True)
+
+
 def test_strictly_nothing_is_guessed() -> None:
     """Strictly, words around the JSON are an error, and without JSON it is one leniently too."""
     with pytest.raises(ValueError):

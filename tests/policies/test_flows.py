@@ -126,11 +126,13 @@ def test_a_peer_gives_a_second_opinion() -> None:
 
 @pytest.mark.parametrize("outcome", ["failed", "timed_out", "malformed", "refused"])
 def test_without_an_answer_nothing_is_done(outcome: str) -> None:
-    """Every mind of a task then says so, and acts not."""
+    """Every mind of a task then says so, and acts not; who looks back is asked once more."""
     for mind in (sequential, answering, branching, triage, reflecting_on):
         book = Playbook(mind(PROMPTS), given())
         answer = Answer(outcome, "rubbish")  # type: ignore[arg-type]
         book.told((answer, answer) if isinstance(book.request, All) else answer)
+        if (mind, outcome) == (reflecting_on, "malformed"):
+            book.asks("reflect").told(answer)
         assert book.plans().acts == ()
         assert book.plans().meta == {"trouble": outcome}
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Ask
@@ -9,6 +11,8 @@ from loopforge.core.room_vocabulary import Remember, StaySilent
 from loopforge.core.text.erasable_text import Words
 from loopforge.mates.prompt_files import PromptBook
 from loopforge.policies.notes import notes
+from loopforge.policies.prompt_building import ONCE_MORE
+from tests.playbook import Playbook
 
 PROMPTS = PromptBook()
 
@@ -69,6 +73,21 @@ def test_nothing_is_nothing_and_rubbish_is_passed_over() -> None:
         assert texts in ([], ["3"])
     _, plan = planned(seen(), None)
     assert isinstance(plan.acts[0], StaySilent)
+
+
+@pytest.mark.parametrize("model", ["full", "small"])
+def test_what_is_no_form_is_asked_for_once_more(model: str) -> None:
+    """What it had noticed is not lost by one bad answer; two are what came of it."""
+    good = {"notes": [{"text": "They parted early", "lines": [14]}], "keep": [1]}
+    for then in (Answer("answered", "", good), Answer("malformed", "{")):
+        book = Playbook(notes(PROMPTS), seen(model=model)).asks("notes")
+        first = book.prompt
+        book.told(Answer("malformed", "Sure! {")).asks("notes")
+        assert book.prompt == f"{first}\n[user] {ONCE_MORE}"
+        (act,) = book.told(then).plans().acts
+        assert isinstance(act, Remember if then.data else StaySilent)
+    book = Playbook(notes(PROMPTS), seen(model=model)).told(Answer("refused", "No."))
+    assert book.plans().meta == {"trouble": "refused"}
 
 
 def test_a_small_model_only_chooses_lines() -> None:

@@ -138,6 +138,27 @@ async def test_a_talk_for_which_no_model_answered_is_looked_at_again(
         assert ("Ana promised to bring quince jam" in await held(home)) is back
 
 
+@pytest.mark.parametrize(("bad", "kept"), [(1, True), (3, True), (9, False)])
+async def test_a_look_that_came_to_no_form_is_had_again(
+    tmp_path: Path, bad: int, kept: bool
+) -> None:
+    """It is asked once more at once, and later again; each answer stands on record."""
+    left = [bad]
+
+    def answer(question: Question) -> dict[str, Any] | ScriptedAnswer:
+        if left[0] and question.charge.stream == "memory:maya":
+            left[0] -= 1
+            return ScriptedAnswer(outcome="malformed", text="Sure! {")
+        return noting(NOTES)(question)
+
+    async with living(tmp_path, answer, environ={"LOOPFORGE_MEMORY_KEEP": "all"}) as home:
+        await talk(home)
+        assert ("Ana promised to bring quince jam" in await held(home)) is kept
+        said = await home.app.ledger.read("memory:maya", kinds=["turn.answered"])
+        came = [one.body.outcome for one in said]  # type: ignore[attr-defined]
+        assert came == ["malformed"] * min(bad, 4) + ["answered"] * kept
+
+
 async def test_a_new_fact_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     """Of the same subject about the same person; the old one says until when it held."""
     notes = {**NOTES, "facts": NOTES["facts"][:1]}

@@ -12,9 +12,10 @@ from typing import Any
 from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.egress.egress_filter import clean
 from loopforge.core.perception import AgentPerception, Line
-from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking
 from loopforge.core.room_vocabulary import Remember, StaySilent
 from loopforge.policies.prompt_building import (
+    ask_again,
     fields_of,
     fill,
     form_of,
@@ -24,7 +25,7 @@ from loopforge.policies.prompt_building import (
 )
 from loopforge.policies.speaker_messages import SpeakerTold, instruction, joined, row, was_said
 
-VERSION = "notes/2"
+VERSION = "notes/3"
 MOST = 8
 """Things of one kind that are kept of one talk, at most."""
 CORE, WORDS = 3, 4
@@ -72,12 +73,8 @@ def notes(prompts: Prompts) -> Policy:
         known = fields_of(seen)
         told = "\n".join(fill(prompts[name], known) for name in _parts(final=final))
         messages = (Message("system", (told,)), _rows(seen), instruction("Now the JSON.", seen))
-        answer = yield from ask(
-            messages,
-            schema=form_of(FINAL if final else NOTES),
-            purpose="notes",
-            max_tokens=LONG,
-        )
+        form = form_of(FINAL if final else NOTES)
+        answer = yield from ask_again(messages, form, purpose="notes", max_tokens=LONG)
         if answer.small:
             return (yield from _chosen(seen, prompts))
         if answer.outcome != "answered" or answer.data is None:
@@ -148,7 +145,7 @@ def _chosen(seen: AgentPerception, prompts: Prompts) -> Thinking:
     )
     rows = joined([_numbered(place, line) for place, line in enumerate(lines, 1)])
     messages = (*fresh(prompts["notes-small"], fields_of(seen)), rows)
-    answer = yield from ask(messages, schema=schema, purpose="notes", max_tokens=30, fits="any")
+    answer = yield from ask_again(messages, schema, purpose="notes", max_tokens=30)
     if answer.outcome != "answered" or answer.data is None:
         return without_answer(answer)
     kept = [lines[place - 1] for place in _numbers(answer.data.get("keep")) if place <= len(lines)]

@@ -369,6 +369,29 @@ def _last_account(seen: AgentPerception) -> tuple[Message, ...]:
 
 # ---------------------------------------------------------------- when no answer comes
 
+ONCE_MORE = (
+    "What you just answered was not the JSON that was asked for, or it broke off. Answer once "
+    "more: the JSON alone, whole, and shorter."
+)
+
+
+def ask_again(
+    messages: tuple[Message, ...],
+    schema: dict[str, Any],
+    *,
+    purpose: str,
+    max_tokens: int,
+    fits: Fits = "any",
+) -> Asking[Answer]:
+    """Ask for a form; where none comes, once more, as a question of its own on the record."""
+    for more in ((), (Message("user", (ONCE_MORE,)),)):
+        answer = yield from ask(
+            (*messages, *more), schema=schema, purpose=purpose, max_tokens=max_tokens, fits=fits
+        )
+        if answer.outcome != "malformed":
+            break
+    return answer
+
 
 def silent(why: str) -> AgentActionPlan:
     """The plan of a mind that has nothing to say."""

@@ -56,8 +56,9 @@ MOST = 40
 SPOKE = "somebody spoke"
 GONE = "something was taken back that it may be looking at"
 TAKE_BACK = ("room.line_deleted", "room.line_edited", "room.closed")
-NO_ANSWER, TRIES, AGAIN = ("failed", "timed_out"), 6, timedelta(minutes=10)
-"""A look for which no model answered is had again, so often at most, each after twice as long."""
+TRIES, AGAIN = {"failed": 6, "timed_out": 6, "malformed": 2}, timedelta(minutes=10)
+"""A look that came to nothing, since no model answered or what it answered was no form, is had
+again: so many looks at most, each after twice as long."""
 SPOKEN = ("room.heard", "room.said")
 LATELY = timedelta(days=1)
 """A talk that nobody looked back on before the home ended is looked at if it is no older."""
@@ -67,7 +68,7 @@ LATELY = timedelta(days=1)
 class NoteState:
     """What is true in a mate's stream: up to where each room was looked at, what is under way.
 
-    `tried` is how often, and when last, a room was looked at in vain: no model answered.
+    `tried` is how often, and when last, a room was looked at in vain.
     """
 
     stream: str
@@ -182,7 +183,7 @@ class NoteWorld:
                     if outcome in ("done", "failed"):
                         line = await self._ledger.event(over.line)
                         times, _ = state.tried.pop(line.stream, (0, event.at))
-                        if came in NO_ANSWER and times + 1 < TRIES:
+                        if times + 1 < TRIES.get(came, 0):
                             state.tried[line.stream] = times + 1, event.at
                         else:
                             state.covered[line.stream] = line.seq

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 WRAPPERS = (
     *("answer", "response", "reply", "message", "output", "result", "content", "data"),
+    *("plan", "acts", "actions"),
     *("arguments", "parameters", "input", "properties", "json", "object"),
     *("function", "function_call", "tool_call", "tool_calls"),
 )
@@ -51,6 +52,8 @@ _MAYBE_KEY = re.compile(
     re.DOTALL,
 )
 _QUOTED_KEY = re.compile(r"""["'“‘]\w+["'”’]\s*:""")
+_MORE = re.compile(r"[^\W_](?!\w*\|?>)")
+"""A letter or a number of what stands behind an object, but for the sign of an end."""
 _NAMES: dict[str, Any] = {"true": True, "false": False, "null": None, "none": None, "nil": None}
 
 Where = Literal["", "object", "list"]
@@ -65,7 +68,8 @@ class BrokenJson:
 
     `found` is that object as far as it is there, `outermost` the first object there is (`opens`:
     with it the text begins), `closed` whether it came to its end, `whole` whether the field did.
-    `prose`: other words stand before. `damaged`: it is no JSON.
+    `prose`: other words stand before, up to where the outermost `begins`. `more`: something stands
+    behind it, or beside it in a list. `damaged`: it is no JSON.
     """
 
     def __init__(self, text: str, field: str, *, depth: int = 0) -> None:
@@ -74,6 +78,7 @@ class BrokenJson:
         self.outermost: dict[str, Any] | None = None
         self.value: Any = None
         self.whole = self.prose = self.damaged = self.wrapped = self.closed = self.opens = False
+        self.more, self.begins = False, 0
         self._text, self._at, self._depth = text, 0, depth
         self._document()
 
@@ -102,6 +107,8 @@ class BrokenJson:
             else:
                 self.prose = True
                 self._run(re.compile(r"[^{\[]*"))
+        if self.found is not None:
+            self.more = self.more or bool(_MORE.search(self._text, self._at))
 
     def _attempt(self) -> None:
         """Read a value here, if it is one."""
@@ -142,7 +149,7 @@ class BrokenJson:
     def _object(self, *, wrapper: bool, deep: int) -> dict[str, Any]:
         made: dict[str, Any] = {}
         if self.outermost is None and wrapper:
-            self.outermost, self.opens = made, not self.prose
+            self.outermost, self.opens, self.begins = made, not self.prose, self._at
         self._at += 1
         while sign := self._sign():
             if sign == "}":
@@ -196,6 +203,7 @@ class BrokenJson:
             else:
                 made.append(self._value(wrapper=wrapper, deep=deep + 1, where="list"))
         self._at += 1
+        self.more = self.more or (len(made) > 1 and any(one is self.found for one in made))
         return made
 
     def _name(self, *, spoken: bool) -> Any:

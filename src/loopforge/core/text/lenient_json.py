@@ -34,11 +34,18 @@ ALIASES = (
     "result",
     "final",
     "final_answer",
+    "messages",
+    "says",
+    "utterance",
+    "parts",
 )
 """Fields that hold the words in the objects of models that choose names of their own."""
 UNDONE = "its words broke off"
 PLAIN = "no form: plain words"
 LOOSE = "no plain JSON"
+MORE = "more stands behind it"
+LABELS = frozenset(("type", "role", "mode", "rule", "narrative"))
+"""Fields of an object in place of words that hold none."""
 
 _SCHEMATIC = re.compile(
     r"""[{\[]\s*(?:\\?["'“])?(?:say|speak|mode|rule|narrative)\b""", re.IGNORECASE
@@ -46,6 +53,7 @@ _SCHEMATIC = re.compile(
 _OBJECT = re.compile(r"(?:```[\w+-]*\s*|\"\s*)?[{\[]\s*(?:\\?[\"'“{}\]]|\w+\s*:|$)")
 _END = re.compile(r"<\|[\w|]*\|>|</s>|<eos>|<end_of_turn>")
 _FENCED = re.compile(r"\A```[\w+-]*\n(.*?)\n?```\Z", re.DOTALL)
+_FENCE = re.compile(r"\n```\w*\Z")
 _LINE = re.compile(r"^[\s>*_`#-]*+(\w++)[*_`]*+\s*+:[*_`]*+[ \t]?(.*)$")
 _CLOSERS = tuple(end for ends in BLOCKS.values() for end in ends if end.startswith(("</", "[/")))
 _TAG = re.compile(r"<(\w+)>(.*?)(?:</\1>|\Z)", re.DOTALL)
@@ -112,6 +120,10 @@ def _of_object(reader: BrokenJson, schema: Mapping[str, Any], field: str) -> Len
     given = {key: value for key, value in outer.items() if key in known} | found
     undone = not reader.whole
     notes = [LOOSE] if reader.damaged or reader.prose or reader.wrapped else []
+    notes += [MORE] * reader.more
+    if not _words_of(found[field], field) and (alias := _alias(outer, field)):
+        given[field] = given.pop(alias)
+        notes.append(f"{field}: as {alias!r}")
     return _made(given, schema, field, notes, undone=undone)
 
 
@@ -124,11 +136,11 @@ def _made(
     undone: bool = False,
 ) -> LenientReading:
     """The fields of the form, as far as what was given can be taken for them."""
-    data: dict[str, Any] = {}
+    given, data = _unpacked(given, field, notes), dict[str, Any]()
     for name, part in schema.get("properties", {}).items():
         if name not in given:
             continue
-        value, note = _fitted(given[name], part, spoken=name == field)
+        value, note = _fitted(given[name], part, field if name == field else "")
         if value is not None:
             data[name] = value
         if note:
@@ -144,7 +156,42 @@ def _made(
     return LenientReading(data=data or None, cut=undone, notes=tuple(notes))
 
 
-def _fitted(value: Any, part: Mapping[str, Any], *, spoken: bool) -> tuple[Any, str]:
+def _unpacked(given: dict[str, Any], field: str, notes: list[str]) -> dict[str, Any]:
+    """The same, with the words of a form that was written, as text, where its words belong."""
+    said = given.get(field)
+    if not isinstance(said, str) or not said.startswith("{"):
+        return given
+    inner = BrokenJson(said, field)
+    if inner.found is None or inner.prose:
+        return given
+    notes.append(LOOSE)
+    return given | inner.found
+
+
+def _words_of(value: Any, field: str) -> str:
+    """The words in what stands where words belong; "" for none.
+
+    Those of a list one below the other, of an object what has a name for words, else the longest.
+    """
+    match value:
+        case bool() | None:
+            return ""
+        case list():
+            return "\n".join(words for one in value if (words := _words_of(one, field)))
+        case dict():
+            named = (_words_of(value.get(name), field) for name in (field, *ALIASES))
+            held = (one for key, one in value.items() if key not in LABELS)
+            others = (_words_of(one, field) for one in held if isinstance(one, str | list | dict))
+            return next(filter(None, named), "") or max(others, key=len, default="")
+    return str(value)
+
+
+def _alias(outer: Mapping[str, Any], field: str) -> str:
+    """The field that holds the words under another name; "" for none."""
+    return next((name for name in ALIASES if _words_of(outer.get(name), field)), "")
+
+
+def _fitted(value: Any, part: Mapping[str, Any], spoken: str) -> tuple[Any, str]:
     """A value as its part of the form has it, and what was done to it; None where it is none."""
     match part.get("type"):
         case "boolean":
@@ -154,16 +201,20 @@ def _fitted(value: Any, part: Mapping[str, Any], *, spoken: bool) -> tuple[Any, 
                 return [value], "taken as a list"
             return (value, "") if isinstance(value, list) else ([], "no list" if value else "")
         case "string":
-            return _text(value, part, spoken=spoken)
+            return _text(value, part, spoken)
     return value, ""
 
 
-def _text(value: Any, part: Mapping[str, Any], *, spoken: bool) -> tuple[Any, str]:
+def _text(value: Any, part: Mapping[str, Any], spoken: str) -> tuple[Any, str]:
     note = "" if isinstance(value, str) else "taken as text"
     if isinstance(value, dict) and not spoken:
         return value, ""  # a tool's arguments, say
+    if spoken and value and isinstance(value, dict | list):
+        value = _words_of(value, spoken)
+        if not value:
+            return None, "no words"
     if isinstance(value, dict):
-        value = next((one for one in value.values() if isinstance(one, str)), "")
+        value = ""
     if isinstance(value, list):
         value = "\n".join(str(one) for one in value if isinstance(one, str | int | float))
     if value is None or (spoken and isinstance(value, bool)):
@@ -187,14 +238,18 @@ def _without(
     """What a text says in which no object has the field."""
     outer, form = reader.outermost or {}, schema.get("properties", {})
     known = {name: value for name, value in outer.items() if name in form}
-    alias = next((name for name in ALIASES if isinstance(outer.get(name), str)), "")
+    alias = _alias(outer, field) or next((name for name in ALIASES if outer.get(name) == ""), "")
     if alias and reader.opens:
         given = {name: value for name, value in outer.items() if name != alias}
         given[field] = outer[alias]
         note = f"{field}: as {alias!r}"
         return _made(given, schema, field, [note], undone=cut and not reader.closed)
     if known and (reader.opens or len(known) > 1):
-        made = _made(known, schema, field, [LOOSE] if reader.damaged else [])
+        notes = [LOOSE] if reader.damaged else []
+        words = "" if reader.opens or not reader.closed else text[: reader.begins].strip(" \n`")
+        if words := _FENCE.sub("", words).strip():  # what it says stands before its form
+            known, notes = known | {field: words}, [LOOSE]
+        made = _made(known, schema, field, notes)
         return LenientReading(data=made.data, cut=cut, notes=made.notes)
     given = _tagged(text, form) or _listed(text, form, field)
     if given.get(field):

@@ -59,7 +59,9 @@ class SpokenWords:
                 return
             self._opening, self._held = None, self._held[opening.end() :]
         words, self._held = self._read(self._held) if self._formed else (self._held, "")
-        if words:
+        if self._formed and not self._text and words.startswith("{"):
+            self._over = True  # it may be a form once more, of which not all is said
+        elif words:
             self._text.append(words)
             self.length += len(words)
 

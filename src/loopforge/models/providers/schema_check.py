@@ -9,12 +9,14 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from loopforge.core.text.broken_json import BrokenJson
+
 
 def parse(text: str, *, lenient: bool = False) -> Any:
     """The JSON in a text. Raises ValueError.
 
-    `lenient` also takes it out of a code fence, or from the words around it (models that were only
-    asked for JSON like to wrap it).
+    `lenient` also takes it out of a code fence, or from the words around it, and as models write it
+    (a comma too many, other quotation marks), if it came to its end.
     """
     try:
         return json.loads(text)
@@ -27,6 +29,9 @@ def parse(text: str, *, lenient: bool = False) -> Any:
     for start in (text.find("{"), *fenced):
         with suppress(ValueError, RecursionError):
             return json.JSONDecoder().raw_decode(text, start)[0]
+    loose = BrokenJson(text, "")
+    if loose.outermost is not None and loose.closed:
+        return loose.outermost
     raise ValueError("there is no JSON object in the answer")
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
-from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
+from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking
 from loopforge.core.work.work_vocabulary import LookBack, ReflectionPart, SaidOfAttempt
 from loopforge.policies.flows.task_prompt import no_answer
-from loopforge.policies.prompt_building import fields_of, fill, form_of
+from loopforge.policies.prompt_building import ask_again, fields_of, fill, form_of
 
 LONG = 900
 """Tokens of a look back."""
@@ -61,7 +61,7 @@ def reflecting_on(prompts: Prompts) -> Policy:
             *map(_message, seen.lines),
             Message("user", (f"Look back on attempt {seen.context.get('attempt', '')}.",)),
         )
-        answer = yield from ask(messages, schema=FORM, purpose="reflect", max_tokens=LONG)
+        answer = yield from ask_again(messages, FORM, purpose="reflect", max_tokens=LONG)
         if answer.outcome != "answered" or answer.data is None:
             return no_answer(answer)
         claims = tuple(_claims(answer.data))
@@ -107,4 +107,4 @@ def _turns(given: object) -> tuple[int, ...]:
     return tuple(dict.fromkeys(good))[:CITED]
 
 
-MIND = Mind("reflexion/1", reflecting_on, hidden=True)
+MIND = Mind("reflexion/2", reflecting_on, hidden=True)
