@@ -6,9 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.core.delivery_states import PutOff
+from loopforge.core.room_vocabulary import Said
 from loopforge.io.discord.receiving import incoming_events, missed_backfill
 from tests.discord.lodging import HOOK, PLAIN, lodged
 from tests.discord.twin import Twin
+from tests.discord.words import Place
 
 READ = "GET /channels/*/messages"
 
@@ -140,3 +142,40 @@ async def test_a_webhook_that_is_to_wait_for_minutes(city: Twin, tmp_path: Path)
         put_off = [e.body for e in await home.events(plaza) if isinstance(e.body, PutOff)]
     assert [str(body.why) for body in put_off] == ["Discord asks to wait (rate limit)."]
     assert city.faults.left == []
+
+
+async def stand(city: Twin, place: Place, word: str, count: int) -> None:
+    """Wait until so many messages of a place say this."""
+    await city.until(lambda: sum(word in each.text for each in city.lines(place)) == count)
+
+
+@pytest.mark.parametrize("who", ["maya", "*"])
+async def test_two_homes_with_one_token(city: Twin, tmp_path: Path, who: str) -> None:
+    """Discord tells neither of the other: who hears more than it said by its bot says so."""
+    bot, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    first = lodged(city, tmp_path / "first", {bot: who})
+    second = lodged(city, tmp_path / "second", {bot: who})
+    async with first as home, second as other:
+        for count in range(1, 6):
+            await city.say(ben, plaza, f"maya, hello {count}")
+            await stand(city, plaza, "hello", 3 * count)
+            await home.rests(plaza)
+            await other.rests(plaza)
+            city.town.clock.advance(61)
+        both = [*home.states(), *other.states()]
+        assert all(state.startswith("connected as House; another program speaks") for state in both)
+
+
+async def test_one_home_with_its_token(city: Twin, tmp_path: Path) -> None:
+    """What a home says by itself, in answer to commands and by signs too, is nobody else's."""
+    bot, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {bot: "*"}) as home:
+        for count in range(1, 6):
+            line = await city.say(ben, plaza, f"maya, hello {count}")
+            await home.eventually(plaza, Said, count)
+            await city.react(ben, line, "🛑")
+            await city.slash(ben, plaza, bot, "title", {"text": "Tea"})
+            await stand(city, plaza, "Stopped.", count)
+            await home.rests(plaza)
+            city.town.clock.advance(61)
+        assert home.states() == ["connected as House"]

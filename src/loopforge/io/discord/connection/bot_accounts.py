@@ -26,6 +26,10 @@ AWAY = 30.0
 """Seconds that somebody who speaks waits for an account; how long in all, deliveries decide."""
 
 
+TWO = (
+    "another program speaks by this bot, too, so that people are answered twice: end that one, or "
+    "make a new token in the developer portal and connect the mate anew"
+)
 Standing = Literal["waiting", "connected", "refused"]
 
 
@@ -108,6 +112,10 @@ class Crowd:
         self._states[index] = State(standing, said)
         self._changed.set()
         self._changed = asyncio.Event()
+
+    def contested(self, index: int) -> None:
+        """Another program speaks by an account of ours."""
+        self._states[index] = State("connected", f"connected as {self._clients[index].user}; {TWO}")
 
     def place(self, index: int, client: Client) -> None:
         """This client is the account's from now on."""

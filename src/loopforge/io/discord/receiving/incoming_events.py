@@ -42,6 +42,7 @@ from loopforge.io.discord.text.incoming_message import (
     ground_of,
     keeps,
     manages,
+    said_by,
     speaks,
     spot_of,
 )
@@ -143,6 +144,8 @@ class Inward:
             await self.on_spoiled(client, message.channel.id, message.id, edited=False)
             return
         self._backlog.heard(self._crowd.index(client), message.id)
+        if said_by(client, message) and client.speech.heard(message.id):
+            self._crowd.contested(self._crowd.index(client))
         turn = _Turn(lambda: self._hear(client, message), message.id)
         self._put(client, message.channel.id, turn)
 
@@ -505,7 +508,8 @@ class Inward:
             told = await self._stop(client, channel, by)
         if channel is not None and told:
             try:
-                await channel.send(f"-# *{told}*", allowed_mentions=NOBODY)
+                said = await channel.send(f"-# *{told}*", allowed_mentions=NOBODY)
+                client.speech.said(said.id)
             except FAILURES as error:
                 log.info("what a stop sign did could not be shown: %s", scrub(error))
 

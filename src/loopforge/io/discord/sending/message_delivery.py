@@ -271,6 +271,7 @@ class DiscordDelivery:
                     out, letter, part, message
                 ):
                     found[part] = message.id
+                    voice.seat.client.speech.said(message.id)
                     break
             else:
                 break

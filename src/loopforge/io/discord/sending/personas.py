@@ -114,6 +114,7 @@ class DiscordSpeaker:
                     view=buttons or discord.utils.MISSING,
                 )
             )
+            self.seat.client.speech.said(said.id)
             await self._stayed(said)
             return said.id
         if reply is not None and self.reads:
@@ -132,6 +133,7 @@ class DiscordSpeaker:
                 view=buttons,  # type: ignore[arg-type]
             )
         )
+        self.seat.client.speech.said(message.id)
         return message.id
 
     async def _stayed(self, said: discord.WebhookMessage) -> None:

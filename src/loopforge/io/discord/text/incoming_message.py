@@ -27,6 +27,15 @@ SPOKEN = (
 """Messages that somebody said; the others are Discord's own notices."""
 
 
+def said_by(client: Client, message: discord.Message) -> bool:
+    """Whether a message is one that a program with this account's token said, as no answer."""
+    if message.type not in (discord.MessageType.default, discord.MessageType.reply):
+        return False
+    if message.interaction_metadata is not None or message.webhook_id == client.application_id:
+        return False
+    return client.id == message.author.id or client.application_id == message.application_id
+
+
 def speaks(message: discord.Message) -> bool:
     """Whether somebody said this, and it was not deleted where it was published from."""
     flags = message.flags
