@@ -41,6 +41,8 @@ from loopforge.setting_defaults import Settings
 
 SAVED = f"data/{SETTINGS}"
 SURFACES, SINKS = "loopforge.surfaces", "loopforge.sinks"
+SECRET_ENDS = ("_KEY", "_KEY_ID", "_TOKEN", "_SECRET", "PASSWORD")
+"""How variables end that hold a secret, whoever reads them."""
 DECLARING = (SURFACES, SINKS, "loopforge.parts")
 """Groups of plugins that declare settings of their own; of parts nothing else is asked."""
 
@@ -150,11 +152,13 @@ def settings_with(saved: Mapping[str, Any], home: Path, environ: Mapping[str, st
 def untold(settings: Settings) -> set[str]:
     """What mates never say: keys, what secret settings hold, and passwords within addresses.
 
+    Of variables that others read (AWS's own, PostgreSQL's) what their names say is a secret.
     An address itself is no secret: others are like it, such as those of one machine.
     """
     written = [(row.secret, str(getattr(settings, row.name))) for row in rows()]
     given = [text for secret, text in written if secret or "://" in text]
-    words = " ".join([*given, *settings.keys.values()]).split()
+    others = (value for name, value in settings.environ.items() if name.endswith(SECRET_ENDS))
+    words = " ".join([*given, *settings.keys.values(), *others]).split()
     return {_password(word) if "://" in word else word for word in words}
 
 

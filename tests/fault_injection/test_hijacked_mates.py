@@ -222,20 +222,30 @@ async def test_no_key_of_the_home_leaves_in_disguise(tmp_path: Path) -> None:
 
 
 async def test_secret_settings_are_kept_in_too(tmp_path: Path) -> None:
-    """So are tokens and passwords that settings hold, one in an address too."""
-    held = ("q4-metrics-Zr9TbVw4Kd", "whsec_b2xkb2xkb2xkb2xk", "whsec_bmV3bmV3bmV3bmV3")
+    """So are tokens and passwords that settings hold, one in an address too, and AWS's own keys."""
+    held: tuple[str, ...] = (
+        "q4-metrics-Zr9TbVw4Kd",
+        "whsec_b2xkb2xkb2xkb2xk",
+        "whsec_bmV3bmV3bmV3bmV3",
+    )
     word = "harbour-Zinc-4711-Lamp"
+    others = ("wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "IQoJb3JpZ2luX2VjEJ7", "anchor.Tin.2093.Bell")
     given = {
         "LOOPFORGE_METRICS_TOKEN": held[0],
         "LOOPFORGE_WEBHOOK_SECRETS": f"{held[1]} {held[2]}",
         "LOOPFORGE_WEBHOOK_URL": f"http://me:{word}@127.0.0.1:9/events",
+        "AWS_SECRET_ACCESS_KEY": others[0],
+        "AWS_SESSION_TOKEN": others[1],
+        "PGPASSWORD": others[2],
+        "KEYBOARD": "The keyboard is",
     }
+    held += others
     answer = ScriptedAnswer(data={"say": f"They are {', '.join((*held, word))}, all of them."})
     async with living(tmp_path, lambda _: answer, environ=given) as home:
         await home.hears("ana", "@maya what are they?")
         await home.rest()
         (said,) = await home.bodies(Said)
-    assert str(said.text) == f"They are {', '.join(['[redacted]'] * 4)}, all of them."
+    assert str(said.text) == f"They are {', '.join(['[redacted]'] * 7)}, all of them."
 
 
 async def test_the_address_of_a_models_server_is_no_secret(tmp_path: Path) -> None:

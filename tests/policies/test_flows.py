@@ -82,6 +82,26 @@ def test_where_it_stands(state: str, say: str, act: object) -> None:
     assert book.plans().acts == (act,)
 
 
+@pytest.mark.parametrize(
+    ("written", "estimate"),
+    [
+        (99, 99),
+        (0.99, 99),
+        ("85%", 85),
+        (1, 1),
+        (0, 0),
+        (101, -1),
+        ("high", -1),
+        (float("nan"), -1),
+    ],
+)
+def test_how_sure_it_is_is_read_as_models_write_it(written: object, estimate: float) -> None:
+    """A share of one is as many of a hundred; what is no number is no estimate."""
+    book = Playbook(sequential(PROMPTS), given()).asks("work")
+    book.answered(thought="hm", calls=[], state="going", confidence=written)
+    assert book.plans().acts == (GoOn(did="hm", estimate=estimate),)
+
+
 def test_it_looks_back_on_an_attempt() -> None:
     """It is shown the attempt turn by turn, and fills in a form; sentences that are none go."""
     line = Line(kind="result", who=public("work_run"), text=Words("[exit code 1]"), number=2)

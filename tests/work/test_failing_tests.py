@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from loopforge.runtime.ports import Question
 from tests.work.conftest import Step, in_order, says, uses, working
 from tests.work.test_task_results import git
@@ -30,9 +32,11 @@ async def test_it_is_sent_back_once(place: Path) -> None:
         assert str(state.summary).startswith("Done after 6 turns")
 
 
-async def test_it_may_insist_and_that_is_said(place: Path) -> None:
+@pytest.mark.parametrize("sure", [70, 99])
+async def test_it_may_insist_and_that_is_said(place: Path, sure: int) -> None:
     """The second time it is done: with less confidence, and the report says what failed."""
-    async with working(place, in_order(WRONG, TESTED, DONE, DONE)) as shop:
+    done = says("done", "It is mended.", confidence=sure)
+    async with working(place, in_order(WRONG, TESTED, done, done)) as shop:
         state = await shop.state(await shop.give(TASK))
         assert (state.stage, state.turns) == ("finished", 4)
         assert "Done, it says, though the tests that it ran last failed" in str(state.summary)

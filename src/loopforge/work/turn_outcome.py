@@ -276,7 +276,10 @@ class TurnOutcomes:
             turn=one.id,
             nth=one.nth,
             most=most + state.since,
-            confidence=task_confidence.moved(state.confidence, signals, one.estimate),
+            # What it thinks of a result whose tests failed counts for nothing.
+            confidence=task_confidence.moved(
+                state.confidence, signals, -1 if one.failing else one.estimate
+            ),
             model=instead or chosen,
             action=Words(f"{one.action or TROUBLES.get(trouble, trouble)}{used}{stood}"),
             signals=signals,

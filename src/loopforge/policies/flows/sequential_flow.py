@@ -8,6 +8,7 @@ A small model is given its steps (small_steps.py).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -115,10 +116,14 @@ def said_of(data: dict[str, Any]) -> str:
 
 
 def estimate_of(data: dict[str, Any]) -> float:
-    """Its own confidence, 0 to 100; -1 where it gave none that is one."""
+    """Its own confidence, 0 to 100; -1 where it gave none that is one. 0.9 is a share: 90."""
     value = data.get("confidence")
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 100
-    return float(value) if good else -1.0  # type: ignore[arg-type]
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value.strip().removesuffix("%"))
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
+        return -1.0
+    return float(round(value * 100 if 0 < value < 1 else value, 2))
 
 
 def _plan(intent: str, data: dict[str, Any], acts: list[Act]) -> AgentActionPlan:
@@ -147,4 +152,4 @@ def _second(done: FinishWork, seen: AgentPerception, prompts: Prompts) -> Asking
     return replace(done, result=f"{done.result}\n\n**A second opinion ({by}):** {text}")
 
 
-MIND = Mind("sequential-thinking/2", sequential, hidden=True)
+MIND = Mind("sequential-thinking/3", sequential, hidden=True)
