@@ -11,7 +11,7 @@ from loopforge.core.room_vocabulary import Titled
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerFull, LedgerRewound
 from tests.ledger.test_database_faults import end_sessions, let_read_only
-from tests.web.conftest import Guest, Town, town
+from tests.web.conftest import Guest, Town, town, words
 
 
 async def test_a_home_is_ready_as_long_as_its_ledger_answers(site: Town) -> None:
@@ -74,6 +74,9 @@ async def test_a_full_disk_is_not_ready_until_it_takes_something(site: Town, own
     await asyncio.to_thread(limit, 1)
     with pytest.raises(LedgerFull):
         await site.app.rooms.add("commons", owner.person, Titled(title=Words("y" * 90_000), by=""))
+    full = words(await owner.post("/work", {"task": "z" * 20_000}))
+    assert "is full; nothing was written" in full
+    assert "What you sent now may not be kept: go back, and send it again" in full
     for _ in range(2):
         answer = await stranger.get("/ready")
         assert (answer.status_code, answer.json()) == (503, {"status": "disk full"})

@@ -381,7 +381,7 @@ async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path
             assert "The owner of this home says yes or no to that." in told
             use = next(iter(state.allowing))
             refused = await ben.post(at, {"act": "allow", "use": use})
-            assert "who may change its room" in words(refused)
+            assert "no guest of this home may" in words(refused)
             assert "oven does not run" in words(await owner.post(at, {"act": "deny", "use": use}))
             second = next(iter((await asked(site, id)).allowing))
             late = await owner.post(at, {"act": "allow", "use": use})

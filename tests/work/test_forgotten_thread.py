@@ -8,7 +8,6 @@ from loopforge.core.room_vocabulary import LineEdited
 from loopforge.ledger.erasure.text_erasure import Wish
 from loopforge.runtime.ports import Tool, ToolCall
 from loopforge.work.task_state import PREFIX
-from loopforge.work.threads.thread_posts import ANSWERED
 from tests.rooms.conftest import write_mates
 from tests.work.conftest import in_order, says, uses
 from tests.work.test_thread_tasks import OTTO, commons
@@ -55,7 +54,7 @@ async def test_a_room_is_deleted_whose_task_was_forgotten_before(place: Path) ->
 
 
 async def test_a_line_that_asked_does_not_say_again_what_was_erased(place: Path) -> None:
-    """It says that it waits for no answer any more, without the words that are forgotten."""
+    """It says how it was answered, without the words that are forgotten."""
     tool = Tool(name="send", summary="Sends.", asks=True)
     write_mates(place, ("maya",), otto=OTTO.replace("work_run]", "work_run, send]"))
 
@@ -72,7 +71,7 @@ async def test_a_line_that_asked_does_not_say_again_what_was_erased(place: Path)
         await room.shop.tasks.allow(task, "ana", owner=True, yes=False)
         await room.rest()
         edits = [one for one in await room.bodies(LineEdited) if one.line == line]
-        assert str(edits[-1].text).endswith(ANSWERED)
+        assert str(edits[-1].text).endswith("said no.")
         assert "lantern" not in str(edits[-1].text)
 
 

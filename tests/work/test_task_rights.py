@@ -10,7 +10,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import ResultOffered, TaskOpened
 from loopforge.errors import NotLetIn
 from loopforge.work.task_state import OpenUse, TaskState
-from loopforge.work.threads.task_rights import TaskRights, possible_acts
+from loopforge.work.threads.task_rights import DECIDERS, STEERERS, TaskRights, possible_acts
 
 AT = datetime(2026, 10, 8, 14, 5, tzinfo=UTC)
 NONE = {"tools": False, "change": False, "stop": False}
@@ -84,3 +84,10 @@ def test_what_can_be_done_when_it_is_over_and_while_it_asks() -> None:
         commit="c0ffee", branch=Words("b"), base="a", message=Words("m"), diff=Words("d")
     )
     assert "approve" in possible_acts(offered)
+
+
+def test_who_decides_but_may_have_no_tools_used_is_told_just_that() -> None:
+    """A guest may change a room, and is not told that who may change it decides."""
+    guest = TaskRights(state=task("finished"), gave=True, tools=False)
+    assert (guest.refusal("reject"), guest.refusal("say")) == (STEERERS, STEERERS)
+    assert TaskRights(state=task("finished"), change=False).refusal("reject") == DECIDERS

@@ -1,5 +1,6 @@
 """A yes or a no in a room is for what was shown there; buttons stand under what can be decided."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,41 @@ async def test_what_asks_for_a_yes_is_shown_whole(place: Path) -> None:
             assert "then rm -rf lantern" in text
         await room.shop.tasks.allow(task, "ana", owner=True, yes=False)
         await room.rest()
+
+
+async def test_the_room_is_told_who_decides_and_what_on(place: Path) -> None:
+    """Who gave it by a command, and what; who said yes or no, and why; who took it. So is the mate."""
+    write_mates(place, ("maya",), otto=OTTO.replace("work_run]", "work_run, send]"))
+
+    async def send(_: ToolCall) -> str:
+        return "sent"
+
+    script = in_order(uses("send", to="all"), uses("send", to="Bo"), says("done", "Here."))
+    async with commons(place, script) as room:
+        room.app.tools.add(Tool(name="send", summary="Sends.", asks=True), send)
+        act = partial(room.app.front.commands.act, "commons", room.ana, owner=True)
+        await act("work", "otto: fix app.py\nin Python")
+        (task,) = await room.tasks()
+        assert room.app.work.posts is not None
+        for turn, (answer, reason) in enumerate((("deny", "not to all"), ("approve", "")), 1):
+            await room.shop.until(task, "turn.ended", turn)
+            await room.app.work.posts.settled()
+            await act(answer, reason)
+        await room.rest()
+        await act("reject", "")
+        await room.rest()
+        started, first, second, _, rejected = [line[6:] for line in await room.said()]
+        assert started.startswith("Ana wants: fix app.py in Python\n\nStarting work. ")
+        assert first.endswith("\nAna said no: not to all")
+        assert second.endswith("\nAna said yes.")
+        assert rejected == "Ana rejected it."
+        assert next(use.value for use in (await room.shop.state(task)).uses) == (
+            "A person said no to it: not to all"
+        )
+        await room.app.work.forgetting.forget(task, room.ana)
+        await room.rest()
+        kept = "\n".join(await room.said())
+        assert ("app.py" in kept, "not to all" in kept) == (False, False)
 
 
 async def test_a_bare_yes_takes_no_result_while_a_question_of_a_mate_waits(place: Path) -> None:

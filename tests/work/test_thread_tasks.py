@@ -465,7 +465,7 @@ async def test_what_was_told_long_ago_stays_told(
         (task,) = await room.tasks()
         await room.shop.tasks.approve(task, room.ana)
         await room.rest()
-        assert await room.said() == [*before, "otto: Approved."]
+        assert await room.said() == [*before, "otto: Ana approved it."]
 
 
 async def test_whoever_asks_first_for_a_thread_s_tasks_is_told_all_of_them(place: Path) -> None:
@@ -496,7 +496,7 @@ async def test_commands_written_as_lines_do_the_same(place: Path) -> None:
         assert [line.partition(".")[0] for line in (await room.said())[1:]] == [
             "otto: Starting work",
             "otto: Done",
-            "otto: Approved",
+            "otto: Ana approved it",
         ]
 
 

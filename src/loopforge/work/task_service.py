@@ -54,6 +54,9 @@ PAID = (
     "With more money it goes on: say how much on its page, or by "
     "`loopforge work resume {id} --budget 1`."
 )
+SAID_NO = "A person said no to it"
+LONGEST_REASON = 500
+"""Characters of a reason that goes with a no."""
 APPROVED = "It is approved already; nothing was done again."
 
 
@@ -234,11 +237,13 @@ class TaskService:
         yes: bool = True,
         use: str = "",
         tools: Collection[str] = (ANY_TOOL,),
+        reason: str = "",
     ) -> str:
         """Let a use of a tool that waits for a yes run, exactly as it was asked for; or not.
 
-        That `use`, else the oldest that waits. Raises Changed where it does not wait (any more),
-        NotLetIn where only the owner may, and where it is none of the `tools` that they may have.
+        That `use`, else the oldest that waits. Of a no the mate is told the `reason`. Raises
+        Changed where it does not wait (any more), NotLetIn where only the owner may, and where it
+        is none of the `tools` that they may have.
         """
 
         async def attempt(state: TaskState, seq: int) -> str:
@@ -251,8 +256,8 @@ class TaskService:
                 raise NotLetIn(f"You may not have {found.tool} used in the room of this task.")
             body: Body = EffectApproved(effect=effect, by=f"person:{person}")
             if not yes:
-                why = Words("A person said no to it.")
-                body = EffectDenied(effect=effect, rule="asked", value=why)
+                why = f": {reason[:LONGEST_REASON]}" if reason else "."
+                body = EffectDenied(effect=effect, rule="asked", value=Words(SAID_NO + why))
             await self._append(state, [body], person, seq)
             return f"{found.tool} {'runs' if yes else 'does not run'}: {str(found.arguments)[:200]}"
 

@@ -106,6 +106,12 @@ class MatePosts:
 
         await self._decide(stream, attempt)
 
+    async def called(self, stream: str, person: str) -> str:
+        """See `RoomVoice.called`."""
+        state = await self._house.state(stream)
+        found = state.people.get(person) or state.former.get(person)
+        return str(found.name) if found is not None else "The owner of this home"
+
     async def reached(self, order: RoomOrder, cause: str) -> bool:
         """See `RoomVoice.reached`. A page shows what the room holds; a place what has arrived."""
         said = await self._known(order.stream, "room.said", cause)

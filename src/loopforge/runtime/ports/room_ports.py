@@ -119,5 +119,8 @@ class RoomVoice(Protocol):
     async def react(self, stream: str, mate: str, line: str, emoji: str, *, cause: str) -> None:
         """Put an emoji on a line, once for each cause."""
 
+    async def called(self, stream: str, person: str) -> str:
+        """What somebody is called in a room; who was never in it is the owner of the home."""
+
     async def reached(self, order: RoomOrder, cause: str) -> bool:
         """Whether what was said for this cause stood where a command was given, before it was."""

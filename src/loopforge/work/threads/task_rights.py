@@ -25,7 +25,7 @@ RUN = "work_run"
 OVER = ("approved", "rejected")
 MERGER = "Only the owner of this home decides what goes into a repository."
 STOPPERS = "You may not stop mates in the room of this task."
-STEERERS = "You may not have tools used in the room of this task."
+STEERERS = "You may not have tools used in the room of this task; no guest of this home may."
 RATERS = "Thumbs count of whoever gave the task, and of the owner of this home."
 DECIDERS = "Who gave the task, who may change its room and the owner of this home decide that."
 
@@ -58,8 +58,9 @@ class TaskRights(Struct, frozen=True, kw_only=True):
             case "up" | "down" | "rate":
                 return "" if self.gave or self.owner else RATERS
             case _:
-                able = self.tools and (self.gave or self.change)
-                return "" if self.owner or able else DECIDERS
+                if self.owner or not (self.gave or self.change):
+                    return "" if self.owner else DECIDERS
+                return "" if self.tools else STEERERS
 
     def may(self, act: str) -> bool:
         """Whether they may do it, however the task stands."""

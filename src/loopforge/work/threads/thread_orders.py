@@ -79,8 +79,15 @@ class ThreadOrders:
         rights_of(order, state).must("allow" if allowing else name)
         if allowing:
             use = asked.id if asked else "?" if _offers(told) else await self._waiting(order, state)
-            yes, owner, tools = name == "approve", order.owner, order.tools
-            return await tasks.allow(id, person, owner=owner, yes=yes, use=use, tools=tools)
+            return await tasks.allow(
+                id,
+                person,
+                owner=order.owner,
+                yes=name == "approve",
+                use=use,
+                tools=order.tools,
+                reason=order.argument.strip(),
+            )
         match name:
             case "stop":
                 return await tasks.stop(id, person)

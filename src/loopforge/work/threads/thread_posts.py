@@ -17,15 +17,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from loopforge.core.effect_states import EffectProposed
+from loopforge.core.effect_states import (
+    EffectApproved,
+    EffectDenied,
+    EffectExpired,
+    EffectProposed,
+)
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import File, PersonReacted, Said, Stopped
+from loopforge.core.room_vocabulary import File, Heard, PersonReacted, Said, Stopped
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
     ResultApproved,
@@ -42,11 +47,11 @@ from loopforge.core.work.work_vocabulary import (
     TaskStopped,
     TaskSummarized,
 )
-from loopforge.errors import LoopforgeError
+from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
 from loopforge.runtime.system_clock import Stamp
-from loopforge.work.task_service import PAID, TaskService
+from loopforge.work.task_service import PAID, SAID_NO, TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_transcript import progress_line
 from loopforge.work.threads.task_buttons import still_offered
@@ -70,23 +75,27 @@ HINT = (
 ASKING = EffectProposed | ResultOffered
 """What asks for an answer, and does so no longer when it has one."""
 ANSWERED = "It waits for no answer any more."
-DIFF, NOTES = 3000, 10
-"""Characters of a change that are shown, and notes on it."""
+DIFF, NOTES, ORDER = 3000, 10, 300
+"""Characters of a change that are shown, notes on it, and characters of what is to be done."""
 
 
 class _Post:
     """What a task has said in its room so far: how far it was told, and its message of progress.
 
-    `asking` are lines that say something else once it is over, with what they tell of; `texts` is
-    what lines say that may be edited, as far as this process knows.
+    `asking` are lines that say something else once it is over, with what they tell of; `answers`
+    are who answered them and by what; `order` is who gave the task and what is to be done, where no
+    line of the room says so; `texts` is what lines say that may be edited, as far as this process
+    knows.
     """
 
     def __init__(self) -> None:
         self.seq = 0
         self.line = ""
+        self.order = ""
         self.head = ""
         self.foot = ""
         self.asking: dict[str, Event] = {}
+        self.answers: dict[str, tuple[str, Event]] = {}
         self.texts: dict[str, str] = {}
         self.edited = 0.0
         self.due = False
@@ -95,9 +104,10 @@ class _Post:
 
     def stale(self, state: TaskState, page: str) -> list[tuple[str, str]]:
         """The lines that are to be edited, and what each is to say."""
-        now = {line: told_of(event, state) for line, event in self.asking.items()}
+        answers = {use: told_answer(who, event) for use, (who, event) in self.answers.items()}
+        now = {line: told_of(event, state, answers) for line, event in self.asking.items()}
         if self.line:
-            now[self.line] = shown_progress(state, self.head, self.foot, page)
+            now[self.line] = self.order + shown_progress(state, self.head, self.foot, page)
         return [(line, text) for line, text in now.items() if text != self.texts.get(line)]
 
 
@@ -237,6 +247,9 @@ class ThreadPosts:
         post.erasures = self._erasures
         for line, event in tuple(post.asking.items()):
             post.asking[line] = await self._ledger.event(event.id)
+        for use, (who, event) in tuple(post.answers.items()):
+            post.answers[use] = who, await self._ledger.event(event.id)
+        post.order = await self._order(state) if post.order else ""
         post.head = _taken(state.classified) if state.classified and post.head else ""
         post.foot = progress_line(state.progress[-1]) if state.progress and post.foot else ""
         post.texts.clear()
@@ -244,8 +257,9 @@ class ThreadPosts:
     async def _event(self, state: TaskState, post: _Post, event: Event) -> None:
         match event.body:
             case TaskClassified() as body if not post.line:
-                post.head = _taken(body)
+                post.head, post.order = _taken(body), await self._order(state)
                 text = shown_progress(state, post.head, "", self._tasks.page_of(state))
+                text = post.order + text
                 post.line = await self._say(state, text, event)
                 if event.at >= self._began:  # else it may say what was so before
                     post.texts[post.line] = text
@@ -261,6 +275,12 @@ class ThreadPosts:
                 )
             case TaskFinished() as body:
                 await self._result(state, body, event)
+            case EffectApproved() | EffectDenied() | EffectExpired() as body:
+                if any(asked.id == body.effect for asked in post.asking.values()):
+                    post.answers[body.effect] = await self._who(state, event), event
+            case ResultApproved() | ResultRejected():
+                who = await self._who(state, event)
+                await self._say(state, told_decision(who, event.body), event)
             case _:
                 if text := told_of(event, state):
                     line = await self._say(state, text, event)
@@ -268,6 +288,22 @@ class ThreadPosts:
                         post.asking[line] = event
                         if event.at >= self._began:
                             post.texts[line] = text
+
+    async def _who(self, state: TaskState, event: Event) -> str:
+        return await self._voice.called(state.thread, event.actor.removeprefix("person:"))
+
+    async def _order(self, state: TaskState) -> str:
+        """Who gave it, and what is to be done; "" where a line of the room says so, or none may."""
+        text = " ".join(str(state.task.text).split())
+        if state.forgotten or state.opened is None:
+            return ""
+        try:
+            if isinstance((await self._ledger.event(state.id)).body, Heard):
+                return ""
+        except Unknown:
+            pass
+        who = await self._voice.called(state.thread, state.task.person)
+        return f"{who} wants: {text[:ORDER]}{'…' if len(text) > ORDER else ''}\n\n"
 
     async def _result(self, state: TaskState, body: TaskFinished, event: Event) -> None:
         """The result, with the files that it names."""
@@ -340,12 +376,35 @@ def _taken(body: TaskClassified) -> str:
     )
 
 
-def told_of(event: Event, state: TaskState) -> str:
-    """What a room is told of an event in a line of its own; "" for nothing."""
+def told_answer(who: str, event: Event) -> str:
+    """What became of a use of a tool that asked: by whom, and for what reason not."""
+    match event.body:
+        case EffectApproved():
+            return f"{who} said yes."
+        case EffectDenied(value=value) | EffectExpired(value=value) if value.text is not None:
+            return value.text.replace(SAID_NO, f"{who} said no", 1)
+        case _:
+            return ANSWERED
+
+
+def told_decision(who: str, body: object) -> str:
+    """What a room is told of a yes or a no to a result."""
+    if not isinstance(body, ResultApproved):
+        return f"{who} rejected it."
+    merged = f"; merged as {body.merged[:12]}" if body.merged else ""
+    return f"{who} approved it{merged}."
+
+
+def told_of(event: Event, state: TaskState, answers: Mapping[str, str] = {}) -> str:
+    """What a room is told of an event in a line of its own; "" for nothing.
+
+    `answers` say what became of uses of tools that asked.
+    """
     match event.body:
         case EffectProposed(tool=tool, arguments=arguments, within="", asks=True):
             open = event.id in state.allowing
-            then = "/approve lets it run exactly so, /deny does not." if open else ANSWERED
+            then = "/approve lets it run exactly so, /deny does not." if open else ""
+            then = then or answers.get(event.id, ANSWERED)
             return f"I want to use {tool}:\n{in_fence(spelled_out(str(arguments)))}\n{then}"
         case TaskQueued():
             return "Other work goes on here; this waits until that is over."
@@ -374,10 +433,6 @@ def told_of(event: Event, state: TaskState) -> str:
             if (left := len(body.notes) - NOTES) > 0:
                 notes += f"\n… and {left} more, which the page of the task names."
             return f"{body.message}{notes}\n{in_fence(diff[:DIFF] + more, 'diff')}\n{then}"
-        case ResultApproved(merged=merged):
-            return f"Approved and merged as {merged[:12]}." if merged else "Approved."
-        case ResultRejected():
-            return "Rejected."
         case ChangeUndone(checkpoint=""):
             return "The merge was taken back, by a commit of its own."
         case ChangeUndone(nth=nth):
