@@ -9,6 +9,7 @@ import discord
 from loopforge.chat.room.platform_channels import Channels, PlacedDraft
 from loopforge.core.delivery_states import Drafted
 from loopforge.core.room_vocabulary import Said
+from loopforge.io.discord.connection import bot_accounts
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.discord.clients import online
@@ -35,6 +36,31 @@ async def test_a_new_room_waits_for_who_is_connecting(city: Twin, tmp_path: Path
         gate.release()
         await city.until(lambda: len(city.lines(plaza)) == 2)
     assert [line.by for line in city.lines(plaza)] == ["ben", "Maya"]
+
+
+async def test_who_connects_late_answers_what_is_fresh(
+    city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that called a mate before its bot was there is answered once, where it is."""
+    monkeypatch.setattr(bot_accounts, "GATHERING", 0.0)
+    maya, house, ben = city.bot("Maya"), city.bot("House"), city.person("ben")
+    plaza, den = city.channel("plaza"), city.channel("den")
+    await city.forbid(maya, den, "view_channel")
+    gate = city.faults.hold(LOGIN, bot="Maya")
+    bots = {maya: "maya", house: "*"}
+    async with lodged(city, tmp_path, bots, wait=False) as home:
+        await city.until(lambda: city.online(house))
+        for place in (plaza, den):
+            await city.say(ben, place, "maya, hello")
+            await home.hears(place, "maya, hello")
+        gate.release()
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.ask(ben, den, "merlin, and you?")
+        await home.delivered(plaza)
+    async with lodged(city, tmp_path, bots) as home:
+        await home.ask(ben, plaza, "merlin, and you?")
+    assert [line.by for line in city.lines(plaza)[:3]] == ["ben", "Maya", "ben"]
+    assert "Maya" not in [line.by for line in (*city.lines(plaza)[2:], *city.lines(den))]
 
 
 async def test_a_draft_waits_for_the_line_before_it(city: Twin, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, House, stream_of
 from loopforge.chat.room.turn_queue import GREETING
 from loopforge.chat.room_loop import HALTING, SCRIBE, STOPPED, why_halted
+from loopforge.chat.speaking.late_mates import calls_of_late
 from loopforge.chat.speaking.line_sanitizing import (
     file_as_kept,
     line_as_kept,
@@ -323,7 +324,8 @@ class Rooms:
         A place that is part of none joins `room`, or opens one of its own: in a private place mates
         may speak freely, elsewhere only when called. Coming twice is coming once. Where its room
         was deleted, it opens another. A place `instead` of which it is there is part of the room no
-        more: at no moment are both, so that nothing goes to the two.
+        more: at no moment are both, so that nothing goes to the two. Who comes in answers what
+        called it there a moment ago.
         """
         own, nth = room or room_of(place.key), 1
         while not room and (await self.house.state(stream_of(own))).closed:
@@ -344,10 +346,20 @@ class Rooms:
             if instead in state.places:
                 bodies.append(PlaceLeft(place=instead, why=Words(MOVED)))
             away = (*state.mates, *state.left)
-            bodies += [MateJoined(mate=mate) for mate in mates if mate not in away]
+            came[:] = [mate for mate in mates if mate not in away]
+            bodies += [MateJoined(mate=mate) for mate in came]
             await self._add(state, bodies, "room")
 
+        async def call(state: RoomState) -> None:
+            now = self._stamp.clock.now()
+            if weights := calls_of_late(state, came, self._mates, now, self._rules):
+                await self._add(state, [Weighed(upto=state.weighed, weights=weights)], "room")
+                self._lanes.wake(state.stream)
+
+        came = list[str]()
         await self._decide(own, attempt)
+        if came:
+            await self._decide(own, call)
         return own
 
     async def unsettle(self, room: str, place: str, why: str) -> None:

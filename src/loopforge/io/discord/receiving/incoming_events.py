@@ -89,6 +89,7 @@ class Inward:
         self._held: dict[Client, list[tuple[Client, int, _Turn]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
+        self._unsure: dict[int, Talk] = {}
         takes = (self._hear, self._edit)
         self._backlog, self._turnstile = Backlog(parts.front), Turnstile()
         self._missed = Missed(crowd, parts, options, watch, drafts, self._backlog, takes)
@@ -130,6 +131,10 @@ class Inward:
         """Its servers are known: read what was missed."""
         self._crowd.stands(self._crowd.index(client), "connected")
         self._arrived(client)
+        for id, channel in self._unsure.items():
+            self._put(client, id, _Turn(partial(self._join, client, channel)))
+        if not self._crowd.mates_awaited():
+            self._unsure.clear()
         self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
 
     async def on_guild_available(self, client: Client, guild: discord.Guild) -> None:
@@ -427,8 +432,17 @@ class Inward:
         self._files.settled(files)
         if taken.room:
             self._watch.room(taken.room)
+        if taken.heard is not None and self._crowd.mates_awaited():
+            self._unsure[venue.channel.id] = venue.channel  # whoever is there by those is not yet
         await self._post(seat, message, taken.warning)
         return taken.notice
+
+    async def _join(self, client: Client, channel: Talk) -> None:
+        """Let the mates of an account that connected late into a place that was spoken in."""
+        here = set(self._crowd.mates_in(channel)) & set(self._crowd.mates_of(client.account))
+        spot = spot_of(channel, "")
+        if here and not self._threads.ours(channel):
+            await self._reception.sessions.room(spot, sorted(here))
 
     async def _to_us(self, reference: discord.MessageReference | None) -> bool:
         """Whether a reply is to a message of ours."""
