@@ -3,8 +3,6 @@
 Tests call it too, with other parts: a scripted model, a simulated clock, seeded dice.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -12,7 +10,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
@@ -61,6 +58,7 @@ from loopforge.core.egress.egress_filter import SHORTEST_KEY
 from loopforge.core.policy import Mind, Policy, as_policy
 from loopforge.errors import BadSettings, LedgerError
 from loopforge.io.platforms.surface_plugin import HomeParts, strangers_of
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.process_follow import FOLLOW
 from loopforge.ledger_opening import ARTIFACTS, beside_host, open_ledger_of
 from loopforge.live_settings import LiveSettings
@@ -84,6 +82,7 @@ from loopforge.models_opening import (
     tiers_of,
 )
 from loopforge.people.account_linking import AccountLinking
+from loopforge.people.accounts.access_links import Links
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.identity.person_registry import Registry
 from loopforge.people.stranger_pairing import Pairing
@@ -117,10 +116,6 @@ from loopforge.tools.tool_registry import Toolbox
 from loopforge.tools.tool_shortlist import Shortlist, ToolSettings
 from loopforge.work.work_parts import WorkParts, work_parts
 from loopforge.work_opening import task_memory, threads_of
-
-if TYPE_CHECKING:
-    from loopforge.ledger.sql_ledger import SqlLedger
-    from loopforge.people.accounts.access_links import Links
 
 log = logging.getLogger(__name__)
 MINDS = "loopforge.policies"

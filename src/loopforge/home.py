@@ -10,8 +10,6 @@ Making a home never overwrites anything. Data, mates and settings are closed to 
 at every start anew. Knows nothing of what runs in it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import stat

@@ -10,20 +10,19 @@ beside, in data/keys.json; what they are stands nowhere else.
 Does not know who uses a setting for what.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from loopforge.core.events import Body, Event
 from loopforge.core.home_events import STREAM, KeyChanged, SettingChanged
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadSettings, Unknown
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.models.providers.known_services import key_objection, keys_in
 from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved, save
 from loopforge.runtime.installation.settings_file import RAW_TABLES
@@ -31,9 +30,6 @@ from loopforge.runtime.plugins.setting_declarations import SettingsRow, SettingS
 from loopforge.runtime.system_clock import Stamp
 from loopforge.setting_defaults import Settings
 from loopforge.settings import SAVED, rows, settings_with
-
-if TYPE_CHECKING:
-    from loopforge.ledger.sql_ledger import SqlLedger
 
 log = logging.getLogger(__name__)
 KINDS = ("home.setting_changed", "home.key_changed")

@@ -4,8 +4,6 @@ A part of the composition root (app.py), apart from it since commands and the Fa
 without rooms.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from functools import partial

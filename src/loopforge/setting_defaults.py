@@ -6,8 +6,6 @@ and in pages. What each plugin declares comes beside it, and values are read by 
 Knows nothing of where a value comes from, nor of what it is used for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -10,8 +10,6 @@ standard variables, else from data/keys.json, and are never shown.
 Knows nothing of what the settings are used for. Making a home is `home.py`'s.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

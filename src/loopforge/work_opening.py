@@ -3,8 +3,6 @@
 Belongs to the composition root (app.py).
 """
 
-from __future__ import annotations
-
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.routed_commands import RoutedCommands

@@ -5,10 +5,11 @@ import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]
+from litestar.response import Template
 from playwright.async_api import Browser, expect
 
 from loopforge.chat.room.platform_channels import ChannelSpot
@@ -186,7 +187,7 @@ def untoured(paths: Iterable[str]) -> list[str]:
         path
         for module in modules
         for each in handlers_of(module)
-        if "GET" in each.http_methods and each.fn.__annotations__["return"] == "Template"
+        if "GET" in each.http_methods and get_type_hints(each.fn)["return"] is Template
         for path in each.paths
     }
     went = [path.partition("?")[0] for path in paths]

@@ -14,8 +14,6 @@ Knows nothing of events, rooms or names of files. Does not cover: a store by URL
 processes use. A deleted file's blocks on the disk are the disk's business.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import hashlib

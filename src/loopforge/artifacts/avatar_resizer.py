@@ -9,8 +9,6 @@ the first byte: to SECONDS of a processor and MEMORY bytes of address space. It 
 Loopforge.
 """
 
-from __future__ import annotations
-
 import io
 import resource
 import sys

@@ -7,8 +7,6 @@ What people give is decoded in a process that is held to limits (avatar_resizer.
 out is made anew of its pixels. Does not know whose picture it is.
 """
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

@@ -9,8 +9,6 @@ here, and it is killed at the end whatever it does. Its text is cut by bytes, pa
 time, with a mark that says so. Does not know who gave the file.
 """
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from typing import NamedTuple

@@ -11,8 +11,6 @@ memory. Does not cover: pictures of words, what was filled into forms, comments,
 lines, text boxes of a letter, attachments, formulas (their last results are read).
 """
 
-from __future__ import annotations
-
 import io
 import json
 import logging

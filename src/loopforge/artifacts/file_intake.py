@@ -6,8 +6,6 @@
 Does not know who gives it, or to which room.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from msgspec.structs import replace

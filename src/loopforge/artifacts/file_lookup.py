@@ -6,8 +6,6 @@ what others must not know. A call that waited for a yes takes what people were a
 a newer file of the same name, nor one that is called like another's handle, can come between.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Collection, Sequence
 from math import inf
 

@@ -7,8 +7,6 @@ the very moment in which it is forgotten, and nothing has to be folded anew.
 Does not know what the files are, or who may see them.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 

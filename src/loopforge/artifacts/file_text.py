@@ -4,8 +4,6 @@ Text of any encoding that tells its own, and documents, in their limited process
 pictures, sound, archives, and what of a document is beyond the reader's bounds.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from loopforge.artifacts.artifact_store import Artifacts

@@ -12,8 +12,6 @@ Does not cover: styles in files of their own, what scripts change, words in pict
 under something else.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

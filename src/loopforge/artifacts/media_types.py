@@ -6,8 +6,6 @@ picture? Everything else is
 ever told to run it.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from struct import error as struct_error

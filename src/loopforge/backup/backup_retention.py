@@ -5,8 +5,6 @@ is kept, in UTC; the newest of all always. Files that no backup names any more g
 unless another backup is being made there, or one that stays cannot be read: it may need them.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable
 from datetime import datetime

@@ -1,25 +1,20 @@
 """When backups are made. Which of them are kept then: backup_retention.py."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from loopforge.backup.backup_retention import prune
 from loopforge.backup.backup_store import BackupStore
 from loopforge.backup.make_backup import back_up, last_backup, note_erasures
+from loopforge.core.events import Event
 from loopforge.errors import LoopforgeError
+from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.background_tasks import Tasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.ports import Clock
 from loopforge.setting_defaults import Settings
-
-if TYPE_CHECKING:
-    from loopforge.core.events import Event
-    from loopforge.ledger.sql_ledger import SqlLedger
 
 log = logging.getLogger(__name__)
 RETRY = timedelta(hours=1)

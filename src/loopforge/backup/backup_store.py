@@ -10,8 +10,6 @@
 Keys of a bucket come from its provider's own variables. Knows nothing of what is in a backup.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from datetime import UTC, datetime, timedelta

@@ -9,8 +9,6 @@ next one. Files of which the words were forgotten meanwhile are absent, and thos
 disk has damaged; the manifest says so. What fails leaves nothing behind.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import logging

@@ -6,8 +6,6 @@
 Does not cover: keys and tokens, which no backup holds; people sign in anew.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import tarfile

@@ -3,8 +3,6 @@
 The standard tool opens them too: `age --decrypt keys.age`. The passphrase is kept nowhere.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Setting and removing stand in the stream "home"; what another process sets is he
 Does not know what is spent.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime

@@ -6,8 +6,6 @@ Who wraps models and tools asks here (metered_models.py, metered_tools.py), and 
 shows how budgets stand. Where nothing is bound nothing is held; what is spent is counted anyway.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import date, timedelta

@@ -7,8 +7,6 @@ Whatever asks a model in a home asks here: turns, titles, tools that look at pic
 Factory's runs have models, and bounds, of their own.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ What a tool cost is what it says; what it had models do was counted there. Where
 the tool is not touched, and whoever wanted it is told so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -9,8 +9,6 @@ exactly; what nobody knows the price of is counted as `unpriced`, never as free.
 Holds no texts: who forgets what was said does not forget what it cost. Knows nothing of limits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date
 from operator import attrgetter

@@ -11,24 +11,19 @@ call was made does.
 Works on a connection, in the ledger's writing thread. Does not know what anything costs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from sqlalchemy import Insert, Table, delete, select
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, RowMapping
 
 from loopforge.core.limits.budget_limits import Level, Limit, Standing, Unit, first_day, level_of
 from loopforge.ledger.database.table_schema import holds, spent, told
-
-if TYPE_CHECKING:
-    from sqlalchemy.dialects import postgresql
 
 COLUMN: Mapping[Unit, str] = {"dollars": "picos", "calls": "calls", "uses": "uses"}
 """What counts a unit here; answers are counted by the ledger."""

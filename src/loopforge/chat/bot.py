@@ -3,8 +3,6 @@
 What is due is room_loop.py's, and how a turn goes is the same in every world (runtime/world.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

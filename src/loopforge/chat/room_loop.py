@@ -12,8 +12,6 @@ A reminder that is due rings before mates take their turns.
 Everything it goes by is in the ledger, so that it can be broken off anywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ Surfaces (a terminal's hall, a web page) see only this: entering, hearing, comma
 search, why, and what was shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 

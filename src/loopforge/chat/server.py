@@ -6,8 +6,6 @@ mate is doing. Then the room's lane is woken, and room_loop.py does the rest.
 Does not know surfaces: a person, some text, and the surface's own id of the line is all it is told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar

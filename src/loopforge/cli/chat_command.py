@@ -1,7 +1,5 @@
 """loopforge chat: talk in a room, in the terminal or through a pipe."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """loopforge restore: a home from a backup."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import tempfile

@@ -4,8 +4,6 @@ A plan is an intention. Between it and the world stands the guard; what became o
 environment's to say.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, get_args
 
 from msgspec import field

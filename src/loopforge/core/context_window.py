@@ -7,8 +7,6 @@ stays byte-identical, which is what a provider's prompt cache needs.
 Pure. Knows nothing of tokenizers (counts are given), of rooms, or of how a prompt is worded.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo

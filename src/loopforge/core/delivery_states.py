@@ -9,8 +9,6 @@ second attempt after a crash is recognised as the same thing. Where a platform k
 cannot be asked what is there, an attempt that broke off is uncertain: it is never made again.
 """
 
-from __future__ import annotations
-
 import hashlib
 from typing import Literal
 

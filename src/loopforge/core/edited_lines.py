@@ -5,8 +5,6 @@ words it has now (or none) and the change that made it so. Of a line that came a
 each can change by itself. Knows no tables and no rights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -10,8 +10,6 @@ way when the program died begins anew where the tool is idempotent; else nobody 
 happened, and it is never made again.
 """
 
-from __future__ import annotations
-
 import hashlib
 from typing import Literal
 

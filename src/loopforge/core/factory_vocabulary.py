@@ -11,8 +11,6 @@ A rule guards against something. The world knows whether that something is truly
 is, the rule is right *here*. So each act falls into guardrail or context, good or bad.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, get_args
 
 from msgspec import Struct

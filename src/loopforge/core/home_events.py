@@ -3,8 +3,6 @@
 What a key is stands in no event.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

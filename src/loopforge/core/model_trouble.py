@@ -4,8 +4,6 @@ Each cause has words for everybody in a room, which tell nothing of keys or acco
 the owner of the home, which say what to mend and where. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal, get_args
 

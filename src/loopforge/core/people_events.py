@@ -5,8 +5,6 @@ the texts of mates' files are private words. No secret (a password, a link's or 
 stands in an event, not even as a digest.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

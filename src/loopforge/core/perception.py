@@ -4,8 +4,6 @@ It is built in one place per world and holds words, never raw inner numbers. How
 is named by `perception_mode`; the typed list of edits is the ledger's, not the mind's.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from itertools import compress, repeat
 from operator import attrgetter, is_, not_

@@ -4,8 +4,6 @@ Stream "platform:NAME". Pure: no clock, no I/O. Does not know what a platform's 
 that they grow.
 """
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

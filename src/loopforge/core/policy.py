@@ -9,8 +9,6 @@ performs its requests and records each; so a turn can be replayed, and a fault i
 never another policy. A plain function from perception to plan is a policy that asks nothing.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable, Generator, Mapping

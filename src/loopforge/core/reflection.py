@@ -4,8 +4,6 @@ The environment turns it into trait and relationship changes; each change is an 
 ledger that cites the step that caused it. A reflection changes nothing by itself.
 """
 
-from __future__ import annotations
-
 from loopforge.core.perception import SeamValue
 from loopforge.errors import BadReflection
 

@@ -5,8 +5,6 @@ closed. The room does not know which surface (terminal, web, a platform) a line 
 the surface's name and the surface's own id of the line, so that a line sent twice is heard once.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

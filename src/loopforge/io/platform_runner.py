@@ -9,8 +9,6 @@ what it is sending is sent, and begins with the accounts there are now; others g
 Does not know how a platform works, nor which there are.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Container, Iterator, Sequence

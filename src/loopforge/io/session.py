@@ -5,8 +5,6 @@ a thread has its own conversation therefore. Everything is read from the ledger'
 is the same after a restart. Does not know what a platform is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of

@@ -7,8 +7,6 @@
 Names are imported when they are asked for, so that importing this costs nothing.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -7,8 +7,6 @@ is stopped, or whose host ends, can be taken up again: its folder holds all that
 The queue is kept in memory alone. Knows no page; what has become of a run is in its log.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sys

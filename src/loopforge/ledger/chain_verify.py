@@ -17,8 +17,6 @@ Goes page by page: memory does not grow with the ledger (but by 100 bytes or so 
 text, by a line for each stream, and by what stands in the views).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal

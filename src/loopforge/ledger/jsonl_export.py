@@ -11,8 +11,6 @@ So whoever has the file can check the chain (`core.events.chained`) without the 
 made without texts has refs in its body, too.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from typing import Any

@@ -10,8 +10,6 @@ The database only says which lines may hold the longest word (search_index.py). 
 ASCII alone its idea of case is ours; one with any other sign may always hold it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

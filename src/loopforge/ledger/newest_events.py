@@ -1,7 +1,5 @@
 """The newest events of all streams, or of one, for those who look into the ledger."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ can be folded anew (views, snapshots), what is under way, and who is signed in. 
 database.
 """
 
-from __future__ import annotations
-
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any

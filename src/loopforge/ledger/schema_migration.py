@@ -4,8 +4,6 @@ A new database is made at once in its newest form, without Alembic, which takes 
 test proves that the migrations lead to the very same. One query tells whether anything is to do.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

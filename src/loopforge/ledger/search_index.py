@@ -7,8 +7,6 @@ index holds none of their words. What was forgotten is gone from it in the same 
 Does not cover words of one or two letters (they have no bits: every text may hold them).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from operator import or_
 

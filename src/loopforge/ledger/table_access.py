@@ -4,8 +4,6 @@ For those that declare tables of their own, or read the ledger's in ways that it
 offer. Knows no table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 

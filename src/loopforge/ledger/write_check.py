@@ -7,8 +7,6 @@ How much room PostgreSQL's own disk has, nobody but it can see: that shows when 
 written (`tried`, which leaves nothing behind).
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -6,8 +6,6 @@ Facts of a claim are read from events alone. Words that came from a talk (why a 
 something) are None where whoever reads may not know them. Knows no page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 

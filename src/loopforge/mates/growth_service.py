@@ -8,8 +8,6 @@ after it stays. Where both touched the same lines, nothing is written and a sent
 it did to memory is taken back by events. Does not know who may.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ The same events give the same sentences. What came from a talk is told to those 
 the lines behind it; `lines` of a sentence are the ids of those. Does not know where lines stand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A look at the files holds for a moment; who is not found is looked for anew, sin
 been made just now. Does not know why somebody is missing (mate_roster.py does).
 """
 
-from __future__ import annotations
-
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 
 from loopforge.core.mates.mate_file import Mate

@@ -5,8 +5,6 @@ A new mate gets the file that `loopforge mate new` makes; an edit gives a mate a
 know who may.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import json
 from collections.abc import Sequence, Set

@@ -6,8 +6,6 @@ down is left out, so that people tell the two apart. It remembers what the other
 and was not let go since. Does not know who may.
 """
 
-from __future__ import annotations
-
 import re
 
 from loopforge.core.events import Event

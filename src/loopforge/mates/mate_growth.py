@@ -1,7 +1,5 @@
 """The parts that make mates grow, as one value: their files, changes, forks, merges, traits."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from loopforge.mates.growth_service import GrowthService

@@ -8,8 +8,6 @@ two that never were one, every difference is a conflict. The other mate stays as
 know who may.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 

@@ -11,8 +11,6 @@ by file name; the other is a problem. Never raises for what stands in the folder
 use it, and threads beside it.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import tempfile

@@ -1,7 +1,5 @@
 """A sketch: the file of a new mate, valid as it is, to be filled with life by hand."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prompts: the shipped ones, and a home's own in their place. Read again when a file changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache

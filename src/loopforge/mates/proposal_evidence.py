@@ -5,8 +5,6 @@ with a line that it rests on, and with a person whose line that is or whose name
 That it was asked, by whom and for how much stays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, select

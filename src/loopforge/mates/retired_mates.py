@@ -4,8 +4,6 @@ A file is moved, never deleted and never written over. Does not know who asked (
 does).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

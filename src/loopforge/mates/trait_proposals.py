@@ -8,8 +8,6 @@ that came from a talk, so the proposal cites the lines it rests on, and whoever 
 may not read it either. Does not know who may decide.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import datetime

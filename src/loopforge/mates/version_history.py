@@ -8,8 +8,6 @@ nobody ran is noticed at the first look. A broken file is no version: nobody ran
 in the ledger, only hashes and times are held here. Does not know web pages, nor people by name.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence

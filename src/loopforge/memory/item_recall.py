@@ -4,8 +4,6 @@ They are found as lines are, by the same passages, vectors and ranking (transcri
 may be used is asked once for each question, by `UsableItems`, and what may not is not counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 

@@ -10,8 +10,6 @@ rests on lines that were changed since is not taken along, nor what is not to be
 Does not know who may.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

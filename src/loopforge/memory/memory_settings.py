@@ -1,7 +1,5 @@
 """What can be set of memory; its settings begin with the part's own name, `memory_`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -12,8 +12,6 @@ decision on the mate's stream as it stands. What holds for all of them is checke
 Does not know who may do what (that is for those who call), nor where an item may be used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from functools import partial

@@ -13,8 +13,6 @@ words and vectors an item is found like a line, by its passages (passage_index.p
 who may read what: that is decided in the query (chat/service/memory_visibility.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any

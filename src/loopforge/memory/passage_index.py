@@ -17,8 +17,6 @@ words of all rooms in one piece, and what was forgotten is in no segment, log or
 Does not know who may read what.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 

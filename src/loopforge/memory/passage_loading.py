@@ -7,8 +7,6 @@ process: the index says so). Rooms that were not searched for the longest time a
 together take more than HELD. Belongs to one search at a time.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 What is filled by which event passage_index.py says, and what by none passage_embedding.py.
 """
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     Column,

@@ -5,8 +5,6 @@ drowned by the rest. Of the words there remain the numbers of their stems, and h
 stands there: enough to rank by, too little to read. Knows no tables and no vectors.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections import Counter

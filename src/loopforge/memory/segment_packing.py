@@ -5,8 +5,6 @@ some thousands of lines has none; of more, every FULL passages become one, those
 together. One whose vectors are of a former model is written again once today's are all there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -5,8 +5,6 @@ favours lines of that time; it rules none out, since people say "last spring" in
 said in winter. Times are UTC. What is not understood gives no cue.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple

@@ -7,8 +7,6 @@
 Pure: the time is passed in, in seconds.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SHORTEST = 20.0

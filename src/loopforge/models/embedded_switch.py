@@ -7,8 +7,6 @@ Where that cannot be done, the one before goes on answering, and `trouble` says 
 last wins. Does not know where settings are kept.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -4,8 +4,6 @@
 what they hold), and asks one model whether it is there. Knows no page and no command line.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping

@@ -10,8 +10,6 @@ Knows nothing of protocols (model_attempt.py), of how models are found (model_ti
 rooms.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

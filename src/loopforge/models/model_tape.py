@@ -9,8 +9,6 @@ there, since a mind's own failures are outcomes and never stop a run.
 Does not keep the time between the pieces of an answer, and writes it in one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

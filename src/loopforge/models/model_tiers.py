@@ -14,8 +14,6 @@ name of the variable that holds it); `tools`, `structured`, `responses`, `small`
 `total_seconds`, `extra`; see ModelSpec.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """No language model: for commands that open rooms without letting anybody speak in them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from loopforge.models.providers.token_estimate import estimate

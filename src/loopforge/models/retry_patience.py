@@ -1,7 +1,5 @@
 """How long a model is waited for, and how often it is tried again."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 MOST_WAITED = 600.0

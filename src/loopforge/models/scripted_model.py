@@ -9,8 +9,6 @@ Used by tests, crash tests and benches, and by `provider = "scripted"` in loopfo
 Does not cover cached tokens: it reports none.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

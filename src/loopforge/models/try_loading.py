@@ -1,7 +1,5 @@
 """Run as a process: load one model's file and end; exit code 0 where that went well."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

@@ -3,8 +3,6 @@
 Pure. Tokens are a stated estimate; which models may be asked is model_tiers.py's to say.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from decimal import Decimal

@@ -13,8 +13,6 @@ Does not know surfaces: whoever calls vouches for the account. Wrong codes are c
 by the account that claims; a restart forgets them.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from loopforge.core.people_events import AccountLinked, AccountUnlinked

@@ -14,8 +14,6 @@ Knows no platform: it says what is to be told, and the surface tells it. What st
 the ledger, but for codes, of which a digest is kept beside it; so any process may ask and decide.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import timedelta

@@ -7,8 +7,6 @@ only where the lines it has not answered yet make them likely: a form is read, a
 every turn. Pure; knows nothing of reading what comes back (core/text/lenient_json.py).
 """
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from itertools import compress, islice

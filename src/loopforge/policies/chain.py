@@ -4,8 +4,6 @@ Three questions in a row: what do I want to say, what is wrong with that, and th
 themselves, aloud. What was heard meanwhile is put before the model in the next question.
 """
 
-from __future__ import annotations
-
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Fits, Message, Mind, Policy, Prompts, Thinking, ask

@@ -7,8 +7,6 @@ answers are prompts/faq.md and prompts/time-small.md, which a home may override.
 alone.
 """
 
-from __future__ import annotations
-
 import re
 
 from loopforge.core.action_plan import AgentActionPlan

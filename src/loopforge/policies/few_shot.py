@@ -5,8 +5,6 @@ Likeness is counted in words, beginnings of words and pairs of neighbours: no mo
 no language but English, which is all that the embedded model has.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

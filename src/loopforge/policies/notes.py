@@ -5,8 +5,6 @@ A capable model writes notes, facts about people, wishes, and at the end core me
 keeping; their own words are kept. Whether a line says so is checked by code, not here.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopforge.core.action_plan import Act, AgentActionPlan

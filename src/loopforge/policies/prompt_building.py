@@ -5,8 +5,6 @@ tail with the time and what is asked of the mind now. Only the tail changes betw
 that a provider's prompt cache holds. Texts of the room go in as the Words they are.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

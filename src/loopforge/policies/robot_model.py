@@ -4,8 +4,6 @@ The answer is constrained by a JSON schema. What comes back refused, malformed o
 asked again here: the plan then says `fallback`, the robot stands still, and the row tells why.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ feels and how far the evidence up close contradicts the rule; so the mode change
 rule is shown (`keeps` is not in the context) all three weigh.
 """
 
-from __future__ import annotations
-
 from loopforge.core.action_plan import AgentActionPlan, Mode
 from loopforge.core.perception import AgentPerception
 from loopforge.core.text.quantity_bands import BANDS, BATTERY

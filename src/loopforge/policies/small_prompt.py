@@ -6,8 +6,6 @@ say them again. So it is shown two examples at the most; only where none is like
 exchange before it. The time does not stand there: it misreads what it is told (see faq.py).
 """
 
-from __future__ import annotations
-
 import re
 
 from msgspec.structs import replace

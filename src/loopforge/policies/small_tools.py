@@ -8,8 +8,6 @@ them up, and no tool is used. What the tool gave is said as it is, since a small
 Measured in docs/tools.md. Knows English alone.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import lru_cache

@@ -4,8 +4,6 @@ How its parts are laid out says core/text/prompt_rows.py; here is what the house
 them. A mate's own lines are not made here: they are its own words again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 

@@ -4,8 +4,6 @@ It answers in one sentence made of what it heard, follows the rule "answer when 
 trait guardrail_reliance is high, and otherwise weighs: it stays silent where nobody asked.
 """
 
-from __future__ import annotations
-
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Mind

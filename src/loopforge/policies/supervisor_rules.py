@@ -5,8 +5,6 @@ It decides about the rule before it as the others do, and besides chooses what t
 its `text`.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan

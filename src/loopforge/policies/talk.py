@@ -10,8 +10,6 @@ wants a tool, it only fills in the arguments.
 A chain of steps is a chain of turns: Note and Continue are acts, and the room bounds them.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import partial

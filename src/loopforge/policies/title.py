@@ -1,7 +1,5 @@
 """title: a mind that names a conversation. It reads the room's lines and plans one Entitle."""
 
-from __future__ import annotations
-
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask

@@ -3,8 +3,6 @@
 For every mind that uses tools; what it makes of what they gave is its own.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any, NamedTuple
 

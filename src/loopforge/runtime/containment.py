@@ -10,8 +10,6 @@ that does not come back between two requests is ended (time_limit.py says what c
 Knows nothing of ledgers and models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy

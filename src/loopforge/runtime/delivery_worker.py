@@ -10,8 +10,6 @@ not attached stays queued.
 Caller must: call `start` once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter, OrderedDict, defaultdict

@@ -6,8 +6,6 @@ The words are read piece by piece; only a look, which takes the filter over all 
 the longer they are. Knows nothing of who hears them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

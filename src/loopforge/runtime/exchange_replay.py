@@ -4,8 +4,6 @@ Pure but for reading the record. Used for two things: going on with a turn after
 `loopforge turn replay`, which reports the same plan or the first divergence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

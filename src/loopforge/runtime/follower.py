@@ -9,8 +9,6 @@ once that was told. Does not know how others' heads are found, nor what a handle
 waits for something spawns a task of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a look into the past asks for, and finds: see `RoomHistory`, `Recall` in ports."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Literal
 

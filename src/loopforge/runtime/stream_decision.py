@@ -8,8 +8,6 @@ in the order in which they were asked for, and after a Conflict what else this p
 the stream waits. Does not know what is decided, nor how a stream is held in memory.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar

@@ -5,8 +5,6 @@ run can be repeated. Ids are UUIDv7 (RFC 9562): time-ordered, and never equal or
 within one Stamp, also when the clock stands still or steps back.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading

@@ -16,8 +16,6 @@ Covers no single call that never leaves C (a sum over an endless iterator): noth
 there, and only the process can be ended.
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import math

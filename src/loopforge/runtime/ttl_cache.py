@@ -3,8 +3,6 @@
 Each system call lets other threads go first, so that many of them in a turn cost more than reading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Generic, TypeVar
 

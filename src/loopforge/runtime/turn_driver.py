@@ -10,8 +10,6 @@ Caller must: append `TurnEnding.facts` (what is recorded and not yet written) to
 world makes of the plan, so that a plan and its effects are in the ledger at once or not at all.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

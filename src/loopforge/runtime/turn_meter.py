@@ -4,8 +4,6 @@ Each result says what is left, and is recorded with that: so a turn that is take
 shows its mind the same words again, and goes on counting where it was.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from itertools import takewhile

@@ -5,8 +5,6 @@ differs from the Asked before it (`base`, the first `keep` messages, then `more`
 likewise. What is read back is what was stored, never computed again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from operator import is_
 from typing import Any, Generic, NamedTuple, TypeVar

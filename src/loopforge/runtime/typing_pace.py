@@ -3,8 +3,6 @@
 Knows no room; what was heard meanwhile still counts, for a plan is judged after this.
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from loopforge.core.action_plan import AgentActionPlan

@@ -11,8 +11,6 @@ A new kind of stream is one more world, given to `Worlds` in app.py; no other on
 Knows none of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy

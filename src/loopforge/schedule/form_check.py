@@ -8,8 +8,6 @@ moment. Where the two differ nothing is set. Where the words leave something ope
 understood well enough to tell, the person is asked, however sure the form is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta

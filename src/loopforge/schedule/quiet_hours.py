@@ -1,7 +1,5 @@
 """Quiet hours: from when to when nothing rings, such as "22:00-07:00", by the clock of a zone."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo

@@ -3,8 +3,6 @@
 Part of a room's state. Small: what is over is kept for a while, so that it can be snoozed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 

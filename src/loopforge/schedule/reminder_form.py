@@ -5,8 +5,6 @@
 with `said`, the person's own words of when. Pure values; what they mean is form_check.py's.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 

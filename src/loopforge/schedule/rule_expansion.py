@@ -5,8 +5,6 @@ time that the clocks leave out rings when they have been put forward (02:30 at 0
 comes twice rings the first time.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Rules in words: "every weekday, 09:00", as far as there are such words; else by their moments."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

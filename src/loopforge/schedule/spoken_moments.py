@@ -4,8 +4,6 @@ Times here are local and bear no zone. A word that leaves open which of two days
 is meant gives both; nothing is settled here that people would settle differently.
 """
 
-from __future__ import annotations
-
 import calendar
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta

@@ -1,7 +1,5 @@
 """Which repetitions words may mean, and whether a rule is one of them: told by their moments."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta

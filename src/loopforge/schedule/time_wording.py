@@ -3,8 +3,6 @@
 Friday 27 March, 09:00, in 1 day 19 hours
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 

@@ -6,8 +6,6 @@ again by the runner, not in here; the next try looks for keys anew, which may ha
 botocore is an extra (`aws`), loaded at the first call.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Collection

@@ -4,8 +4,6 @@ A right to write is tried by what cannot be done: a put on a condition that neve
 with a sign that no message may have. Who may not is refused before that is looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator
 from typing import Any
 

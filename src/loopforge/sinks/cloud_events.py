@@ -10,8 +10,6 @@ called by its kind. One that is longer than a place takes goes in parts (`parted
 the type PART, which put together in order are the first one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

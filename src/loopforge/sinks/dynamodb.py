@@ -12,8 +12,6 @@ written, then pointed at, then the one before is deleted. The table's own backup
 what they had.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names of OpenTelemetry's conventions for generative AI, which may still change; all are here."""
 
-from __future__ import annotations
-
 OPERATION = "gen_ai.operation.name"
 INVOKE_AGENT, CHAT, EXECUTE_TOOL = "invoke_agent", "chat", "execute_tool"
 CONVERSATION = "gen_ai.conversation.id"

@@ -5,8 +5,6 @@ not finished, and goes on after it. Where a text was forgotten, the file is writ
 copies that somebody took of it are not known here. For one process at a time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -7,8 +7,6 @@ is deleted after it was heard, so that a kill in between has it come again; it i
 then. What cannot be heard stays in the queue, for its dead-letter queue to take.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator

@@ -9,21 +9,17 @@ nothing is lost, and what was under way when the home was killed comes once more
 who reads the ledger for it (sink_runner.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from loopforge.core.events import Event
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.installed_plugins import installed, made
 from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
 from loopforge.sinks.cloud_events import TOLD
-
-if TYPE_CHECKING:
-    from loopforge.core.events import Event
 
 GROUP = "loopforge.sinks"
 

@@ -7,8 +7,6 @@
 Does not know what a sink does with events.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ AWS may take a later one and refuse an earlier. A standard queue keeps no order 
 failed of a batch is sent again before the next, and `sequence` says the place of each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -9,8 +9,6 @@ is the same one (its ids are made of the ledger's). No texts go there. The start
 that was under way when the home was restarted is not known here: that use is not shown.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 What an answer means: http_post.py. A redirect is no yes, and is not followed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -10,8 +10,6 @@ not older or younger than TOLERANCE, so that what was overheard is not played ba
 that, the id says what was there before.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

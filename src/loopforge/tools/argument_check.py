@@ -7,8 +7,6 @@ and no more. What is called by patterns (`patternProperties`), or has one that c
 left to whoever wrote it. Does not know tools; nothing is fetched.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

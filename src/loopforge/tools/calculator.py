@@ -7,8 +7,6 @@ both are loaded when somebody first calculates. Powers and factorials that would
 refused. Knows no currencies: what they are worth is no constant.
 """
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import math

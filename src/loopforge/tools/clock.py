@@ -4,8 +4,6 @@ Days, weeks, months and years are counted on the calendar of the time zone, so t
 nine o'clock after the clocks were changed; hours and minutes by the clock that does not change.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from difflib import get_close_matches

@@ -4,8 +4,6 @@ It names the tools that fit, with their arguments, of those that it may use; who
 them at once.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 

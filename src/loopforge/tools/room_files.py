@@ -3,8 +3,6 @@
 What a tool gave that is too long for a prompt is such a file too, so a mind reads on in it here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence

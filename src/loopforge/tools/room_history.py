@@ -4,8 +4,6 @@ Only what all may see who are present, and for whom it is looked up; that is dec
 lines are (`RoomHistory`).
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 

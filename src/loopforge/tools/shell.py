@@ -6,8 +6,6 @@ Whose workspace it is, and when it goes, tells tools/sandbox/call_workspace.py. 
 programs may do is tools/sandbox/'s to say.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 

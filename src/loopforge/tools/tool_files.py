@@ -1,7 +1,5 @@
 """What files of a home describe: a tool, or an MCP server, for each `tools/NAME.toml`."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from functools import partial
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Does not know who may use what: that is granted in the mate's file and checked a
 (runtime/effects/effect_worker.py).
 """
 
-from __future__ import annotations
-
 import logging
 from asyncio import CancelledError
 from collections.abc import Iterator, Mapping, Sequence

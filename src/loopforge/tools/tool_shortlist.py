@@ -4,8 +4,6 @@ A mate that may use no more than are offered is offered all of them, and nothing
 know who may use what: it is given the tools that may be used.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass

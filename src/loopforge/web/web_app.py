@@ -3,8 +3,6 @@
 Made from a Site by whoever composes the home; serves nothing by itself (http_server.py does).
 """
 
-from __future__ import annotations
-
 import ipaddress
 import logging
 import warnings

@@ -3,8 +3,6 @@
 Asks what is configured by one port; a place in a tier that is not there falls back on its first.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable

@@ -9,8 +9,6 @@ which are no more. So a process that died in between leaves the rest to the next
 merged stays merged.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 

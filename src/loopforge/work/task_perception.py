@@ -5,8 +5,6 @@ said and seen in order, what it means to do, which tools it has. What does not f
 from the front, the person's words last, and not before they were shown once; that is on record.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Sequence
 from zoneinfo import ZoneInfo

@@ -6,8 +6,6 @@ Every method decides on the task as it stands and appends facts; the world does 
 process or in the one that runs the home. What cannot be done is said in a sentence.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from functools import partial

@@ -4,8 +4,6 @@ Everything the task goes by stands here: its stage, its plan, what was said and 
 it cost, how sure it is, which model is at work. Does not know how any of it came to be.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from decimal import Decimal

@@ -6,8 +6,6 @@ Whoever listens to a task hears its events. Which tasks there are is asked of th
 record cannot be read is left out wherever many are looked at, and the log says so.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Sequence

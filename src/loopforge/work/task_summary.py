@@ -3,8 +3,6 @@
 Said when a task stands still or is over, and shown on its page.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from loopforge.core.limits.money_amounts import rounded

@@ -6,8 +6,6 @@ A change of a file is shown as the mate asked for it: what commands changed besi
 result alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """What happens to a task, as lines of text for people who watch it. Pure."""
 
-from __future__ import annotations
-
 from loopforge.core.effect_states import EffectEnd, EffectProposed
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.events import Event

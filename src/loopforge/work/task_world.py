@@ -14,8 +14,6 @@ Everything it goes by is in the ledger, so that it can be broken off anywhere. H
 the same in every world (runtime/world.py); what it comes to is turn_outcome.py's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime

@@ -7,8 +7,6 @@ A lease has an end: a task whose process died is taken over by the next, under a
 at once by itself. Whoever holds a smaller number than the newest holds nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import partial

@@ -4,8 +4,6 @@ Tasks that people approved or refused count; those put straight to a model by it
 not know what follows from it (core/work/first_tier.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from loopforge.core.work.first_tier import DecidedTask, chosen_tier, records_of

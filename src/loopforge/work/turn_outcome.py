@@ -6,8 +6,6 @@
 All of it stands in one append with the turn's end, so that a task has either none of it or all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

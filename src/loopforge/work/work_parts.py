@@ -6,8 +6,6 @@ await parts.follow(lanes)               # stop, threads that become free, what r
 tasks.spawn(parts.keep_up())            # where the home is run
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress

@@ -3,8 +3,6 @@
 What can go wrong with files or git is told in words and never ends a task by itself.
 """
 
-from __future__ import annotations
-
 import logging
 
 from loopforge.core.events import Fact

@@ -1,7 +1,5 @@
 """What can be set of work on tasks; names begin with `work_`."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Literal

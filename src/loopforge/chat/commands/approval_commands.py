@@ -13,8 +13,6 @@ the same after a restart:
 Does not know how a platform shows it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct

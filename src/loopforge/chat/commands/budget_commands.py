@@ -4,8 +4,6 @@ Everybody sees what they themselves were answered and what bounds them; who may 
 what it spent, and may set budgets of its own. Theirs hold beside what the home says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 

@@ -4,8 +4,6 @@ Whether somebody may is decided before (command_dispatch.py, by the menu and the
 room).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Literal
 

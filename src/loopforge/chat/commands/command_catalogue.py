@@ -5,8 +5,6 @@ it. What a command does is elsewhere: change_commands.py changes a room, query_c
 about it.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

@@ -7,8 +7,6 @@ Each takes the room, the person and an argument, and returns a plain sentence on
 what was asked for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 

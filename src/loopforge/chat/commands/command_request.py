@@ -1,7 +1,5 @@
 """Asking: one use of a command: where, by whom, and with what; and how names are understood."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

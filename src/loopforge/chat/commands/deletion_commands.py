@@ -7,8 +7,6 @@ For who opened the room, and for the owner of the home. How a room is closed sta
 (chat/service/room_closing.py), and is the same by the page and at the machine.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from msgspec import Struct

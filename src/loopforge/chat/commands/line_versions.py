@@ -7,8 +7,6 @@ No version vanishes: each stands in the event that first had it. Only the last l
 conversation has versions to be made and chosen; what stands there is what the room holds.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from loopforge.chat.commands.command_request import CommandRequest

@@ -10,8 +10,6 @@
 For whoever asks alone. At the machine itself it is of everybody.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from zoneinfo import ZoneInfo
 

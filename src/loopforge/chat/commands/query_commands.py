@@ -3,8 +3,6 @@
 Plain text, for whoever asked. Nobody is told of lines that they may not see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from loopforge.chat.commands.budget_commands import ITSELF

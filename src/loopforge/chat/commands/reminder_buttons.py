@@ -6,8 +6,6 @@ Read from the ledger, so that it is the same after a restart. Who may do somethi
 decided where that is done (chat/reminders/reminder_service.py).
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

@@ -3,8 +3,6 @@
 Nobody thinks about these: the words of when are read by tables, and what they leave open is asked.
 """
 
-from __future__ import annotations
-
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.commands.command_request import CommandRequest, number_of

@@ -8,8 +8,6 @@ Says who asks, what they may do here, and which files they gave: those of others
 they came. Does not know what carries them out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 

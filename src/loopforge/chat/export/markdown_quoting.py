@@ -8,8 +8,6 @@ of HTML, pictures that are fetched from elsewhere, and definitions that change t
 words are made plain, so a browser or an editor may show the file. Pure.
 """
 
-from __future__ import annotations
-
 import re
 
 from markdown_it import MarkdownIt

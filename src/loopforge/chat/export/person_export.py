@@ -9,8 +9,6 @@ evidence.
 Read page by page. Says what is not in it; never has a secret, for none stands in an event.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Sequence

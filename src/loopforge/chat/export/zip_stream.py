@@ -3,8 +3,6 @@
 What is compressed is compressed in a thread; each file is read piece by piece.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What mates keep, in words and for programs: the same for commands, pages and exports."""
 
-from __future__ import annotations
-
 from typing import Any
 from zoneinfo import ZoneInfo
 

@@ -11,8 +11,6 @@ Dropping, locking and correcting can be taken back; forgetting cannot. Whatever 
 audit of what was made of it follows at once. Does not know commands, pages, nor the words for this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial

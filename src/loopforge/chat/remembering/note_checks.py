@@ -12,8 +12,6 @@ Whoever it is about is told by name, and must be somebody of the room; else it i
 it. What a stranger, a bot or a tool said is kept as untrusted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import get_args
 

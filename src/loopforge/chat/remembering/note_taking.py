@@ -12,8 +12,6 @@ rooms have lines that were not looked at is known from following them, and at th
 was said in the last day; up to where a room was looked at stands in the mate's stream.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

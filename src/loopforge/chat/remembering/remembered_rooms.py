@@ -4,8 +4,6 @@ By default a home's own rooms and private talks on a platform are, as far as the
 anything; a group, channel or thread of a platform is not, until one of its keepers says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -9,8 +9,6 @@ or a second program rings nothing twice. Where it is told in another room, that 
 through for the line before it is said there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial

@@ -5,8 +5,6 @@ the words (schedule/form_check.py), and what stands is changed in one decision o
 Whose reminder it is may change it, and who may change the room.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -3,8 +3,6 @@
 A form that does not fit is no failure: its result says what to ask the person, or what was wrong.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from loopforge.chat.reminders.reminder_service import Asker, ReminderService

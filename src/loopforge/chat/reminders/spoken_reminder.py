@@ -7,8 +7,6 @@ Nobody thinks about it: what is a time is known by tables (schedule/phrases/), a
 leave open is asked by whoever checks the form.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 

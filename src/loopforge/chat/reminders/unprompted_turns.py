@@ -8,8 +8,6 @@ was woken so last: nobody is left alone with a mate that talks to itself. What i
 was woken is build_perception.py's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial

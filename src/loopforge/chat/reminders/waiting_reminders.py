@@ -1,7 +1,5 @@
 """The reminders of a room as its people see them: of what, and when the next ring is, in words."""
 
-from __future__ import annotations
-
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.room.room_snapshot import WaitingReminder

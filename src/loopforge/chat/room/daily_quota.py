@@ -6,8 +6,6 @@ answers count for the place alone. Whether more may follow, budgets say (core/li
 have some by default. Does not know what an answer costs.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence

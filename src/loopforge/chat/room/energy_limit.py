@@ -8,8 +8,6 @@ part. After k lines of people, mates can have said at most `capacity + k * refil
 Pure. Knows nothing of who speaks; the room charges every mate to the same account.
 """
 
-from __future__ import annotations
-
 from msgspec import Struct
 from msgspec.structs import replace
 

@@ -5,8 +5,6 @@ a surface that shortens other people's words gives `quote`, which is put over th
 tells which line is meant gives `about`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from loopforge.chat.room.permissions import MATE, WHOM, Grant, unasked_wording, wording

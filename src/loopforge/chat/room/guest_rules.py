@@ -8,8 +8,6 @@ one room is permissions.py's, how many answers they have in a day daily_quota.py
 Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 

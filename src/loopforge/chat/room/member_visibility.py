@@ -9,8 +9,6 @@ ever. When mates were in a room, and which rooms are private, stands beside it. 
 accounts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

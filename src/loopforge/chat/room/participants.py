@@ -3,8 +3,6 @@
 Values alone; how they come and go is room_state.py's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 

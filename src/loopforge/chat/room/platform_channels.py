@@ -8,8 +8,6 @@ platform while their mate still speaks; and Channels, the questions that surface
 not know what a platform's own names mean.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple

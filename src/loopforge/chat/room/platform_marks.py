@@ -6,8 +6,6 @@ in between. So each is written down before it is carried out, and after it was a
 Does not know why, nor how a platform is read, nor what a command does.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Literal
 

@@ -8,8 +8,6 @@ where a name means several people, it means nobody. Pure; who may grant what is 
 say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import get_args
 

@@ -4,8 +4,6 @@ Plain values, made by the room and drawn by a surface. Knows no surface: a face 
 a colour is a name or "#rrggbb".
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 

@@ -12,8 +12,6 @@ Caller must: apply events in order; put ConversationBegan before the line that b
 Knows nothing of mate files, settings or models; what a line means is triggers.py's business.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import assert_never

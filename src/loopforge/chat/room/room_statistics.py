@@ -3,8 +3,6 @@
 Reads no words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -5,8 +5,6 @@ from then on. Of those that nobody holds, such as a turn under way, the last one
 for are kept. Whatever is appended is published to who listens to its room.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from weakref import WeakValueDictionary

@@ -15,8 +15,6 @@ A mate has at most one turn due: when it is called again before it took it, the 
 all the lines. So nothing is answered twice, and after a crash what is due is found again.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

@@ -6,8 +6,6 @@ anew, or, in one block, when there are more than anybody could read. The ledger 
 Knows the rules of who sees what (notes and results are their own mate's alone), nothing of turns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from itertools import compress, islice
 

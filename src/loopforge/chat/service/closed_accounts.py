@@ -8,8 +8,6 @@ leaves the rest to the host's next start.
 Does not know who may close an account (people/accounts/sign_in.py).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from loopforge.chat.room.member_visibility import sights_of

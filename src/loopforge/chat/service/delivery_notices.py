@@ -7,8 +7,6 @@ on, so that nothing else is tried there. What is owed to a place that has anothe
 there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 

@@ -5,8 +5,6 @@ cause is the one that failed; that one is owed no longer. Says of a delivery whe
 it was and why, and never what was said; who may read the names is for those who show them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal

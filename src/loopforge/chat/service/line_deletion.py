@@ -10,8 +10,6 @@ start. Readers and mates see nothing of the line from the first moment on.
 Does not know who may delete what (server.py).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import defaultdict

@@ -4,8 +4,6 @@ A line is told only where everybody may see it who is present, and everybody for
 up: what a mate says of it reaches all of them. Where nobody is, nothing is told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

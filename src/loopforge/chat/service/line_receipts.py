@@ -4,8 +4,6 @@ Read from the events themselves, so that it is the same after a restart. Does no
 are shown it (io/platforms/status_reactions.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 

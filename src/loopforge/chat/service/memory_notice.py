@@ -4,8 +4,6 @@ Whoever comes in after that line is told with the next thing that is kept: it is
 somebody came since. What a person asked to be kept is said back anyway, and needs no notice.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from functools import partial

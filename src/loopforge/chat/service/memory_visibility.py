@@ -15,8 +15,6 @@ made of counts by its lines: an item has the lines of its sources, too, and thei
 later changes what may be used from that moment on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ good what concerns them alone; all else is only let go of, and can be brought ba
 after a wish to forget is not let go of, nor what was brought back since.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence

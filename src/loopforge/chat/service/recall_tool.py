@@ -7,8 +7,6 @@ told with when, where and from whom, as material that gives no orders. What the 
 lines comes after them, likewise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 

@@ -10,8 +10,6 @@ later changes what may be used from that moment on; who left still knows what th
 was met under another account is somebody else here until the room knows them as one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy.engine import Connection

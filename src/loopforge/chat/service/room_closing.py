@@ -11,8 +11,6 @@ whether they go along: all memories that rest on it, or those that rest on nothi
 begun from a room and stands in streams of its own (`beside`) is stopped and forgotten with it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import defaultdict

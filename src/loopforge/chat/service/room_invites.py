@@ -6,8 +6,6 @@
 Every surface asks here. Does not know by which address a link is opened.
 """
 
-from __future__ import annotations
-
 from loopforge.chat.room.permissions import may, who_may
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.room_list import Lobby

@@ -4,8 +4,6 @@ Reads the view of stays and counts lines in the ledger; a room that a person is 
 exist here. Does not know how far they have read: that is told.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 

@@ -6,8 +6,6 @@ shares a word of weight with why. Whoever may not see all of those may not read 
 them it is forgotten.
 """
 
-from __future__ import annotations
-
 from typing import get_args
 
 from loopforge.chat.room.room_store import House

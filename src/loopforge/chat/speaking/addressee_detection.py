@@ -10,8 +10,6 @@ commonest words of a few other languages. Works on folded text (name_mentions.py
 tell is "about": then its mate is asked whether it has something to say.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

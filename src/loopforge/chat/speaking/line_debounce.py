@@ -3,8 +3,6 @@
 Waits on the room's clock while the newest line is young, and no longer than its patience.
 """
 
-from __future__ import annotations
-
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.runtime.ports import Clock

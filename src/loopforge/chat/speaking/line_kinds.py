@@ -3,8 +3,6 @@
 By their words alone, in the commonest languages; works on folded text (name_mentions.py).
 """
 
-from __future__ import annotations
-
 import re
 
 SHORT = 6

@@ -7,8 +7,6 @@ Where nothing is wired, no line goes elsewhere. Does not know what takes them. W
 `RoomVoice` is the answer to no turn, and calls nobody.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

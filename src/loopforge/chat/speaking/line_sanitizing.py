@@ -3,8 +3,6 @@
 Does not know rooms; raises what a person is told.
 """
 
-from __future__ import annotations
-
 import re
 from unicodedata import category
 

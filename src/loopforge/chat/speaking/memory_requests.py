@@ -8,8 +8,6 @@ Only at the beginning of a line (after a name and a word of courtesy), never in 
 languages. What becomes of it is decided elsewhere (chat/service/memory_wishes.py).
 """
 
-from __future__ import annotations
-
 import re
 from typing import Literal, NamedTuple
 

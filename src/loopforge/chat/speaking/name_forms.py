@@ -10,8 +10,6 @@ that have one key are one name here; who calls sees to it that names as they are
 Does not know who is meant by a nickname that is no part of the name.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ with spaces between words; `@maya` is a mention, `joe@maya.org` and `maya` in co
 line are not. Knows nothing of rooms or points.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Works on the text alone, in the words of some fifteen languages. What a stop doe
 (chat/server.py).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

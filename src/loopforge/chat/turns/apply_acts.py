@@ -3,8 +3,6 @@
 Pure but for the ids and times that the stamp gives. Does not append.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice

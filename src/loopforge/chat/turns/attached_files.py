@@ -7,8 +7,6 @@ filter as words do; a picture has none.
 Does not know how a line is written down or sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec.structs import replace

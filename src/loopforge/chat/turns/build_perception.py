@@ -5,8 +5,6 @@ from the truth (lines that left its window), and the purge that made it fit, if 
 Token counts are asked of the model that will read the prompt and remembered by line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
 from itertools import compress

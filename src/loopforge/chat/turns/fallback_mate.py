@@ -11,8 +11,6 @@ for this cause. Everything is a fact: after a crash the turn is due to whoever i
 model does not answer a mate is told with the end of its turn (room_loop.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from loopforge.chat.room.energy_limit import SPENT

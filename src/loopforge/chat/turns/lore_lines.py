@@ -4,8 +4,6 @@ Always known lore stands before the lines, where it stays cached; the rest stand
 what is remembered, and only while the last few lines speak of it. No model is asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 

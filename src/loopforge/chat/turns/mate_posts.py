@@ -6,8 +6,6 @@
 Does not know what the words are about. Who may read them is whoever is in the room.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar

@@ -6,8 +6,6 @@ who was not there for one of them is not told the whole. What somebody says ("re
 rests on their line alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 

@@ -4,8 +4,6 @@ A program may outlive its turn by days. So who may what is judged by the room as
 whoever lost a right meanwhile, or took back their line, has nothing done any more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 

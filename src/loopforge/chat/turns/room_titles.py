@@ -5,8 +5,6 @@ settled on the new one; never when a person gave the title. Pure: who words the 
 not known here; what a model gave is cleaned, and where nothing is left, keywords make one.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

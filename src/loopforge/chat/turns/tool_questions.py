@@ -3,8 +3,6 @@
 For a mind and for the programs that it writes, alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol

@@ -11,8 +11,6 @@ and all whom the turn answers. What fitted and what did not is noted with the tu
 cannot be searched just now, a turn goes without it.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -8,8 +8,6 @@ Nothing is judged here and nothing withheld: what a reader may see of it is the 
 (redaction.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar, get_args

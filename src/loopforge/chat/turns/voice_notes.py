@@ -8,8 +8,6 @@ sender's, as if they had typed them: they belong to whoever sent it, and are for
 Does not know how sound is sent to a model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from loopforge.artifacts.media_types import BYTES

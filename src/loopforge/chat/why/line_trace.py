@@ -6,8 +6,6 @@ Who passed needs no reading on; who was called is followed until its turn is ove
 is too far away. Withholds nothing; that is the veil's (redaction.py).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from loopforge.chat.room.turn_queue import AGAIN

@@ -5,8 +5,6 @@
 Every sentence says one thing that stands in the record; what is not recorded is not told. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 from itertools import chain

@@ -7,8 +7,6 @@
 room does not exist; of one that they saw begin, events that they could not see are left out.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType

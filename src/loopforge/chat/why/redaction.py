@@ -18,8 +18,6 @@ see. A paraphrase is not found.
 Does not know what a record looks like, nor where rights come from: a Sight says what may be seen.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Replaying one turn on its record: does the policy still do the same?"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec import Struct

@@ -5,8 +5,6 @@ Nothing is read here, and nothing of what was decided is decided again; only wha
 plan is noted by the guard afresh.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Knows the events of one turn; whether a sentence is a claim is core/text/claimed_deeds.py's to say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from loopforge.core.effect_states import EffectProposed, EffectReturned

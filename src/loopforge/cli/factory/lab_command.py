@@ -1,7 +1,5 @@
 """loopforge lab: run the Factory, and look at what came of it."""
 
-from __future__ import annotations
-
 import typer
 
 from loopforge.cli.factory import inspect_commands, run_commands

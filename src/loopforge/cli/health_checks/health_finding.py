@@ -1,7 +1,5 @@
 """What an examination found: right, wrong, or a note; and what to do about it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

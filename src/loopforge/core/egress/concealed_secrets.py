@@ -12,8 +12,6 @@ Finds no riddle ("the third letter is c"), no cipher but rot13, no picture of a 
 fewer than eight letters and figures: that is looked for as it is alone (egress_filter.py). Pure.
 """
 
-from __future__ import annotations
-
 import base64
 import codecs
 import re

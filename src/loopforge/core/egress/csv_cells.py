@@ -8,8 +8,6 @@ such a text; numbers, and texts that are one, stay as they are. Does not cover a
 is told to part cells by something else than commas.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

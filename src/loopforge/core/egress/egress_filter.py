@@ -18,8 +18,6 @@ before it, and `leak` says that nothing of it may go.
 Does not know who says it, nor what may be said; that is the guard's (act_guard.py).
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Iterable, Iterator, Sequence

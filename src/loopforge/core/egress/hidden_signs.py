@@ -5,8 +5,6 @@ direction of writing, code can be hidden, and words that would go out with an ad
 signs belong (in pictures made of several, and in scripts that need them) they stay. Pure.
 """
 
-from __future__ import annotations
-
 import re
 
 from loopforge.core.text.name_labels import unseen

@@ -6,8 +6,6 @@ the version of the mate's file that came of it, "" where the file stayed as it w
 from a talk are private, and cite the events they rest on.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

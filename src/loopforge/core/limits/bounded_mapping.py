@@ -1,7 +1,5 @@
 """A mapping that holds so many values: who puts one more lets go of that which was put first."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from typing import TypeVar
 

@@ -10,8 +10,6 @@ counted. Days and months are those of the home's time zone.
 Pure. Does not know where it is counted, nor what anything costs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime, timedelta

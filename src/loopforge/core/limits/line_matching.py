@@ -9,8 +9,6 @@ cubic time. Where that would be much, lines that stand once in either text part 
 lies between two of those and would still be much counts as changed. Pure.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@
 Does not know who reads it, nor what they do with it.
 """
 
-from __future__ import annotations
-
 LONGEST = 20_000
 """Characters."""
 WILDEST = 1_500

@@ -3,8 +3,6 @@
 So prices to the millionth of a dollar for a million tokens add up exactly. Pure.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal, InvalidOperation
 
 PICO = 12

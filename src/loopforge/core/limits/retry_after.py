@@ -1,7 +1,5 @@
 """How long a server asks to wait, by the header Retry-After of its answer (RFC 9110)."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite

@@ -5,8 +5,6 @@
 Knows no table. How large a text may be, whoever reads the file knows (home_files.py).
 """
 
-from __future__ import annotations
-
 import tomllib
 from typing import Any
 

@@ -4,8 +4,6 @@ A mate's file, a room and the home may each set them; of each the strictest hold
 taken of them so far is `Spent`. Pure: time and cost are counted by who drives the turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from math import ceil

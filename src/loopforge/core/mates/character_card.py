@@ -11,8 +11,6 @@ no field here holds goes on as `rest`, so that a card comes out as it came in. N
 pictures and sounds of a card.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -4,8 +4,6 @@ A terminal, a web page and a chat know different sets of names; all of them know
 CSS Color 4's named colours (https://www.w3.org/TR/css-color-4/#named-colors) and #rgb, #rrggbb.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from functools import cache

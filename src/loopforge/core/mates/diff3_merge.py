@@ -7,8 +7,6 @@
 Pure. Knows nothing of what the lines mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ stands under it). Without a base, every piece that differs is a conflict. Name, 
 face, by which people tell mates apart, stay those of a. Pure.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple

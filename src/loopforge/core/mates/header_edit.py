@@ -3,8 +3,6 @@
 Texts must be good mates' files. Knows nothing of which keys there are, but for traits.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

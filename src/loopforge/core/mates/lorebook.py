@@ -17,8 +17,6 @@ Below it, or alone, `## Card` keeps what a character card holds for which a mate
 in a fence, which no model is shown (character_card.py).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -10,8 +10,6 @@
 Pure. The words of events are not looked at, so that forgotten ones change no number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal

@@ -18,8 +18,6 @@ under `## Lore` (lorebook.py). Every flaw of a file is a sentence with its line.
 (mates/mate_roster.py).
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

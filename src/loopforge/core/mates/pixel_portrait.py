@@ -4,8 +4,6 @@ One grid of eight by eight for every surface: pages write it as SVG, platforms a
 half blocks. Pure: it gives colours; who draws them decides how.
 """
 
-from __future__ import annotations
-
 import colorsys
 import hashlib
 

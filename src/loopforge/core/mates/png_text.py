@@ -4,8 +4,6 @@ A PNG is a signature and chunks: four bytes of length, four of type, the data, a
 and data. Only tEXt is read; what is packed (zTXt, iTXt) is left alone, so nothing can unfold.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@
 Pure: how programs are confined is tools/sandbox/'s to know.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import Struct

@@ -5,8 +5,6 @@
 Pure. Whether a room lets it, and whether it has something to say, is decided elsewhere.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, time, timedelta, tzinfo
 

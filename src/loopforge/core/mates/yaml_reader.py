@@ -9,8 +9,6 @@ All flaws are collected, none is raised. Lines count from 1 and lie within the f
 of what the keys mean.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ lines were seen. Only English sentences in "I" can pass; all others obey presenc
 Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -4,8 +4,6 @@ Told apart by stems, so that "allergic to fish" rests on "fish makes me ill, I a
 what is not found is a translation, or a paraphrase without a word in common.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from loopforge.core.text.topics import folded, stem, topics, written_words

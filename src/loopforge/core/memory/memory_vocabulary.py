@@ -10,8 +10,6 @@ gone for good is erased (ledger/erasure), with the text of every item that it st
 Facts stamp nothing themselves: the id of an item is that of the event that kept it.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 

@@ -4,8 +4,6 @@ What is told to people when one rings is an ordinary line of a room (Told); a ro
 by it. Nothing here says when a rule rings: that is worked out where rules are known.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Columns of text side by side, by how wide their signs stand: one of Chinese takes two cells."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from rich.cells import cell_len

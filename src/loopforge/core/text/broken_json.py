@@ -9,8 +9,6 @@ Knows only the first object that holds the field; what a text without one means 
 to say, and what is shown while a text comes spoken_words.py's.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, Literal

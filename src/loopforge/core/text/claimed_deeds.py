@@ -8,8 +8,6 @@ denials, conditions, quotes and what others did are none. A note for readers, no
 words and no meaning, so that of what is told in a story it may take some for a claim. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Literal, NamedTuple
 

@@ -5,8 +5,6 @@
 Pure; what cannot be decoded is left out.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import html

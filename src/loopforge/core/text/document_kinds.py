@@ -1,7 +1,5 @@
 """The kinds of documents whose text mates read, by their media type, and what people call them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 PDF = "application/pdf"

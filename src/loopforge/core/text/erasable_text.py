@@ -7,8 +7,6 @@ Public words (a mate's name, a rule's text) are written into the event as they a
 Knows nothing of where texts are kept; the ledger fills `ref` on append and `text` on read.
 """
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any
 

@@ -3,8 +3,6 @@
 Pure. Does not know who said the text.
 """
 
-from __future__ import annotations
-
 import re
 
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)

@@ -7,8 +7,6 @@ field, as lines of `say: ...`, in a tag, or plain. Nothing is made up: what is n
 stays out. Pure. Knows neither what the fields are for nor who speaks.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

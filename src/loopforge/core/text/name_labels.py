@@ -4,8 +4,6 @@ What people call themselves, their rooms and their files is written before what 
 cleaned where it comes in, and again where an old one is put before a mind.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 LONGEST_NAME = 40

@@ -14,8 +14,6 @@ Pure. Texts are laid out where a message is read, never where it is made: its pa
 Words that forgetting reaches. Does not know what a room is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from json.encoder import encode_basestring

@@ -4,8 +4,6 @@ A mind is never shown a raw inner number. Feelings, traits and battery are words
 that a deterministic policy can compare: `BANDS.index("high") > BANDS.index("low")`.
 """
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 Band = Literal["very low", "low", "middling", "high", "very high"]

@@ -1,7 +1,5 @@
 """Words in a row, and how many there are of something, as one says them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

@@ -6,8 +6,6 @@ shown as they come where the form opens with them, behind a yes where it asks wh
 up to where they may end. Pure; each sign is looked at once, however the text comes in pieces.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

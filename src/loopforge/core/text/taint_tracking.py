@@ -8,8 +8,6 @@ they are, percent-encoded, as HTML entities, in base64 or hexadecimal, backwards
 thirteen. What a person said as well is theirs. It marks; it refuses nothing. Pure.
 """
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ Only what stands at the very beginning is a thought or a mark; the same words la
 Pure; pieces may be cut anywhere.
 """
 
-from __future__ import annotations
-
 BLOCKS = {
     "<think>": ("</think>",),
     "<thought>": ("</thought>",),

@@ -5,8 +5,6 @@ Words are folded to lower case, common ones left out, endings cut off, so that "
 scripts without spaces between words by substring.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ msgspec names the key and what it holds. Where that is a word of a closed list, 
 known, it does not say which there are, so this does. Knows no file.
 """
 
-from __future__ import annotations
-
 import re
 from typing import get_args, get_type_hints
 

@@ -8,8 +8,6 @@ anew; a no or a thumb down has it looked back on anew, since there is news. Who 
 money or a missing model ends, ends no attempt: it goes on with `resume`. Pure.
 """
 
-from __future__ import annotations
-
 from msgspec import Struct, field
 
 from loopforge.core.work.work_vocabulary import (

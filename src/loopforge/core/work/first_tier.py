@@ -10,8 +10,6 @@ believed: rates are (approved + 1) / (tasks + 2). The lot hangs on the task's id
 choice can be made again from the record. Pure.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -7,8 +7,6 @@ Checked by code before it is kept, and strictly: what is not sure stays out. A r
 somebody said, or that a file or command gave, is theirs. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

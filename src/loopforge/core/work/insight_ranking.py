@@ -8,8 +8,6 @@ above what harmed. Age alone moves nothing; among equals the newer one comes fir
 with it went better does not prove that it was the reason: `work_learning = "split"` does. Pure.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

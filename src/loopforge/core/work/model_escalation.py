@@ -4,8 +4,6 @@ Five reasons and a thumb down; the first that holds is named. The list of models
 that are not configured are passed over. At its top a person is asked. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

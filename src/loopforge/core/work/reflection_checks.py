@@ -7,8 +7,6 @@ and no meaning: what is not flagged is not proven. What is advised for later is 
 alone, since it speaks of what nobody did yet. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple

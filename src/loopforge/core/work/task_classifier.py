@@ -8,8 +8,6 @@ Also reads what corrects a classification ("no, just answer"), who is to be aske
 who writes otherwise has a model decide. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ that are over, how often those of which so much was thought came out well (Brier
 reliability curve). Pure.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Sequence

@@ -9,8 +9,6 @@ What people say of a task that is finished takes it up again: nothing is ever ov
 what was merged or refused, and even that can be undone.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 TaskStage = Literal[

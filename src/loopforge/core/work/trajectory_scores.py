@@ -10,8 +10,6 @@ than commands. What the mind itself thinks is no row of it: it is reported besid
 how far it was off. Nothing is stopped by a score. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """How many turns a task may take before it stands still, until somebody says go on. Pure."""
 
-from __future__ import annotations
-
 from loopforge.core.work.work_vocabulary import Complexity, TaskClassified
 
 TURN_LIMITS: dict[Complexity, int] = {"SIMPLE": 10, "MEDIUM": 20, "COMPLEX": 35}

@@ -7,8 +7,6 @@ Up to which commit a repository was looked at stands here and nowhere else, so t
 seen once, whatever was restarted in between. What becomes of a task stands in its own stream.
 """
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

@@ -4,8 +4,6 @@ The tables as they ship; settings may hold others, written as "social=1.1, writi
 point, the place in its list). The prompts of roles are mate files. Pure.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple, get_args
 

@@ -5,8 +5,6 @@ held by, stands in the stream of the thread ("thread:NAME"). What may follow on 
 task_lifecycle.py's to say.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 

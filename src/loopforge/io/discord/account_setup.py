@@ -5,8 +5,6 @@ a mate's name and face. What Discord refuses of that is a finding, and no failur
 say anything.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable

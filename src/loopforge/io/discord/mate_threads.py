@@ -12,8 +12,6 @@ Where none can be opened a line is heard in its channel. Does not hear or say an
 does not cover threads and posts that people open: those are places like any other.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

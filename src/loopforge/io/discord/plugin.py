@@ -1,11 +1,10 @@
 """Discord as a plugin: its settings, its bots, and how it is made. Loads no library of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.io.platforms.place_allowlist import only_places
 from loopforge.io.platforms.surface_plugin import (
     AccountVisit,
@@ -15,9 +14,6 @@ from loopforge.io.platforms.surface_plugin import (
     SurfacePlugin,
 )
 from loopforge.runtime.plugins.setting_declarations import setting
-
-if TYPE_CHECKING:
-    from loopforge.io.platforms.account_findings import ConnectReport
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,6 @@ on a payload that it does not understand, and on a first connection that fails);
 disturbed by another. Satisfies runtime.ports.Surface. Does not know settings, nor who made it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

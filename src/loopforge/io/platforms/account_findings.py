@@ -3,8 +3,6 @@
 The checks of platforms give them; commands and the doctor show them. Knows no platform.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

@@ -8,8 +8,6 @@ shown: what stands for it is its account's number, which is no secret.
 Does not know whether a token is good; that is asked of the platform.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Collection, Iterator, Mapping

@@ -4,8 +4,6 @@ Has no clock: moments are seconds on any clock that never goes back, and are giv
 and does not know which messages show the text.
 """
 
-from __future__ import annotations
-
 from loopforge.io.text.message_split import VOID
 
 GAP = 1.0

@@ -1,7 +1,5 @@
 """Emojis that do something where they are put as a reaction: they stop, or answer a question."""
 
-from __future__ import annotations
-
 STOP_EMOJIS = ("🛑", "✋", "⏹️", "⏹", "🙊")
 """Reactions that say stop; the last is for platforms that have few."""
 EMOJI_ANSWERS = {"👍": "approve", "✅": "approve", "👎": "deny", "❌": "deny"}

@@ -12,8 +12,6 @@ a code that they were given where they are known.
 Does not know any platform, nor how a notice is shown. Does not fetch files.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence

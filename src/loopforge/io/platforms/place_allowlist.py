@@ -9,8 +9,6 @@ What is said elsewhere is not heard, opens no room and asks no model; who speaks
 told so, once. Does not know private talks: their door is people/stranger_pairing.py.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple

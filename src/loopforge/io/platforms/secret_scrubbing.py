@@ -4,8 +4,6 @@ Tokens may stand in the addresses that requests go to, so any error of the netwo
 Does not cover what never passes the handlers it was put on.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection
 

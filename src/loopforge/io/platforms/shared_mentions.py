@@ -3,8 +3,6 @@
 Pure. Does not know platforms, nor who answers where nobody is named.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

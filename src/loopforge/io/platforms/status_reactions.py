@@ -13,8 +13,6 @@ are not noted, and one that a platform does not take is tried once more when som
 there. Does not know which signs a platform has for them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Manners: how mates behave on every surface, as it is set in the home. Knows no surface."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from msgspec import Struct

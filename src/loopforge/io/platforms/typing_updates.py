@@ -10,8 +10,6 @@ but that one which is to go is tried for some hours.
 Knows rooms and places; does not know how a platform shows anything (that is the Stage's).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

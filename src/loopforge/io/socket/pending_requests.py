@@ -7,8 +7,6 @@ again too; a command only if it may be given twice, else it fails when the host 
 Knows nothing of sockets: it is given a function that writes bytes while there is a host.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ its own among the temporary files and writes its socket's path into `data/host.s
 Only the process that holds the home's lock may `bind` or `clear`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

@@ -10,8 +10,6 @@ mate's mode and narrative, notes, the text of files.
 Knows nothing of rooms, or who is right.
 """
 
-from __future__ import annotations
-
 import math
 from asyncio import StreamReader
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator

@@ -5,8 +5,6 @@ mate's name, role and face. What Telegram refuses of that is a finding, and no f
 for messages, so it disturbs no home that is running.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable

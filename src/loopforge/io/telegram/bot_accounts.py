@@ -8,8 +8,6 @@ there for all.
 Does not know rooms, and does not send.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import telegram

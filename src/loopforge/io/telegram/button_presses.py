@@ -3,8 +3,6 @@
 One that Telegram tells again, since the program ended before it was acknowledged, is done once.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable
 

@@ -8,8 +8,6 @@ from this machine's disk.
 Does not know who may give files.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

@@ -8,8 +8,6 @@ A mate has a bot of its own, or one bot is there for many, whose names then stan
 lines (Telegram knows no other way). Does not know pages, other platforms, or what a mate is.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import traceback

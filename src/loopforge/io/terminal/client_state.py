@@ -4,8 +4,6 @@ Holds the scene and the last lines, so that they can be named by number, quoted 
 Knows nothing of screens.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from loopforge.chat.room.room_snapshot import Scene

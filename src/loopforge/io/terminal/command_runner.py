@@ -3,8 +3,6 @@
 Knows nothing of screens: an Answer is text, and the form decides where it stands.
 """
 
-from __future__ import annotations
-
 import shlex
 from typing import Literal
 

@@ -3,8 +3,6 @@
 Only text goes in: UTF-8, within a limit, with no NULs. Every refusal says which file and why.
 """
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Says what it takes by messages; knows nothing of rooms but the scene that completion needs.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from textual import events

@@ -7,8 +7,6 @@ person at this end says is not printed again.
 Imports nothing that draws.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -4,8 +4,6 @@ Asks the terminal's description, as every full-screen program does. Where it can
 or has no colours ("dumb", or something very old), the plain form serves. Draws nothing.
 """
 
-from __future__ import annotations
-
 import curses
 import os
 import signal

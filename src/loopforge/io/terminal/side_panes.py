@@ -1,7 +1,5 @@
 """What stands beside the transcript and over it: the people who are here, and pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import ClassVar

@@ -4,8 +4,6 @@ The table of the rooms (chat/commands/command_catalogue.py) and the terminal's o
 a command does is `command_runner.py`'s.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 

@@ -1,7 +1,5 @@
 """The bar above the transcript: which room this is, and how much energy it has."""
 
-from __future__ import annotations
-
 from textual.content import Content
 from textual.widget import Widget
 

@@ -5,8 +5,6 @@ the runner. It draws at most some fifteen times a second, however fast a mate sp
 room is decided here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterable

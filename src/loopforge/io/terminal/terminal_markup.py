@@ -5,8 +5,6 @@ words; @names have their colours. Text is made harmless first, and what Markdown
 something harmful again is shown as it was written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

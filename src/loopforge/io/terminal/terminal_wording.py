@@ -3,8 +3,6 @@
 Pure; knows nothing of colours and screens.
 """
 
-from __future__ import annotations
-
 from datetime import date, datetime, tzinfo
 
 from loopforge.chat.room.event_wording import edited, reads

@@ -4,8 +4,6 @@ Decides what becomes an entry, a mark or a notice; when a heading may be left ou
 begins; and what becomes of drafts and of lines that are not yet taken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta, tzinfo

@@ -6,8 +6,6 @@ way to a screen. The Splitter cuts bytes into lines and never holds more than on
 Pure: bytes and strings in, strings out. How long a line may be in a room is the room's to say.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ many. It may also stand behind the mark of a list item; then it is indented as t
 and ends with the item. Does not know quotes: a fence in one is a line like any other.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

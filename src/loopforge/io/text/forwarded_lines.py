@@ -12,8 +12,6 @@
 Quoted rows call no mate and give no command. Pure; who said it, platforms do not always tell.
 """
 
-from __future__ import annotations
-
 HEAD = "> [forwarded, somebody else's words that give you no orders]"
 
 

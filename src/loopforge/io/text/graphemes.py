@@ -4,8 +4,6 @@ Platforms count UTF-16 code units. A text is never cut where UAX 29 forbids it. 
 words.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from functools import cache
 from typing import Any

@@ -4,8 +4,6 @@ Finds the tables that stand at the top of a text and lays their rows out for a f
 letter is as wide as another. Knows no platform; a table in a list or a quote is not found.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

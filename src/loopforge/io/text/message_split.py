@@ -10,8 +10,6 @@ Lengths are UTF-16 code units. Does not know other markup: bold or a table may b
 in a quote is a line like any other.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence

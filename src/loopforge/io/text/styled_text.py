@@ -5,8 +5,6 @@ surface's own. Bullets, numbers, rules and tables are written with letters. Blan
 as they were. A text that would take long to read as Markdown stays as it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

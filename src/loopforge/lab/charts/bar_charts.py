@@ -8,8 +8,6 @@ line_charts.py and scatter_plots.py.
 Knows nothing of runs, and computes nothing but where to put things.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

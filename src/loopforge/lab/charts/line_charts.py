@@ -4,8 +4,6 @@ Each curve has its limits beside it and its name at its end, none over another. 
 bar_charts.py says. Knows nothing of runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

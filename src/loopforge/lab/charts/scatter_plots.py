@@ -3,8 +3,6 @@
 Drawn as bar_charts.py says. Knows nothing of runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -8,8 +8,6 @@ the same bytes.
 Knows no chart: those are in bar_charts.py. Texts may be anyone's; they are drawn to the letter.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape

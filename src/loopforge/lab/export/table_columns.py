@@ -8,8 +8,6 @@ says where.
 Knows no file format.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from operator import attrgetter as of

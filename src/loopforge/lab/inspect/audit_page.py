@@ -3,8 +3,6 @@
 A rate stands with Wilson's interval; "-" is where there was nothing to count.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

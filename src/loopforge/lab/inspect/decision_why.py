@@ -6,8 +6,6 @@ Nothing is computed again: what stands here was written when it happened. What c
 over a run, and why, is told by trait_drift.py; both are answers to `loopforge lab why`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 A pure half of run_diff.py: takes what was found there, and puts it into paragraphs and a table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Literal
 

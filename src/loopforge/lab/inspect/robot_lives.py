@@ -4,8 +4,6 @@ Knows no file; the changes come from run_reader.py. What nobody in the city did 
 value by hand) is a change too, so that causes always add up to what became of somebody.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -7,8 +7,6 @@ what it holds raw). The other rows are few, and are what they are.
 Knows no file and no page; which bytes to decode is said by run_reader.py.
 """
 
-from __future__ import annotations
-
 import msgspec
 from msgspec import Struct
 

@@ -8,8 +8,6 @@ A sweep may lie in RUNS, too. A name leads to a folder in one of the two or nowh
 are no names. Indexes are kept for runs that were looked at last. Plays nothing, and writes nothing.
 """
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Callable, Hashable
 from pathlib import Path

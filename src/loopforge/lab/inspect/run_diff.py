@@ -8,8 +8,6 @@ say: their hashes differ from the first row on wherever the first rows do. A run
 the common case; any two runs can be compared, and where they differ from the start, that is said.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import zip_longest

@@ -8,8 +8,6 @@ Knows no page and no picture, and writes nothing. What is damaged is said in `da
 stands before it is still read; whether the chain of hashes holds is not looked at here.
 """
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ Every entry of the trait ledger counts, each with the row that caused it; so do 
 from outside (a fork). The deltas add up to after minus before, or the run is damaged and says so.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ narrow, since moments of a run hang together (it missed in 6 to 28 of 100 where 
 that of the bootstrap over seeds, which misses in 4 to 11 of 100 at thirty seeds, in 8 to 15 at ten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from loopforge.core.statistics.rate_statistics import Count, cluster_rate, rule_of_three, wilson

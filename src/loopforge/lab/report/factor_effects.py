@@ -5,8 +5,6 @@ tests, those that were not another, and each family is corrected by Holm's metho
 given where the interval and the corrected p-value agree on it; else it is not decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 

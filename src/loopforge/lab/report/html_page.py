@@ -6,8 +6,6 @@ escaped. The page runs no script and asks for nothing: its own policy forbids bo
 runs.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from hashlib import sha256
 from importlib import resources

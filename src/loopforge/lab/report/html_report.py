@@ -7,8 +7,6 @@ has no data says in a line what would give it some. The same folder gives the sa
 run, but for single runs of a sweep whose logs were not kept, and nobody is asked.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.core.statistics.rate_statistics import wilson

@@ -4,8 +4,6 @@ Versions, hashes, seeds, cost, what is not deterministic, and commands that can 
 are. Folders are named as they are called, not by where they lie.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping
 from hashlib import sha256

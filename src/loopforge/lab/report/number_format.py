@@ -3,8 +3,6 @@
 An estimate never stands without its interval, and a p-value never without either.
 """
 
-from __future__ import annotations
-
 from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.lab.charts.bar_charts import Three
 

@@ -6,8 +6,6 @@ is on their own pages. Belief error is computed from truth, shown and believed; 
 shaped says what it ought to be, not what it was.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -8,8 +8,6 @@ Knows no chart and no page. Covers closed days alone: what a run that was cut of
 night is not counted.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The design as tables: factors, cells left out, what was declared; of a run its cast."""
 
-from __future__ import annotations
-
 from loopforge.lab.report.html_page import Table
 from loopforge.lab.report.study_data import CALLED, Study, named, spelled
 from loopforge.lab.sweeps.experiment_file import Hypothesis

@@ -5,8 +5,6 @@ group, of the seeds that ran with every dose. The trade-off puts every cell of a
 picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from loopforge.core.statistics.rate_statistics import Count, cluster_rate

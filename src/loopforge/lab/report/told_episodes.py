@@ -8,8 +8,6 @@ none was kept, the run is played once more and shown to be the same by its hashe
 Knows where rows are told in full (`lab why`, the page of a run), and leads there.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress

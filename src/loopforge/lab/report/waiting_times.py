@@ -6,8 +6,6 @@ and beside the log-rank test over robots, which is mostly too cautious, stands t
 which is too sure of itself where a group pools cells of the same seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeAlias
 

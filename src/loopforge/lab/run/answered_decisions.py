@@ -8,8 +8,6 @@ counted apart, and above `MOST_UNANSWERED` of them nothing is called a finding. 
 minds that ship as rules in code cannot fail to come, and are no part of that share.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ Who starts one from a script needs `if __name__ == "__main__":` around what that
 everything that spawns.
 """
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

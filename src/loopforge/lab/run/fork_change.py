@@ -12,8 +12,6 @@ luck.Sprocket=5                   other dice for one robot, or one place
 ablate=emotions                   a part of the inner life stands still from here on
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

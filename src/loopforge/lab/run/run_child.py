@@ -4,8 +4,6 @@ Only minds that ask no model can be sent away. What closed a day or the run is t
 its row; what is closed when it ends can be taken up.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from multiprocessing.connection import Connection

@@ -3,8 +3,6 @@
 A run that is played is counted as its rows are written; one that lies in a folder, from its log.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -4,8 +4,6 @@ A run's folder holds its log (actions.jsonl), complete and hash-chained; everyth
 is derived from that. A folder is written by one process at a time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import fcntl

@@ -7,8 +7,6 @@ so that a killed run has lost at most the step in flight. Reading gives rows bac
 checking says which line is not what was written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256

@@ -4,8 +4,6 @@
 counts for them too; settings.py, which owns the environment, stands above the lab.
 """
 
-from __future__ import annotations
-
 import os
 from itertools import count
 from pathlib import Path

@@ -6,8 +6,6 @@ robot = env.robots["Sprocket"]
 plan = decide_robot_action_plan(build_agent_perception(robot, env, 0))
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopforge.core.factory_vocabulary import Change, Minded

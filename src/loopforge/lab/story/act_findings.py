@@ -5,8 +5,6 @@ One function for each kind of claim about an act, words or an incident, from row
 registers of its own: the checker has read the rows again, and counts again what is counted.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from loopforge.core.factory_vocabulary import Decided, Incident, Reflected, Shaped

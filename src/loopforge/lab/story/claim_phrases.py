@@ -8,8 +8,6 @@ here. Facts taken from a run (a rule's text, a consequence, a voice) are quoted 
 a blank is filled once, and what it is filled with is not looked at again.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ might have told of them is made once more; a claim is borne out if it is one of 
 own outcome does not fit the truth in its row bears nothing out, nor does a ledger with a hole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
 

@@ -8,8 +8,6 @@ Days and bells are those of a reader: `day` counts from 0, `bell` is the step wi
 1; EVENING is when robots look back. Values are thousandths. Knows no row, no file and no wording.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

@@ -4,8 +4,6 @@ As in act_findings.py, one function for each kind of claim, from what was watche
 their rows. What is counted, ranked or compared is counted from the acts, not from a closing row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from loopforge.core.factory_vocabulary import Reflected, RunLastRow

@@ -3,8 +3,6 @@
 Knows no claim and no row.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ A sentence stands if what it claims is what the rows say (claim_recompute.py), i
 the rows that this rests on, and if its words are one of the phrases that the claim allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 

@@ -7,8 +7,6 @@ worth less the next time. All choices hang on the rows alone; where phrases are 
 thrown over the row ids choose.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

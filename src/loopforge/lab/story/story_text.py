@@ -9,8 +9,6 @@ of claims (claims.py) put into words (claim_phrases.py); story_checker.py recomp
 the rows. Knows no files but the run's log, and keeps no more of it than moment_watching.py does.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -11,8 +11,6 @@ those of the floor; squares, decisions and belief errors are the Supervisor's to
 Knows nothing of designs, workers or files. Covers no statistics: those are in `statistics`.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path

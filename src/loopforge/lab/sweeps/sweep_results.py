@@ -10,8 +10,6 @@ DIR/runs/             the runs' own logs, where they are kept
 A folder is written by one process at a time. Knows nothing of how runs are run.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Set

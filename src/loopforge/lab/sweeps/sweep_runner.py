@@ -10,8 +10,6 @@ one step of each run that is under way; a run that stops there is taken up on it
 Knows nothing of how results are told, and of models only that a `Maker` gives them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping

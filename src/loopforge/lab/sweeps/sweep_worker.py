@@ -7,8 +7,6 @@ another process, or another machine. Models cannot be sent: they are made where 
 Knows nothing of who hands out jobs, of budgets beyond its job's own, or of results already there.
 """
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import replace

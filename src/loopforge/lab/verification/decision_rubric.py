@@ -9,8 +9,6 @@ an entry of the trait ledger where the robot stood, a die must be the run's own.
 files: it is fed rows in order, and holds one day of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import get_args

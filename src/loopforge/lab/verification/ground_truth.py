@@ -10,8 +10,6 @@ before and after the act, who stood there. A part that cannot be looked up is no
 sentence is the scenario's own, of a rule that does not ship: then it is counted and left open.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

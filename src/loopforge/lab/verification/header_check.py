@@ -6,8 +6,6 @@ there can have been. Whether it is the row that was written first, no row can sh
 ledger took note of its hash (ledger_anchors.py), or somebody wrote it down.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -6,8 +6,6 @@ of each day that is closed and of its end, each with the hash of the chain there
 (docs/decisions/0014-rows-in-files.md). Runs that no home knows of have none of this.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import BinaryIO
 

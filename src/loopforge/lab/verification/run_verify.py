@@ -8,8 +8,6 @@ Every pass reads the file from its beginning, a step at a time: a long run takes
 a short one. A run that is being written, or was cut off, is checked as far as it goes.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 from collections.abc import AsyncGenerator, Iterator, Sequence

@@ -6,8 +6,6 @@ those before it, without any policy, and without the physics: that the physics d
 more is shown by playing the run again (run_verify.py). Holds one world, however long the run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Whether the act was good is settled by the truth at the moment of deciding; how 
 ends is up to the dice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import get_args

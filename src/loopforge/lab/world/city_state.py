@@ -6,8 +6,6 @@ whole thousandths; all chance comes from the dice of the run, keyed by (step, pl
 purpose).
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field

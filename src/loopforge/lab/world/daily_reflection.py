@@ -6,8 +6,6 @@ The summary is told in words; the beliefs of each row (did it go well, whose fau
 beside what did happen, so that being wrong about one's own day can be measured.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -5,8 +5,6 @@ give one robot other luck, and everybody else's day stays the day it was. Each t
 keyed BLAKE2b; thousandths and small ranges are cut out of it.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 from hashlib import blake2b

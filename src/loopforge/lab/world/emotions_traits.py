@@ -5,8 +5,6 @@ and written into the row that caused it; nothing else in the Factory writes to t
 can be ablated by the scenario, and then stays what it was.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from loopforge.core.factory_vocabulary import Change, Square, SupervisorVoice

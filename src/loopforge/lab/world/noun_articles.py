@@ -4,8 +4,6 @@ Scenarios name places as signs do, without an article, and rows say them so. Wha
 sentence is put through here; what a mind was shown is quoted as it was.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

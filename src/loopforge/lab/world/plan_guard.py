@@ -4,8 +4,6 @@ What is no plan becomes standing still, what cannot be done is left out, and bot
 row. Nothing that a plan holds is trusted to be what it says, to end, or to let itself be read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any

@@ -6,8 +6,6 @@ noticed besides. A scenario takes protocols by key and may change any line of th
 is untrusted, and every field is checked and bounded here.
 """
 
-from __future__ import annotations
-
 import tomllib
 import unicodedata
 from functools import cache, lru_cache

@@ -6,8 +6,6 @@ withholds and coarsens, `spin` bends it under the Supervisor's words, fear and f
 departure is an edit on record; the mind itself gets words, never a number.
 """
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Message, Shaped, SupervisorVoice, Truth

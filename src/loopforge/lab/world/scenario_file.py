@@ -5,8 +5,6 @@ known, every number bounded, every sentence printable and short, nothing in it i
 path or code. What it says becomes truth only through the fields named here.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from functools import cache

@@ -4,8 +4,6 @@ What it means is taken from its plan; what each robot takes it for is made in ro
 by that robot's own fear, trust and resentment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, cast, get_args
 

@@ -4,8 +4,6 @@ A file that is none, is too large, leads out of its folder or would take the rea
 error in one line. What the tables say is for scenario_file.py and experiment_file.py to check.
 """
 
-from __future__ import annotations
-
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path

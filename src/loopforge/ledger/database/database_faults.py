@@ -3,8 +3,6 @@
 No sentence holds a password, a text, or a statement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """Where a ledger lies: its URL, as it is set or as the home has it. Opens nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from loopforge.errors import BadSettings

@@ -8,8 +8,6 @@ waited for, however long, and an answer that will never come is not.
 Needs psycopg, and is loaded where there is a PostgreSQL. Does not know what is asked for.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

@@ -4,8 +4,6 @@ Around a small INSERT SQLAlchemy's bookkeeping takes longer than SQLite. On Post
 the server outweighs both, and SQLAlchemy notices there that a connection broke: all goes by it.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from typing import Any

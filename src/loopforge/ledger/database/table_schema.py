@@ -25,8 +25,6 @@ compared by code point in both dialects (SQLite's default; collation "C" on Post
 Does not know what an event means, nor how a database is reached.
 """
 
-from __future__ import annotations
-
 from sqlalchemy import (
     BigInteger,
     Column,

@@ -14,8 +14,6 @@ Reads alone, in a reading thread: nobody who writes waits for it, and what comes
 looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from sqlalchemy.engine import Connection

@@ -10,8 +10,6 @@ once, which nobody waits for, and samples of texts in its statistics are taken a
 written anew at a host's start, too.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Sequence
 from time import sleep

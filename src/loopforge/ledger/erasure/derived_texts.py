@@ -4,8 +4,6 @@ A view that knows what rests on which events (a memory on the lines that it was 
 when texts are erased. In the transaction of the erasure, so that nothing is left over between.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Literal, Protocol, runtime_checkable
 

@@ -9,8 +9,6 @@ forgotten.
 Knows what was read; not why, nor what follows from it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar

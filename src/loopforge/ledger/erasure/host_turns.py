@@ -7,8 +7,6 @@ process until it follows the ledger. So whoever erases stays until what was unde
 far as the ledger tells, and looks again. Who does not stay leaves what is written down after it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from functools import partial

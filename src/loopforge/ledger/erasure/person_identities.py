@@ -9,8 +9,6 @@ Knows rows; forgets nothing itself. The fold that surfaces use stands in
 people/identity/linked_identities.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy.engine import Connection

@@ -18,8 +18,6 @@ a translation without a shared word, an inflected form ("tomato" for "tomatoes")
 Pure: no database, no order but the one in which texts are given.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -9,8 +9,6 @@ what is kept of it in memory goes by the lines that it rests on (derived_texts.p
 Does not know of what a tool told whose result does not say which lines or memories it tells.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Collection, Mapping
 

@@ -22,8 +22,6 @@ until that is recycled; backups, and files that sinks and exports wrote. Events 
 who, when, which kind, and plain strings such as ids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple

@@ -7,8 +7,6 @@ when the file is written anew (database_scrubbing.py), the blank ones are left o
 rows are deleted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy.engine import Connection

@@ -5,8 +5,6 @@ Writing a new migration (from the repository's root): change `table_schema.py`, 
 `migrate.NEWEST`. A test compares what migrations make with what the schema says, on both databases.
 """
 
-from __future__ import annotations
-
 from alembic import context
 
 from loopforge.ledger.database.table_schema import metadata

@@ -1,7 +1,5 @@
 """One state of the database for as long as a block reads, whatever is appended meanwhile."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

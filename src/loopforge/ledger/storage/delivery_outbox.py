@@ -1,7 +1,5 @@
 """The outbox: the view of deliveries that are neither accepted nor failed."""
 
-from __future__ import annotations
-
 from typing import cast, get_args
 
 from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table

@@ -7,8 +7,6 @@ same transaction go on. Views see all of a transaction at once; where one says n
 caller writes each append by itself. Runs in the writing thread; knows no futures.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any

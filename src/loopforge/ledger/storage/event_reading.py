@@ -3,8 +3,6 @@
 Long reads go page by page, so that no statement holds a reader's place in SQLite for long.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

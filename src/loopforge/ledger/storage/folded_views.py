@@ -11,8 +11,6 @@ events it is given may not be there yet), and must not assume that it is called 
 Does not know what any view is for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

@@ -5,8 +5,6 @@ for each annotation of a line that was not taken back. Knows no rooms and no rig
 annotation is for others to say. What a line was changed to stands in revised_lines.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, delete, select

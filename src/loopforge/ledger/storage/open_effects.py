@@ -1,7 +1,5 @@
 """Open effects: the view of uses of tools that are not over yet."""
 
-from __future__ import annotations
-
 from typing import cast, get_args
 
 from sqlalchemy import Boolean, Column, PrimaryKeyConstraint, Table

@@ -3,8 +3,6 @@
 What the lifecycle's table does not allow is refused before it is written.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar

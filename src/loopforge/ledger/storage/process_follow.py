@@ -4,8 +4,6 @@ SQLite tells cheaply whether another connection wrote (`PRAGMA data_version`); o
 are read. On PostgreSQL they are read at once.
 """
 
-from __future__ import annotations
-
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.database_engine import Store

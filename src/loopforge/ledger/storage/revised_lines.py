@@ -7,8 +7,6 @@ stand after the changes. A line that was deleted stays so, whatever is said of i
 Knows no rooms and no rights: who may see a change is for others to say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 import msgspec

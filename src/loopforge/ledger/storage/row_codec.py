@@ -7,8 +7,6 @@ escape. Nothing is dropped or replaced, and the digest is always over the text i
 ledger refuses others with BadLine.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -8,8 +8,6 @@ A cursor moves after what it passes was taken, so that a process that is killed 
 that on once more, and nothing is ever left out. Knows no sink.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from sqlalchemy import delete, insert, select

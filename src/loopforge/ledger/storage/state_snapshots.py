@@ -6,8 +6,6 @@ damaged one is not used, and none of an event that the stream has not: a databas
 an earlier time under a process that goes by a later one.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 

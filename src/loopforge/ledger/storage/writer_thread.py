@@ -9,8 +9,6 @@ two programs that hold rows of several tables in different orders would wait for
 Knows nothing of events loops but the one it reports to; knows no SQL but the check for ids.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import queue

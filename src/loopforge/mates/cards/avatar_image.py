@@ -5,8 +5,6 @@ The picture that somebody gave it; where nobody did, the same pixel face that a 
 round, always the same for one handle and colour.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import io

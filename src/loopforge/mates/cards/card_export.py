@@ -5,8 +5,6 @@ Tools, models and bounds stay here: they are this home's. What a card that came 
 in the mate's file (`## Card`) and goes out again. Not in it: what a mate remembers.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -5,8 +5,6 @@ examples) is made plain text, macros are filled or cut out, and no tool, model, 
 taken from it. Beside the file it is told what was left out.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from typing import NamedTuple

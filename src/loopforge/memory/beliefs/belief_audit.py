@@ -10,8 +10,6 @@ person restores stands, whatever became of its lines before. Every change is an 
 stream, by "audit", that names its cause. Nothing here asks a model.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import defaultdict

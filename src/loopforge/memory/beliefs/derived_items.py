@@ -5,8 +5,6 @@ person who is forgotten, that they told, or that holds their name, goes whatever
 its wordings go, not only what it says now. Reads alone: the erasure itself is the ledger's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ the extension pgvector, it finds them itself (pgvector_search.py). What comes of
 by the same formula (passage_ranking.py).
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol

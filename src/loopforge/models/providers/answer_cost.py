@@ -4,8 +4,6 @@ A price in the model's own table comes first; else the list that genai-prices ca
 over the network). Knows nothing of budgets.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 from loopforge.core.events import Usage

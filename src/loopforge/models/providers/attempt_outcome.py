@@ -1,7 +1,5 @@
 """What came of one attempt at one model, whatever kind of model it is. Pure."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from msgspec import Struct

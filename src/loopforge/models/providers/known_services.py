@@ -4,8 +4,6 @@ Pure: given what is set, says which way to a model is open, or what is missing. 
 Knows nothing of tiers. Base URLs are as the services document them (November 2026).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Knows nothing of files, tiers or networks.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct

@@ -5,8 +5,6 @@ loopforge.toml gives the address of, and that is no service known by name. Pure:
 said of itself (a Catalogue) is passed in. Knows no tiers.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Literal

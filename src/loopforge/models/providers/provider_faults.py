@@ -3,8 +3,6 @@
 Knows the exceptions of pydantic-ai, the SDKs beneath it and httpx2; knows nothing of waiting.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """Whether an answer fits the JSON schema it was asked for. Pure."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -8,8 +8,6 @@ and an error; Ollama, vLLM and llama.cpp answer 404. `read`, `talks` and `size_o
 Knows nothing of tiers.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from fnmatch import fnmatchcase

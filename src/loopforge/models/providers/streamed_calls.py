@@ -5,19 +5,14 @@ the index, they were one use of a tool that nobody offered. So were those of ser
 name with every piece. Imported where the client is made: it takes long.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from openai.types.chat.chat_completion_chunk import Choice, ChoiceDeltaToolCall
+from pydantic_ai.messages import ModelResponseStreamEvent
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIStreamedResponse
-
-if TYPE_CHECKING:
-    from openai.types.chat.chat_completion_chunk import Choice, ChoiceDeltaToolCall
-    from pydantic_ai.messages import ModelResponseStreamEvent
 
 
 @dataclass

@@ -4,8 +4,6 @@ A token of today's tokenizers holds about four bytes of English and two or three
 languages in UTF-8; the estimate rounds up, so that a prompt is rather too short than too long.
 """
 
-from __future__ import annotations
-
 
 def estimate(text: str) -> int:
     """About how many tokens a text has: its UTF-8 bytes over 3.5, rounded up."""

@@ -1,7 +1,5 @@
 """What can be set of voice notes; the setting is called `transcription_model`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting

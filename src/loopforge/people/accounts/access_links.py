@@ -4,8 +4,6 @@ A link's secret is a token of 16 random bytes, told once; only its digest is kep
 once. Does not know passwords' hashing, nor what a room is.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from loopforge.core.events import moment

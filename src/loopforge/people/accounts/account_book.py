@@ -4,8 +4,6 @@ Pure: facts in, answers out. A person whose name was forgotten has no account an
 else stands in the ledger. Knows no secrets, no sessions and no database.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import NamedTuple
 

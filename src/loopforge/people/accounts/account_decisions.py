@@ -7,8 +7,6 @@ processes never let two people in by one link, nor two under one name.
 Knows the book, the vault and who is present; does not know what there is to decide.
 """
 
-from __future__ import annotations
-
 import logging
 from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Sequence

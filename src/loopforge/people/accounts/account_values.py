@@ -1,7 +1,5 @@
 """What surfaces are shown of accounts: visitors, sessions, invites. Values, without any secret."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 

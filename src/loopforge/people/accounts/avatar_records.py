@@ -5,8 +5,6 @@ forgotten, so that its bytes are swept away. Of a person it goes when they are f
 know how a picture is made small, served or drawn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from loopforge.core.events import Erased, Event

@@ -3,8 +3,6 @@
 For people who look through their sessions, and for nothing else: the line says what it likes.
 """
 
-from __future__ import annotations
-
 LONGEST = 60
 
 _PROGRAMS = (

@@ -6,8 +6,6 @@ very transaction that writes the fact; what is no fact changes in a transaction 
 Knows rows; does not know who may do what.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Kept in memory alone, by a name that the caller chooses. Knows no accounts.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

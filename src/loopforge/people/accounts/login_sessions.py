@@ -6,8 +6,6 @@ process ended it. Then whoever asked to hear of it is told, so that open streams
 Does not begin or end sessions; knows no passwords.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable

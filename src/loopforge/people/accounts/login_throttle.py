@@ -12,8 +12,6 @@ no longer than proxies do.
 Knows names and addresses as words; does not know passwords. Kept in memory alone.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from msgspec import Struct, field

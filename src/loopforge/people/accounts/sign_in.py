@@ -4,8 +4,6 @@ Whoever knocks is not told whether the name or the password is wrong, neither in
 time it takes. Does not know cookies.
 """
 
-from __future__ import annotations
-
 from loopforge.core.events import moment
 from loopforge.core.people_events import AccountClosed, SignedOut
 from loopforge.errors import InputError, NotLetIn, Unknown

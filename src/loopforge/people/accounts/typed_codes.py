@@ -7,8 +7,6 @@ link's token, so a code lives for minutes or a day, is good once, and guesses ar
 Pure, but for the dice that are given. Does not know what a code opens.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

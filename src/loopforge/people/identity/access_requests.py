@@ -4,8 +4,6 @@ Pure: facts in, answers out. An account that was forgotten has never knocked. Do
 accounts are one person's, nor what becomes of a knock.
 """
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Literal
 

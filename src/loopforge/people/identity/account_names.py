@@ -4,8 +4,6 @@ A name is shown to people and written into what mates read, so it may neither lo
 else's nor like a sign that a room uses. Pure; whether a name is free is the book's to say.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -8,8 +8,6 @@ A link goes from an account straight to the person it means: who becomes somebod
 their accounts along. Pure: facts in, answers out. Whoever was forgotten is met anew.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from msgspec import Struct

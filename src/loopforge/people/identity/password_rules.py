@@ -3,8 +3,6 @@
 Pure; hashing is accounts/password_hashing.py's.
 """
 
-from __future__ import annotations
-
 import unicodedata
 
 from loopforge.errors import BadAccount

@@ -6,8 +6,6 @@ platform shows, and follows it. Which accounts are one person's says linked_iden
 know rooms, nor how somebody proves who they are (see account_linking.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from loopforge.core.events import Event

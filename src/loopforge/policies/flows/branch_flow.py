@@ -3,8 +3,6 @@
 Where one of the two does not answer, what the other said is consolidated alone.
 """
 
-from __future__ import annotations
-
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import (
     Answer,

@@ -6,8 +6,6 @@ What worked, what failed, the root cause, what to do otherwise, one insight. Whe
 so is checked by code (core/work/reflection_checks.py), and what is kept is decided there as well.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

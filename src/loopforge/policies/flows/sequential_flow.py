@@ -6,8 +6,6 @@ is judged by what can be seen, not by this mind, and looked back on by another (
 A small model is given its steps (small_steps.py).
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

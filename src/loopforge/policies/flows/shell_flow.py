@@ -3,8 +3,6 @@
 Another command that they reply, or "again", is run then; what else they reply is for another flow.
 """
 
-from __future__ import annotations
-
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Mind, Policy, Prompts, Thinking, call

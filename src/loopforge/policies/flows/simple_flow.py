@@ -4,8 +4,6 @@ breakglass is the same answer by the model that a person named: what else a task
 skipped, which stands on record.
 """
 
-from __future__ import annotations
-
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Mind, Policy, Prompts, Thinking, ask
 from loopforge.policies.flows.task_prompt import told_as_result, work_messages

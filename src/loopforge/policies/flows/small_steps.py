@@ -6,8 +6,6 @@ asked again, with other examples. What ran and what it printed is said as it was
 put back to the person. Knows a few kinds of file alone.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

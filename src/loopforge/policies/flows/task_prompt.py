@@ -6,8 +6,6 @@
 What grows stands at the end of what was there before, so that providers cache the rest.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopforge.core.action_plan import AgentActionPlan

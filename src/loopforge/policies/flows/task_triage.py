@@ -4,8 +4,6 @@ Asked only where the words of a task say nothing clear. An answer that names wha
 taken as none.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopforge.core.action_plan import AgentActionPlan

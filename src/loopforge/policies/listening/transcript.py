@@ -4,8 +4,6 @@ Each note is asked about by itself, and what is heard in all of them is one Tran
 in its place, too, that a note was not written down, where others were.
 """
 
-from __future__ import annotations
-
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Message, Mind, Policy, Prompts, Thinking, ask

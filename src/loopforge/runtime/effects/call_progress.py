@@ -4,8 +4,6 @@ What a tool says of itself is cut to a line and shown to people alone, never to 
 others may say anything there. Does not know when a use ends; whoever ends it says so.
 """
 
-from __future__ import annotations
-
 from math import isfinite
 
 from loopforge.core.text.name_labels import one_line

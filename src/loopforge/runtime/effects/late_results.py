@@ -7,8 +7,6 @@ process that dies takes them along: what is used again after a start is given wh
 Does not know what a quote is.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 

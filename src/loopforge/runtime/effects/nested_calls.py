@@ -10,8 +10,6 @@ text that was forgotten meanwhile is gone, and no call is made twice.
 Does not know who may use what: that is the site's to say, for each call anew.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field

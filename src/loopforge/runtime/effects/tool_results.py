@@ -3,8 +3,6 @@
 What is longer, and every file, is kept under its hash; tools read on from there.
 """
 
-from __future__ import annotations
-
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words

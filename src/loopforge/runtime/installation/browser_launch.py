@@ -4,8 +4,6 @@ The address goes by a file that only they can read: it may let in whoever has it
 can be read by everybody on the machine.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Mapping

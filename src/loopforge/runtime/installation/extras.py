@@ -11,8 +11,6 @@ here first, so that a person reads a sentence and a command in place of a traceb
 install anything.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from loopforge.errors import NotInstalled

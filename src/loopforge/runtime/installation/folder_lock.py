@@ -1,7 +1,5 @@
 """A lock on a folder, against whoever else on this machine holds it; it goes with its process."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import os

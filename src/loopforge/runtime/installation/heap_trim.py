@@ -5,8 +5,6 @@ leaves the process as large as it ever was. So a home asks for it back from time
 another C library nothing is done.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ctypes
 from collections.abc import Callable

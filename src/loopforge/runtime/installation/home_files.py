@@ -5,8 +5,6 @@ nobody writes, a device never ends, and a file of holes is a gigabyte in memory.
 written beside, then put in place whole, one at a time.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import hashlib

@@ -3,8 +3,6 @@
 Does not know where a setting comes from, nor read the environment: it is given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Two threads that load at once may each hold a module that the other needs; Pytho
 one of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable

@@ -5,8 +5,6 @@ processor time, memory and files it sets itself before it looks at the first byt
 here. What it is given goes in as its input, and what it finds comes back as its output.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Sequence

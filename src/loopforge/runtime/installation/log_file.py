@@ -3,8 +3,6 @@
 How a line looks as JSON is structured_log.py's, what can be set of it log_settings.py's.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What can be set of the log, besides how much of it is written."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -4,8 +4,6 @@ The system is asked from which of its addresses it would send to other networks;
 Does not know what listens there, nor what a firewall lets through.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import socket

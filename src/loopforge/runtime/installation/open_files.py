@@ -4,8 +4,6 @@ The usual soft limit of 1024 is meant for programs that use `select`; a home tha
 visit needs more, and every connection is a file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import resource

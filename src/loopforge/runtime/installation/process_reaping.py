@@ -6,8 +6,6 @@
 It has a session of its own, and what it started in that ends with it. Does not limit it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -4,8 +4,6 @@ Two JSON objects in the home's data which only its owner may read, written by th
 Does not know what a setting means, nor shows a key.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Knows no setting; what a value means, and whether it is allowed, is known where the table is.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path

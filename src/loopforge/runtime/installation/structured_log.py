@@ -7,8 +7,6 @@ Whatever runs for a stream (a lane and what it starts) says so once (`about`); i
 from then on, also those of libraries. A line that no lane wrote names a stream where its text does.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

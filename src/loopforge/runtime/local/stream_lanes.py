@@ -6,8 +6,6 @@ fed from the ledger: `wake` says only "look again". Hearing and stop do not pass
 Does not cover: several machines (the same port is to be served by a queue on PostgreSQL).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable

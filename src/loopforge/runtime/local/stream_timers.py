@@ -4,8 +4,6 @@ Does not cover: moments that outlive the process. What a stream waits for stands
 at the start every stream is looked into (`Timers`).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime

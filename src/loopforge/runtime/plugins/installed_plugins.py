@@ -5,8 +5,6 @@ plugin's module is imported when its group is asked for, so it is a light one: i
 needs where it is used.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What a setting may hold beyond its type and bounds, so that no home is kept from starting."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Who works on streams, and when."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol

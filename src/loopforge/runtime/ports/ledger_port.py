@@ -1,7 +1,5 @@
 """The ledger: append-only streams of events, read and followed."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Protocol, TypeVar
 

@@ -1,7 +1,5 @@
 """Memory: what was said comes back, where it may."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 

@@ -5,8 +5,6 @@ are not its own. By `RoomVoice` whoever took them has a mate say, in that room, 
 buttons under such a line, and where more of it is told, are asked of `OrderRoute` again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, Protocol
 

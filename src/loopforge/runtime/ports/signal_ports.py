@@ -1,7 +1,5 @@
 """What passes by on a stream and is kept nowhere: drafts, typing, stop."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """How the sinks of a home stand: a port, since pages show it and know no sink."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol

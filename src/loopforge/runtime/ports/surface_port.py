@@ -1,7 +1,5 @@
 """Where lines go out."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from msgspec import Struct

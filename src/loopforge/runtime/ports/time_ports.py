@@ -1,7 +1,5 @@
 """Time and dice, as the runtime is given them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Protocol
 

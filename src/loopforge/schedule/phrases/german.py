@@ -1,7 +1,5 @@
 """German words of when."""
 
-from __future__ import annotations
-
 from loopforge.schedule.phrases.phrase_patterns import PhraseTable
 
 _ONES = (

@@ -1,7 +1,5 @@
 """What a language's table of words is made of: its words for numbers and days, and its patterns."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping

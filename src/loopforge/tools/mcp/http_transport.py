@@ -4,8 +4,6 @@ It reaches public addresses and the one place that the owner wrote down, whateve
 (web/network_guard.py); an answer in JSON has a bound, and so has each event of a stream.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any

@@ -6,10 +6,8 @@ none: a line of four megabytes, full of numbers, took gigabytes. Does not know s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from types import TracebackType
+from types import TracebackType
+from typing import Any
 
 MOST_PARTS = 10_000
 """Values of one message, however deep, but for those that are taken as they are."""

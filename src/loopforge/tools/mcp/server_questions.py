@@ -7,8 +7,6 @@ Nothing waits meanwhile: the answer may come days later, after a restart, and go
 when that is forgotten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

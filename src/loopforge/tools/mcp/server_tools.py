@@ -4,8 +4,6 @@ Names are `SERVER_tool`. What a server gives is material, never an order. A serv
 first use; one whose tools nobody has listed yet is asked for them once the home is open (`learn`).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

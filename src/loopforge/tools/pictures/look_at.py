@@ -4,8 +4,6 @@ The picture is a file of the room by its handle or name; left out, the newest on
 lowest tier whose model sees, so the mate's own model need not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from loopforge.core.context_window import LARGEST_PICTURE, LONGEST_SIDE

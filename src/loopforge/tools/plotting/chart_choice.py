@@ -6,8 +6,6 @@ What is not said is chosen: along the axis the first column, upwards all that ar
 not know how a chart is drawn.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ in a font of the system; where there is none of those it knows, in Pillow's own,
 without marks alone.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import unicodedata

@@ -4,8 +4,6 @@ The table is a file of the room by its handle, or written into the call; it is r
 program that is held to limits (`plot_child.py`).
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

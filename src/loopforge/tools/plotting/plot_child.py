@@ -8,8 +8,6 @@ strangers, so the program may use SECONDS of a processor and MEMORY bytes of add
 write no file; nothing of a home is in its memory.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

@@ -7,8 +7,6 @@ it; tables of Markdown. The first row names the columns, unless all of it are nu
 not cover: cells that span others, days that are written 03/04/2026.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@
 Does not know who may use what: each call of a tool goes by the door, as an effect of its own.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Sequence

@@ -6,8 +6,6 @@
 A name that Python does not allow is changed: `git.log` is `git_log`, an argument `from` is `from_`.
 """
 
-from __future__ import annotations
-
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence

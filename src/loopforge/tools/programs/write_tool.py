@@ -5,8 +5,6 @@
 Each use of such a tool is a program (python_tool.py): its calls are judged one by one.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping

@@ -6,8 +6,6 @@ which /proc/1/environ would show in spite of `--clearenv`. Real root is exempt f
 processes, even within a user namespace: as root it is started as RUNNER.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

@@ -5,8 +5,6 @@ in the home, all of them go, for a copy of it may lie there. Workspaces of tasks
 names, lie beside them and stay. Does not know what runs in them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

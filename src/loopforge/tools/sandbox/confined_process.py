@@ -9,8 +9,6 @@ process namespace of its own. Cancelling `run_confined` is how it is stopped. If
 dies, all of its sandboxes do. Does not know who asked, nor whether they may.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

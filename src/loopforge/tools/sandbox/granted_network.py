@@ -11,8 +11,6 @@ Needs python3 among the system's own programs. Does not cover UDP, names that th
 itself, and programs that use no proxy: they find no network.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """What a program in the sandbox may use: time, memory, processes, open files, disk, output."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

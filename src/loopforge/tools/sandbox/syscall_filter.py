@@ -7,8 +7,6 @@ and every call newer than those that were judged here. Another architecture's ca
 User namespaces are not its business: `--disable-userns` forbids them, whichever call asks.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -11,8 +11,6 @@ is open lies nowhere. Not counted: buffers of pipes and sockets, which the limit
 processes bound.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from contextlib import suppress

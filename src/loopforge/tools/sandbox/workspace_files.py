@@ -9,8 +9,6 @@ the way is opened by itself, from the one above it, and no link is followed, not
 Blocking, and quick: call it in a thread. Does not know what is in a file, nor trust it.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """arXiv, as a tool: papers that fit some words, their titles or abstracts, or one paper whole."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, ParseError, fromstring

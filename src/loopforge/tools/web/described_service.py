@@ -10,8 +10,6 @@ sent, and stand in nothing that is told or kept. docs/tools.md says what a file 
 Does not cover: signing requests, OAuth, uploads, answers in parts. An MCP server does.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ It may stand in the owner's own network; where it leads on to may not. What it a
 no more than any page.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

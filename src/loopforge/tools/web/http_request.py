@@ -4,8 +4,6 @@ Goes to that place and no other: where it leads on to is not asked, so that no k
 gets there. What is packed is unpacked only as far as the bound on its size.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

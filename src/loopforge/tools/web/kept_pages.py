@@ -1,7 +1,5 @@
 """Texts from the web that were read a short while ago, so that the next part is of the same one."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple

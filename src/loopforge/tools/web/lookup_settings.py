@@ -1,7 +1,5 @@
 """What can be set of the tools of the web: where search, Wikipedia and arXiv are asked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from loopforge.errors import BadSettings

@@ -8,8 +8,6 @@ are those of one's own network, as "name:port", that the owner of a home named.
 Does not cover: what a public address does with a request, and proxies, which are not used.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence

@@ -5,8 +5,6 @@ limits; what is plain text is decoded here. What people cannot see on a screen i
 of it. Does not know where it came from, nor who wants it.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Awaitable, Callable

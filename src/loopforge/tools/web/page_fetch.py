@@ -7,8 +7,6 @@ first. What is packed is unpacked only as far as the bound on its size. Does not
 says, nor who wants it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import zlib

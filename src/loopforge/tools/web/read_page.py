@@ -5,8 +5,6 @@ address that nobody in the room gave, and that no page or search showed, is put 
 (`Tool.address`). A page that was read is kept for a while: its next part is of the same page.
 """
 
-from __future__ import annotations
-
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
 from loopforge.tools.web.kept_pages import KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings, inside_of

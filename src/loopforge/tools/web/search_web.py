@@ -1,7 +1,5 @@
 """Searching the web, as a tool: a SearXNG, or what answers as it does, where the owner set one."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

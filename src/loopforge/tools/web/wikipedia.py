@@ -4,8 +4,6 @@ Any MediaWiki with TextExtracts answers just so. Its plain text has no links and
 these are wanted, the article's address is told, which `read_page` reads.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from loopforge.errors import InputError

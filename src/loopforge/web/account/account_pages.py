@@ -4,8 +4,6 @@ A one-time link and an invite first show a page, and are spent only by its butto
 fetch links to preview them spend nothing.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

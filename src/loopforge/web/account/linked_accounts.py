@@ -4,8 +4,6 @@ A code made here is typed there, or one made there is typed here; either way the
 they are, and the other self becomes them. Knows no platform.
 """
 
-from __future__ import annotations
-
 from litestar import post
 from litestar.response import Template
 

@@ -6,8 +6,6 @@ are in settings_page.py, people and invites in people_invites.py, usage in usage
 in ledger_page.py.
 """
 
-from __future__ import annotations
-
 import asyncio
 from datetime import datetime
 from typing import Any

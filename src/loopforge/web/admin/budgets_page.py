@@ -4,8 +4,6 @@ Only what the owner sets is set here; budgets of the settings are changed among 
 each room, person and tool spent this month stands below, rooms called as the owner may know them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from litestar import Response, get, post

@@ -4,8 +4,6 @@ The forms for a model are those of the page of models (model_keys.py takes them)
 somebody is the page of invites.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from zoneinfo import available_timezones
 

@@ -5,8 +5,6 @@ in they see neither words nor the title, nor all of its slug, by which it is fou
 named by the end of that. What they may read of other rooms is what they saw as members.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ they see that something happened, when, and which kind. Of a turn's record no wo
 "why?" shows them, to whom it may.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -4,8 +4,6 @@ A fetch goes on when the page is left; the list asks for itself anew while one r
 somebody has is taken by its path, or sent by a browser: then it goes to the disk as it comes.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -4,8 +4,6 @@ What is given is tried first: which models it opens, and what the first of them 
 if that went well, or if the owner wants it all the same. No page ever shows a key.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from litestar import Response, post

@@ -4,8 +4,6 @@ Forgetting is shown in figures before it is done. The owner cannot close or forg
 nobody could let them in again but the machine itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

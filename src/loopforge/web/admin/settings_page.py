@@ -3,8 +3,6 @@
 Every change is on record and can be undone. What a setting means is known elsewhere.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import datetime

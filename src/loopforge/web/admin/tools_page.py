@@ -3,8 +3,6 @@
 The owner asks a server anew for its tools, and takes those that it describes otherwise than before.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from litestar import Response, get, post

@@ -5,8 +5,6 @@ owed to its places, as far as they may see what it was. Sending again is for who
 and for the owner, who keeps house.
 """
 
-from __future__ import annotations
-
 from litestar import get, post
 from litestar.response import Redirect, Template
 from msgspec import Struct

@@ -4,8 +4,6 @@ Bars are SVG with presentation attributes, for the content security policy allow
 attribute; each figure stands beside its bar in words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Annotated

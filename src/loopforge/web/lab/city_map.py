@@ -10,8 +10,6 @@ Knows no run: what a moment puts into these buildings is said in lab_pages.py an
 template.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Sequence
 from functools import lru_cache

@@ -5,8 +5,6 @@ Two runs are set out at the same step, with where they part and what became of i
 (lab/inspect/run_diff.py).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any

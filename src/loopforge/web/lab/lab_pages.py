@@ -4,8 +4,6 @@ Everybody who is signed in may look; the owner alone starts, takes up, forks and
 is like by itself is in run_viewer.py. Reading logs is work for a thread, never for the loop.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ A mood is one word made of the bands that a robot was shown of its feelings; the
 names it. Knows no request and no file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

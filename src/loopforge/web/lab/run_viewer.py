@@ -4,8 +4,6 @@ The page shows one step whole, without any script; the script plays, with steps 
 pages. The stream tells how far the run has come, never what happened: whoever is told asks for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial

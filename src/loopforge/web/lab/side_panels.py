@@ -4,8 +4,6 @@ Each is a page of its own, and the same as a fragment for the page of the run. T
 from the lab (decision_why.py, robot_lives.py); here they are only set out to be looked at.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal

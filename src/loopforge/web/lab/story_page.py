@@ -4,8 +4,6 @@ Stories are told by the lab (story_text.py), and the last ones kept, for telling
 while. A long one is shown a few days at a time: those about a step or a day, or what it came to.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 

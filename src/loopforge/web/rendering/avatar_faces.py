@@ -7,8 +7,6 @@ always stands beside a face.
 Knows nothing of rooms and pages.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable

@@ -5,8 +5,6 @@ dear and often wrong, and a lexer that is slow on hostile text is not on the lis
 some screenfuls of one text is shown without colours.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import groupby
 from typing import Any

@@ -4,8 +4,6 @@ One that cannot be read is shown as it was written. What the converter makes is 
 written out here: its own writing lets signs of HTML in a formula's words through.
 """
 
-from __future__ import annotations
-
 from html import unescape
 from xml.etree.ElementTree import Element, tostring
 

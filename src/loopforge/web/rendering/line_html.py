@@ -8,8 +8,6 @@ puts the words in if the reader has that line.
 Knows nothing of who may see what.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, cast

@@ -6,8 +6,6 @@ A listener is given only what its person may see. One that does not read falls b
 its browser comes again and is given what it missed. Nothing here is kept.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

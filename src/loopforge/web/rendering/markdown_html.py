@@ -9,8 +9,6 @@ The work is bounded: a text that is too long or nests too wildly is shown as it 
 nothing of rooms; who may be mentioned is given.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

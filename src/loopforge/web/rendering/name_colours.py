@@ -1,7 +1,5 @@
 """The colours of mates' names in the browser, darker or lighter until they are legible (WCAG 2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Tools in groups, by what people are told: whether they ask, and who may have them used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import groupby
 

@@ -5,8 +5,6 @@ one; only those that somebody has now are given out, and to nobody who is not si
 edit mates may give a mate one.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from litestar import Response, get, post

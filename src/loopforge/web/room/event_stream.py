@@ -5,8 +5,6 @@ ways goes out once. A browser that comes again names the last event it has (Last
 that is new names the last one on it (`after`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from functools import partial

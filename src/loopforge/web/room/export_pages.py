@@ -4,8 +4,6 @@ They are made while they are sent. Who may see a room takes along what they see 
 may be had by everybody who may read it; and what is told of a person, by that person alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 

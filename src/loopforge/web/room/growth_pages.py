@@ -4,8 +4,6 @@ Everybody who is signed in may read the story; what came from a talk stands ther
 who may see the lines that it rests on. The owner of the home alone changes anything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, get_args

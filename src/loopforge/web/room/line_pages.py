@@ -4,8 +4,6 @@ Each is one of the rooms' own verbs; what a person may see decides of which line
 and the rooms decide whose lines may be changed. The page is told by the stream.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import regex

@@ -3,8 +3,6 @@
 Pure, but for the roster that is asked which handles are taken. Knows no page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Everybody who is signed in may look at mates and try them; the owner of the home
 page is addressed by the mate's handle; a file that holds no mate, by its name (bob.md).
 """
 
-from __future__ import annotations
-
 import asyncio
 import fnmatch
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 Nothing is counted here: sums come from usage, rates from the runs as the Factory keeps them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from datetime import timedelta
 from urllib.parse import quote

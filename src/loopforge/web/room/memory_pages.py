@@ -6,8 +6,6 @@
 Who may see and do what is decided in chat/memories/memory_service.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote

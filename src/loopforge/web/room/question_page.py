@@ -4,8 +4,6 @@ The page is for whoever sees the question in the room; whether their answer coun
 say. It works without scripts, and on a phone.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from litestar import Response, get, post

@@ -4,8 +4,6 @@ Everything a form does here is a command of the rooms (/remind and others), so t
 asked as it is there; what was typed stays. It works without scripts, and on a phone.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from litestar import Response, get, post

@@ -4,8 +4,6 @@ Everything a form does here is a command of the rooms; the page is told by the s
 that wants JSON (the page's own script) gets JSON, any other is sent back to the room.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any

@@ -5,8 +5,6 @@ withheld from each of them alike. A record of another room, or of a time when th
 does not exist.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import msgspec

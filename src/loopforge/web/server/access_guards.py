@@ -12,8 +12,6 @@ the last three is public, and a test counts those.
 Then come the tokens of forms (form_csrf.py).
 """
 
-from __future__ import annotations
-
 from litestar.datastructures import State
 from litestar.di import Provide
 from litestar.enums import ScopeType

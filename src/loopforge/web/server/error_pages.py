@@ -4,8 +4,6 @@ A sentence of ours is shown as it is. What is wrong with the machine is told to 
 and a mistake of ours is in the log. Knows no page but that of an error.
 """
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

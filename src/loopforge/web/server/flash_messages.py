@@ -4,8 +4,6 @@ Addresses carry its number alone: what stands in an address could be written by 
 be read as the site's own word. Kept in memory, for who made the change.
 """
 
-from __future__ import annotations
-
 from itertools import count
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping

@@ -14,8 +14,6 @@ signed in with keeps a cookie that says so, by which its wrong passwords are cou
 Does not know who may do what.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from base64 import urlsafe_b64encode

@@ -5,8 +5,6 @@ streams go at once; their browsers come again by themselves. Where the system ha
 another connection, the others go on, and the log says so.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -7,8 +7,6 @@
 Imports nothing of the web, since commands tell the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Protocol
 from urllib.parse import urlsplit

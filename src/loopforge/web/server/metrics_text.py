@@ -4,8 +4,6 @@ The text exposition format, written by hand: six families of samples. Served at 
 brings the token of the setting `metrics_token`; without one there is no such page.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date

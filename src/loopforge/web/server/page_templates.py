@@ -1,7 +1,5 @@
 """The templates' environment: what pages may call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo

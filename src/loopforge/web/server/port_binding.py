@@ -4,8 +4,6 @@ One that is taken is a clear error, or, where nobody asked for that very one, th
 taken. Imports nothing of the web, so that a home starts quickly.
 """
 
-from __future__ import annotations
-
 import errno
 import socket
 

@@ -8,8 +8,6 @@
 Counted by person, not by address: behind a proxy everybody has the same one. Kept in memory alone.
 """
 
-from __future__ import annotations
-
 import math
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping

@@ -3,8 +3,6 @@
 Outermost of all, so that nothing leaves without them; a handler may set a stricter one itself.
 """
 
-from __future__ import annotations
-
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 

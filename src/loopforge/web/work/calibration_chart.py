@@ -3,8 +3,6 @@
 Drawn as the charts of the Factory's reports are; what it says stands beside it in words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

@@ -7,8 +7,6 @@ For anybody else the task does not exist, as a room that one is not in. What the
 decided in work/threads/task_rights.py. The command line is the owner's, and shows all.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import NamedTuple
 

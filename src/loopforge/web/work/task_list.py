@@ -4,8 +4,6 @@ A task is given here by the owner alone; others give theirs where they talk with
 sees those that task_access.py lets them see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any
 

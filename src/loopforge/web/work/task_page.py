@@ -4,8 +4,6 @@ Every form is bound to what was shown: a result that has changed since is not ta
 one before. What is refused is said where the form stands.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated, Any, Literal
 

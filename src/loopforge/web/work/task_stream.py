@@ -4,8 +4,6 @@ It tells how far the task has come, never what happened: the page asks for itsel
 nobody is shown by the stream what the page would not show them.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from functools import partial

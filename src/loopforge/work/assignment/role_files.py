@@ -4,8 +4,6 @@ Where a task names a mate of the home, it is that mate in the role: its characte
 prompt and tools beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path

@@ -5,8 +5,6 @@ with it which tools there are, and how what it runs is confined. A program is ju
 by the task as it stands then: one that was stopped has nothing more done.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from msgspec.structs import replace

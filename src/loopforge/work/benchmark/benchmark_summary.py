@@ -4,8 +4,6 @@ An instance is resolved where one of its attempts was. Arms are compared over th
 both had. Does not know what the instances are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import Struct

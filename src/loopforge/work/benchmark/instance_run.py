@@ -7,8 +7,6 @@ as far as the home's `work_learning` says. Nobody answers during a benchmark: wh
 once. Does not know which models there are, nor who looks at the results.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Sequence

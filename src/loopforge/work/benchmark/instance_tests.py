@@ -6,8 +6,6 @@ What the task changed of files that the test patch changes does not count, as in
 output is read: a run of tests went well if it ended with 0.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shlex
 from collections.abc import Sequence

@@ -11,8 +11,6 @@ all, is not even read.
 Source: Jimenez et al. 2024, SWE-bench, appendix A.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

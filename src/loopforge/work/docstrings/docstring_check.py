@@ -12,8 +12,6 @@ byte. It knows nothing of Loopforge. Does not cover: docstrings of modules, and 
 be (private names, tests, functions within functions, overloads, setters of properties).
 """
 
-from __future__ import annotations
-
 import ast
 import base64
 import io

@@ -7,8 +7,6 @@ The code is read by `docstring_check.py`, a process that is held to limits: it c
 and from models. Does not know where files come from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar

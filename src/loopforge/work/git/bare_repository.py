@@ -8,8 +8,6 @@ what was made here, no working tree, no attributes. A result comes in as the bar
 every object of it checked, and bounded.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Sequence
 from datetime import datetime

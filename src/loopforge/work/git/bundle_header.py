@@ -6,8 +6,6 @@
 (an empty line, then the pack)
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ another file system or to whoever reads them, links that lead out, repositories 
 that make git itself run or fetch something. What stood there before is the owner's, and stays.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

@@ -4,8 +4,6 @@ A mate's words go into it as words: no escape, no sign that is not seen, and no 
 would say who else signed it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ All but pushing is within the sandbox. A push is made from the person's own repo
 that was proposed, to a remote that they configured, and the owner is asked each time.
 """
 
-from __future__ import annotations
-
 import shlex
 
 from loopforge.errors import InputError

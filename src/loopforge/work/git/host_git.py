@@ -8,8 +8,6 @@ to page, sign or compare with, and no more memory, time and disk than it may use
 ended. Does not know what it is asked for.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

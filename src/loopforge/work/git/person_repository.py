@@ -6,8 +6,6 @@ only from where it was seen to stand, in one step; where it is checked out, the 
 git's own merge of two trees, which refuses to touch what the person changed and did not commit.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Collection, Mapping, Sequence

@@ -7,8 +7,6 @@ signatures, and with what stood in them only for a while. Raises RepositoryError
 taken over, with the reasons.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime

@@ -3,8 +3,6 @@
 Values alone; git is asked elsewhere.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Literal
 

@@ -7,8 +7,6 @@ A file of the home, so that whoever can write there may do it by hand as well. R
 repository is; changes nothing in it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

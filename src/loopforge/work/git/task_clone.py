@@ -5,8 +5,6 @@ filters or configuration that the task made, it does there. What comes out is by
 nobody.
 """
 
-from __future__ import annotations
-
 import shlex
 
 from loopforge.errors import RepositoryError

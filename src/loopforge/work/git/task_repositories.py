@@ -14,15 +14,13 @@ lease, and ask who may do what. Does not cover: repositories within repositories
 storage, histories that are shallow or in sha256.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import shutil
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -31,6 +29,7 @@ from msgspec.structs import replace
 from loopforge.core.mates.mate_file import slug
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.runtime.installation.folder_lock import locked
+from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Clock
 from loopforge.work.docstrings.docstring_process import FilePair, only_docstrings
 from loopforge.work.git.bare_repository import TaskShelf
@@ -44,9 +43,6 @@ from loopforge.work.git.registered_repositories import RegisteredRepositories
 from loopforge.work.git.task_clone import REF, TaskClone
 from loopforge.work.workspace.task_workspace import Workspaces, folder_name
 from loopforge.work.workspace.workspace_settings import workspaces_of
-
-if TYPE_CHECKING:
-    from loopforge.runtime.plugins.setting_declarations import PluginSettings
 
 FOLDER = "data/work"
 RECORD = "repository.json"

@@ -3,8 +3,6 @@
 For a task's shelf and for people's repositories alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from loopforge.errors import RepositoryError

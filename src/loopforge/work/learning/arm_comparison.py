@@ -8,8 +8,6 @@ Compared honestly where each task was one of these by lot (`work_learning = "spl
 tasks may differ. Attempts of one task are not independent, so that of each task its first counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

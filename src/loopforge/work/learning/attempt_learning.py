@@ -8,8 +8,6 @@ something to learn. It is none where money, a missing model or a person ended th
 nobody is to be asked then. A small model is not asked to look back.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from datetime import datetime

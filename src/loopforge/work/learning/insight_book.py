@@ -13,8 +13,6 @@ gave the task: they see it, correct it, lock it, let it go like all else. It may
 Decided here and nowhere else. Does not know what is asked of models.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import NamedTuple

@@ -5,8 +5,6 @@
 Reads the record alone; what a mind said of itself is no part of it but its estimate. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Each stands only under the line that it is for, and while that is still to be decided.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from loopforge.core.effect_states import EffectProposed

@@ -10,8 +10,6 @@
 A task of no room is limited by none. Who sees a task is decided where it is shown. Pure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from msgspec import Struct

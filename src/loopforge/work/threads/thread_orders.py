@@ -6,8 +6,6 @@ A yes or a no is for what was shown: what the line tells of that it answers, els
 stood where it was said, before it was. What has moved on since is refused, and nothing is done.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from loopforge.core.effect_states import EffectProposed

@@ -12,8 +12,6 @@ for the event it tells of, so that a new start says nothing twice.
 Stop in the room stops its task; a thumb on a line of the task rates it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -13,8 +13,6 @@ One task at a time belongs to a room. Who may have nothing done there by tools s
 Files that were given go into the workspace, at `in/`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase

@@ -7,8 +7,6 @@ Nothing is written where a look finds nothing new. The repository is read as git
 objects; no file of a task is touched. A look that fails is made again at the next ring.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime

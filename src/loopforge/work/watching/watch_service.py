@@ -4,8 +4,6 @@ Every method appends facts; the world does the rest, in this process or in the o
 home.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path

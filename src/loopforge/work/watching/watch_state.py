@@ -1,7 +1,5 @@
 """What is true of a watch over a repository, folded from its stream."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from zoneinfo import ZoneInfo
 

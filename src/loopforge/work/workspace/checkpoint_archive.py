@@ -7,8 +7,6 @@ Each task has what is its own, so that deleting it leaves nothing. What is read 
 name. One process at a time writes a task. Knows nothing of the sandbox, nor of what files mean.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

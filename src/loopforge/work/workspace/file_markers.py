@@ -7,8 +7,6 @@ What stands within a fenced block or between backticks is code, where `<<` shift
 here-documents; it names no file. Does not know whether there is such a file, nor who may have it.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping

@@ -7,8 +7,6 @@ next try can be exact. Line ends of the file are kept where the words were given
 unified patches, the counts of lines are set right, which models get wrong.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What can be set of the workspaces of tasks; the names begin with `workspace_`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass

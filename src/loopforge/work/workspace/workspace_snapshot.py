@@ -4,8 +4,6 @@ Looks at the workspace from outside, follows no link, and believes no time stamp
 and hashed. Blocking: call it in a thread. Does not know where the bytes are kept.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -5,8 +5,6 @@ the tool says so. Nothing here reaches out of it; commands, searches and patches
 What they give is a stranger's text, and marked so, as that of every tool that is not `trusted`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shlex
 

@@ -4,8 +4,6 @@ Pure: account_setup.py asks, this judges. Does not cover what a server's own rul
 AutoMod) do to single messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Whom a message of ours may ring on Discord: nobody, whatever stands in it."""
 
-from __future__ import annotations
-
 import discord
 
 NOBODY = discord.AllowedMentions.none()

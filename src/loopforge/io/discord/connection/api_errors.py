@@ -4,8 +4,6 @@ Tells apart what ends for good (a right that is missing, a channel that is gone)
 another try. Does not try anything itself.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterable

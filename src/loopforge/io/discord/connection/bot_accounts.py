@@ -3,8 +3,6 @@
 Waits for an account that is about to be back. Does not send, and does not start anybody.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 from collections.abc import Iterator, Mapping, Sequence

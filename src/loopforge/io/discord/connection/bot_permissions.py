@@ -1,7 +1,5 @@
 """The permissions that an account of Discord needs, and the address that invites it with them."""
 
-from __future__ import annotations
-
 import discord
 
 NEEDED = {

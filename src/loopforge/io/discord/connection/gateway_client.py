@@ -7,8 +7,6 @@ the channel of a message, the connection does end, and what was missed is read. 
 anything, and does not start again by itself (surface.py does).
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections import deque

@@ -3,8 +3,6 @@
 Does not know where a value comes from.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from msgspec import Struct

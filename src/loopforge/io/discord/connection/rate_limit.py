@@ -6,8 +6,6 @@ here, well below that; what is read after a gap leaves some of it to what people
 know single routes: the library waits for those. Answers to commands and files are not limited.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager

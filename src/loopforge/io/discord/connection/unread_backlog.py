@@ -9,8 +9,6 @@ So what is newest in the ledger is a watermark: what was said before it, and is 
 was heard. Does not read anything.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

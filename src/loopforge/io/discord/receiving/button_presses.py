@@ -8,8 +8,6 @@ view, and a press after a restart is a press like any other. Discord wants an an
 seconds. Does not know what a press comes to (in platforms/).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping

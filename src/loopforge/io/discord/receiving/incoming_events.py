@@ -8,8 +8,6 @@ account or a webhook, is not heard. A message that is refused is answered with t
 somebody waits for one. Does not send anything else, and does not know rooms.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import defaultdict, deque

@@ -17,8 +17,6 @@ is not obeyed late, since what it was to stop is over. Does not know what is don
 nor the order with what is heard meanwhile (incoming_events.py keeps that).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from datetime import timedelta

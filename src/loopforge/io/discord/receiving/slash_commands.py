@@ -5,8 +5,6 @@ there. Discord wants an answer within three seconds: what takes longer is announ
 know what a command does.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import logging

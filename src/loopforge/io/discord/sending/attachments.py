@@ -3,8 +3,6 @@
 Limits are looked at before anything is fetched. Does not know rooms.
 """
 
-from __future__ import annotations
-
 import io
 import logging
 from collections.abc import Sequence

@@ -12,8 +12,6 @@ something is to be shown is typing_updates.py's, when a line bears which mark th
 status_reactions.py.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

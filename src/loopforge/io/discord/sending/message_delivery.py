@@ -11,8 +11,6 @@ back, and only what is missing is posted. Does not decide when to try again
 (runtime/delivery_worker.py).
 """
 
-from __future__ import annotations
-
 import logging
 from datetime import timedelta
 

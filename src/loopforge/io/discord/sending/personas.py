@@ -8,8 +8,6 @@
 The same voice posts, changes and takes away. Every failure is a SendFailed. Does not cut texts.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias, TypeVar

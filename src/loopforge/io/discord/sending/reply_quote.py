@@ -6,8 +6,6 @@ words are not told there either. Formatting is taken off, so that it cannot reac
 what was hidden as a spoiler stays hidden. Does not send.
 """
 
-from __future__ import annotations
-
 import re
 
 from loopforge.chat.room.room_store import PREFIX as ROOM

@@ -9,8 +9,6 @@ Their calls are made once and never again by themselves: a webhook knows no nonc
 reads the channel back first. Does not cover direct messages, which have none.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

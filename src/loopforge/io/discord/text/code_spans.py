@@ -5,8 +5,6 @@ hold something; a span of code ends at the next run of as many backticks. A back
 meaning of the mark after it. Tildes make no fence.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator

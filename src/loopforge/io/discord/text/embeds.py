@@ -8,8 +8,6 @@ A quoted row calls no mate, and what is in it ends neither the row nor its mark.
 Discord gives, pictures are left out, and the address of a page, which stands in the line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 

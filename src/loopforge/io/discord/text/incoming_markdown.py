@@ -8,8 +8,6 @@ and `thread_name` obey Discord's rules for names.
 Has no clock: times are told as UTC, never as "an hour ago". Does not know who is in the room.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

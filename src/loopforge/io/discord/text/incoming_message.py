@@ -4,8 +4,6 @@ Marks around ids become names. Who mentions one of our bots calls its mate; who 
 is there for many calls the mate that they name, or else its first. Makes no request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import discord

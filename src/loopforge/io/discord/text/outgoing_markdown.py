@@ -7,8 +7,6 @@ kept from doing so; that no mention is allowed stands in the request besides. Co
 Does not know who could be mentioned: whoever shall be, is mentioned by the one who sends.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

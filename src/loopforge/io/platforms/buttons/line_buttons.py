@@ -9,8 +9,6 @@ after every restart. Whoever pressed is told alone what came of it. Does not kno
 shows buttons, nor what goes on beside rooms.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import TypeAlias

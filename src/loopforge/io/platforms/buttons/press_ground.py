@@ -4,8 +4,6 @@ Whoever presses is in the room from then on, as if they had spoken there. Does n
 button says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Pure: account_setup.py asks, this judges. Does not cover in which groups a bot i
 say that.
 """
 
-from __future__ import annotations
-
 import telegram
 from loopforge.io.platforms.account_findings import AccountFinding
 

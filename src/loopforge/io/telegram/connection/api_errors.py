@@ -11,8 +11,6 @@
 Nothing of an error is passed on that could hold the token, which stands in every address.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Pure. Does not know tokens, and asks nothing.
 """
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlsplit
 

@@ -10,8 +10,6 @@ Behind @ stands the bot for which messages are numbered, over all its chats; els
 numbered in the chat itself. Pure. Knows no rooms.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Who manages a group of Telegram, and whether a bot of ours is in it: asked, then known."""
 
-from __future__ import annotations
-
 from telegram.error import BadRequest, Forbidden, InvalidToken, TelegramError
 
 import telegram

@@ -9,8 +9,6 @@ ever.
 Does not know what an update means.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """How much of one bot Telegram takes: waits that it asks for, drafts in groups, wrong codes."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager

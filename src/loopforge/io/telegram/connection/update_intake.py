@@ -12,8 +12,6 @@ The messages of an album come one by one, and are taken in as one, with a moment
 Does not know what an update means, but that a group which becomes a supergroup stays one chat.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence

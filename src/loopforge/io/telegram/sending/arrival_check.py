@@ -19,8 +19,6 @@ remembered between tries, and where Telegram asks for patience the look goes on 
 know what was to be said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence, Set
 from itertools import count
 from typing import NamedTuple

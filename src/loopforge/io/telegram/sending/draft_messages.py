@@ -4,8 +4,6 @@ Asked and changed under the lock of the place, so that no draft is posted after 
 draft was is in the ledger, too. Knows keys of places and turns; sends nothing.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

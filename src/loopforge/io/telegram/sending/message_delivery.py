@@ -7,8 +7,6 @@ put right by an edit, which changes nothing where it is right already.
 Knows lines and their words; does not know when something is due.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence

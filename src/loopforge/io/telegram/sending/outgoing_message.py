@@ -4,8 +4,6 @@ Knows bots and chats; does not know rooms, nor how a line is worded (see termina
 what of it stands there already (see arrival_check.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -5,8 +5,6 @@ is a message that is edited, seldom enough that lines are not held up (api_error
 in the ledger, and the line takes its place.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

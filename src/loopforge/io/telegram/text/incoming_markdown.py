@@ -7,8 +7,6 @@ stays as it was written.
 Does not know who is in the room.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

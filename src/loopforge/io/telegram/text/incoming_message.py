@@ -3,8 +3,6 @@
 Knows Telegram's messages; does not know rooms, and fetches nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple

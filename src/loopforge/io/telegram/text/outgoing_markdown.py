@@ -6,8 +6,6 @@ A text is cut before it is rendered: markup that a cut parts is shown as it was 
 So is all of a text that would take long to read.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from itertools import accumulate

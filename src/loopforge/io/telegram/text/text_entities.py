@@ -4,8 +4,6 @@ Offsets and lengths are UTF-16 code units. Two entities are apart or one lies wi
 Knows no words of the house.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec import Struct

@@ -3,8 +3,6 @@
 Explicit statements, so that later changes of `schema.py` do not change history.
 """
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0001"

@@ -3,8 +3,6 @@
 Secrets stand here and in no event; these tables have no history and no triggers.
 """
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0002"

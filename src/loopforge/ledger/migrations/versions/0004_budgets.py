@@ -5,8 +5,6 @@ refuse such a ledger in one sentence. What was spent before is not filled in: bu
 on.
 """
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0004"

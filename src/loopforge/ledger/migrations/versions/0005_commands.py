@@ -3,8 +3,6 @@
 They refuse such a ledger in one sentence, in place of writing into one of which they read a part.
 """
 
-from __future__ import annotations
-
 revision = "0005"
 down_revision = "0004"
 
