@@ -140,6 +140,7 @@ def test_a_plugin_whose_settings_are_none_is_named(
             "parrot",
             r"'parrot' of loopforge.policies is no mind, .* uninstall",
         ),
+        ("parrot/1", "/1", "'parrot' of loopforge.policies is no mind"),
         ("parrot/1", "talk/9", "are called 'talk'. Give one another"),
         ("lambda prompts: parrot", "lambda prompts: 1 / 0", "'parrot' of loopforge.policies fails"),
         (

@@ -143,7 +143,7 @@ def installed_minds() -> dict[str, Mind]:
     """Every mind, by name. Raises BadSettings for what is none, or has the name of another."""
     found: dict[str, Mind] = {}
     for entry, mind in installed(MINDS).items():
-        if not isinstance(mind, Mind):
+        if not isinstance(mind, Mind) or not str(mind.version).partition("/")[0].strip():
             raise BadSettings(
                 f"The plugin {entry!r} of loopforge.policies is no mind, such as "
                 f"Mind('{entry}/1', make). Mend or uninstall that package."

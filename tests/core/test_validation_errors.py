@@ -14,6 +14,7 @@ class Whistle(Struct, forbid_unknown_fields=True):
 
     pitch: int = 0
     much: bool = field(name="loud", default=False)
+    name: str = ""
 
 
 class Kettle(Struct, forbid_unknown_fields=True):
@@ -24,6 +25,7 @@ class Kettle(Struct, forbid_unknown_fields=True):
     lids: tuple[Literal["tin", "glass"], ...] = ()
     whistles: tuple[Whistle, ...] = ()
     of: Whistle | None = None
+    sizes: dict[str, int] = {}
 
 
 @pytest.mark.parametrize(
@@ -31,31 +33,39 @@ class Kettle(Struct, forbid_unknown_fields=True):
     [
         (
             {"heat": "hot"},
-            "Invalid enum value 'hot' - at `$.heat`; it is one of low, high",
+            "`heat` cannot be 'hot'; it is one of low, high",
         ),
         (
             {"lids": ["tin", "wood"]},
-            "Invalid enum value 'wood' - at `$.lids[1]`; it is one of tin, glass",
+            "`lids[1]` cannot be 'wood'; it is one of tin, glass",
         ),
         (
             {"lid": []},
-            "Object contains unknown field `lid`; known are heat, cups, lids, whistles, of",
+            "there is no key `lid`; known are heat, cups, lids, whistles, of, sizes",
         ),
         (
-            {"whistles": [{}, {"tone": 3}]},
-            "Object contains unknown field `tone` - at `$.whistles[1]`; known are pitch, loud",
+            {"whistles": [{}, {"name": "shrill", "tone": 3}]},
+            "whistle 2 (shrill): there is no key `tone`; known are pitch, loud, name",
         ),
         (
             {"of": {"pich": 3}},
-            "Object contains unknown field `pich` - at `$.of`; known are pitch, loud",
+            "`of`: there is no key `pich`; known are pitch, loud, name",
         ),
-        ({"cups": "two"}, "Expected `int`, got `str` - at `$.cups`"),
+        ({"cups": "two"}, "`cups` must be a whole number, not a text in quotes"),
+        ({"whistles": [{"pitch": 0.5}]}, "whistle 1, `pitch` must be a whole number, not a number"),
+        (
+            {"sizes": {"big": "no"}},
+            "each value in `sizes` must be a whole number, not a text in quotes",
+        ),
+        ({"of": {"name": None}}, "`of.name` must be a text in quotes, not nothing"),
     ],
 )
 def test_a_word_that_is_none_is_told_with_those_that_are(
     written: dict[str, object], told: str
 ) -> None:
-    """Also within a list, and keys as words; of anything else is told what msgspec says."""
+    """Also within a list, and keys as words; where it stands, and what must stand there, in words."""
     with pytest.raises(msgspec.ValidationError) as wrong:
         msgspec.convert(written, Kettle)
-    assert unfit(wrong.value, Kettle) == told
+    assert (
+        unfit(wrong.value, Kettle, many={"whistles": ("whistle", written.get("whistles"))}) == told
+    )

@@ -198,6 +198,13 @@ REFUSED = (
     Curse("switch: no such perception", _file(perception="truth"), "perception"),
     Curse("bond: with a path", _robot(bonds={"trust:../../x": 1}), "bonds"),
     Curse("bond: of a new kind", _robot(bonds={"love:Bo": 1}), "bonds"),
+    Curse("bond: to nobody here", _robot(bonds={"trust:Bob": 700}), "'Bob', who is no other robot"),
+    Curse("bond: to oneself", _robot(bonds={"trust:Ada": 700}), "who is no other robot"),
+    Curse(
+        "key: a robot's, of a wrong type", _robot(battery="full"), "robot 1 (Ada), `battery` must"
+    ),
+    Curse("key: of all, below a table", _robot(days=5), "`days` stands below [[robot]]"),
+    Curse("key: of all, below a rule", _rule(seed=5), "`seed` stands below [protocol.rounds]"),
     Curse("cast: somebody unknown", _robot(use="root"), "cast"),
     Curse("cast: no name at all", _robot(use=7), "cast"),
 )

@@ -69,9 +69,11 @@ def test_more_than_one_in_twenty_is_too_much(wrong: int, counts: bool) -> None:
     answers = AnswerCounts()
     for nth in range(20):
         outcome = "failed" if nth < wrong else "planned"
-        answers.decided(AnsweringMind("llm/1", outcome), floor=True, right=True, failing="")
+        mind = AnsweringMind("llm/1", outcome, why="its server is away" if nth < wrong else "")
+        answers.decided(mind, floor=True, right=True, failing="")
     assert answers.counts is counts
     assert bool(answers.warning) is not counts
+    assert counts or answers.warning.endswith("Why, most often (2 times): its server is away.")
 
 
 def every(third: int) -> ScriptedModels:

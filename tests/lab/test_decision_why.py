@@ -99,7 +99,21 @@ def test_a_model_s_exchange_stands_there_word_for_word(tmp_path: Path) -> None:
         assert all(text in page for _, text in each.prompt)
     assert "I would rather not." in page
     assert "llm/1 (refused), in mode none" in page
+    assert "no plan came of it: contained." in page
+    assert "What it believed is not known." in page
     assert '"I look."' in told(gather(short, 0, "Sprocket"))
+
+
+def test_what_is_no_plan_is_told_in_words(tmp_path: Path) -> None:
+    """A mind that returns nothing meant nothing; the name of a type is no act, and no belief is known."""
+    short = tmp_path / "run"
+    loopforge.lab.run_simulation(
+        "first_shift", policy=lambda _seen: None, days=1, steps_per_day=1, out=short
+    )
+    page = told(gather(short, 0, "Halide"))
+    assert "; no plan came of it: contained.\n" in page
+    assert "NoneType" not in page
+    assert "What it believed is not known." in page
 
 
 def test_what_is_not_over_is_said(whole: Path, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_levels_reach_the_scenario_of_a_run() -> None:
     [
         (("question =", "quest ="), "quest"),
         (("seeds = 2", "seeds = 0"), "seeds"),
-        (("seeds = 2", "seeds = true"), "int"),
+        (("seeds = 2", "seeds = true"), "`seeds` must be a whole number"),
         (("seeds = 2", "seeds = 99999"), "seeds"),
         (("seeds = 2", "first_seed = 9223372036854775807"), "first_seed"),
         (("seeds = 2", "cost_cap = -1.0"), "cost_cap"),
@@ -143,7 +143,7 @@ def test_levels_reach_the_scenario_of_a_run() -> None:
         (("pressure = [0, 10]", "pressure = [0, 11]"), "pressure"),
         (("pressure = [0, 10]", 'pressure = ["high"]'), "whole number"),
         (("pressure = [0, 10]", "pressure = [0, 0]"), "twice"),
-        (("pressure = [0, 10]", "pressure = 5"), "array"),
+        (("pressure = [0, 10]", "pressure = 5"), "must be a list"),
         (("pressure = [0, 10]", "pressure = []"), "levels"),
         (("pressure = [0, 10]", 'heat = ["a"]'), "no factor 'heat'"),
         (("pressure = [0, 10]", "heat = [0, 10]"), "no factor 'heat'"),
@@ -162,11 +162,11 @@ def test_levels_reach_the_scenario_of_a_run() -> None:
         (('direction = "greater"', 'direction = "up"'), "direction"),
         (('{ policy = "stub" }', "{ pressure = 0 }"), "compared"),
         (('{ policy = "stub" }', '{ policy = "llm" }'), "no level 'llm'"),
-        (("[[hypothesis]]", "[hypothesis]"), "array"),
+        (("[[hypothesis]]", "[hypothesis]"), "list"),
         (("[[hypothesis]]", "[[hypotheses]]"), r"\[\[hypothesis\]\]"),
         (("[factors]", "[factors"), "TOML"),
         (("[factors]", "[[factors]]"), r"\[factors\]"),
-        (("[factors]", '"\\u001b\\u202e" = 1\n[factors]'), "unknown"),
+        (("[factors]", '"\\u001b\\u202e" = 1\n[factors]'), "no key"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(change: tuple[str, str], says: str) -> None:

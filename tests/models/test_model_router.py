@@ -450,6 +450,16 @@ async def test_a_limit_is_not_waited_out_for_ever() -> None:
     assert 600 <= sum(clock.waits) <= 610
 
 
+async def test_a_limit_that_is_said_to_last_is_not_waited_for() -> None:
+    """Told to come back in an hour, it has failed at once: ten minutes would be waited in vain."""
+    hour = Behaviour(status=429, body=BUSY.body, headers={"retry-after": "3600"})
+    async with routed() as (server, models, clock):
+        server.does(hour)
+        reply = await insisted(models)
+    assert (reply.outcome, tried(reply)) == ("failed", [("a", "failed")])
+    assert clock.waits == []
+
+
 async def test_a_broken_model_is_tried_as_often_as_ever_and_nobody_stands_in() -> None:
     """What is no limit is tried twice, as in a room; then it has failed."""
     async with routed() as (server, models, clock):

@@ -217,11 +217,11 @@ def test_an_answer_without_the_list_of_the_file_is_told_as_that() -> None:
         ({"headers": {"Host": "evil.example"}}, "is not set by hand"),
         ({"headers": {"A": "b\r\nC: d"}}, "is one line"),
         ({"address": "https://e.org:99999/"}, "the address must be such as"),
-        ({"seconds": -1}, "Expected `float` >= 1"),
+        ({"seconds": -1}, "`seconds` must be a number >= 1"),
         ({"method": "POST", "everybody": True}, "change nothing"),
         ({"method": "get"}, "one of GET, HEAD, POST"),
         ({"arguments": {"x": {"type": "text"}}}, "one of string, integer, number, boolean"),
-        ({"colour": "red"}, "unknown field `colour`"),
+        ({"colour": "red"}, "no key `colour`"),
         ({"arguments": {"x": {"pattern": "("}}}, "the pattern of x is none"),
     ],
 )

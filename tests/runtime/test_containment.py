@@ -52,6 +52,27 @@ def _raises(error: BaseException) -> tuple[Mind, Mind]:
     return at_once, later
 
 
+async def test_an_error_of_a_mind_says_where_in_its_file_it_was_raised(
+    seen: AgentPerception,
+) -> None:
+    """The file's name and the line furthest in; of what drives it nothing is named."""
+
+    def looks(seen: AgentPerception) -> AgentActionPlan:
+        return deeper(seen)
+
+    def deeper(seen: AgentPerception) -> AgentActionPlan:
+        return replace(plan(), narrative=seen.context["no such key"])
+
+    ended = await drive(lambda: as_policy(looks)(seen), _nothing, 3)
+    assert isinstance(ended, MindFailed)
+    line = deeper.__code__.co_firstlineno + 1
+    assert ended.why == f"the policy failed: KeyError('no such key') at test_containment.py:{line}"
+
+
+async def _nothing(_nth: int, _parts: Any) -> Any:
+    raise AssertionError
+
+
 def _asks(role: Any, part: Any) -> Mind:
     def mind(_seen: AgentPerception) -> Iterator[Any]:
         yield Ask((Message(role, (part,)),))

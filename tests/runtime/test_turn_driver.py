@@ -273,8 +273,6 @@ async def test_a_model_that_raises_ends_the_turn_alone(stage: Stage, seen: Agent
     running = stage.tasks.spawn(stage.turn(seen).run(mind, seen), "turn")
     await stage.clock.until(running)
     ended = running.result()
-    assert (ended.outcome, ended.why) == (
-        "failed",
-        "the policy failed: ZeroDivisionError('no model')",
-    )
+    assert ended.outcome == "failed"
+    assert ended.why.startswith("the policy failed: ZeroDivisionError('no model')")
     assert answered == ["second"]

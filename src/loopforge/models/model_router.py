@@ -239,7 +239,12 @@ class TieredModels:
         return self._reply(name, last, attempts, began)
 
     def _patient_wait(self, tried: Tried, tries: int, waited: float) -> float | None:
-        """As `_wait`; of a model that is asked too often as long as it takes, within reason."""
+        """As `_wait`; of a model that is asked too often as long as it takes, within reason.
+
+        None where it says itself that it will take longer than that.
+        """
+        if tried.cause == "busy" and (tried.wait or 0) > MOST_WAITED:
+            return None
         if tried.cause != "busy" or waited >= MOST_WAITED:
             return self._wait(tried, tries)
         longer = min(SOON * 2.0**tries, self._patience.longest)

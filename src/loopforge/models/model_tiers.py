@@ -255,7 +255,7 @@ def _entry(name: str, table: Mapping[str, Any], *, found: bool) -> _Entry:
     try:
         entry = msgspec.convert(table, _Entry)
     except msgspec.ValidationError as error:
-        raise BadSettings(f"{where}: {_plain(error)}.") from error
+        raise BadSettings(f"{where}: {unfit(error, _Entry)}.") from error
     if strange := next((place for place in entry.at if place not in PLACES), None):
         known = ", ".join(PLACES)
         raise BadSettings(f"{where}: `at` names {strange!r}; the places are {known}.")
@@ -268,13 +268,6 @@ def _entry(name: str, table: Mapping[str, Any], *, found: bool) -> _Entry:
         f"{where} says nowhere how to reach it: give `base_url` (any OpenAI-compatible server), "
         "`provider` (openai, anthropic, google) or `at`."
     )
-
-
-def _plain(error: msgspec.ValidationError) -> str:
-    """msgspec's message with the key in front: "`window`: Expected `int`, got `str`"."""
-    problem, _, path = unfit(error, _Entry).partition(" - at `$.")
-    key, _, known = path.partition("`")
-    return f"`{key}`: {problem}{known}" if path else problem
 
 
 def _near(name: str, known: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import compress, repeat
 from operator import is_not
+from pathlib import PurePath
 from signal import SIGINT, default_int_handler, getsignal
 from typing import Any, TypeVar
 
@@ -36,6 +37,10 @@ THINKING = 2.0
 """Seconds of processor time in which a mind has to ask or to plan, each time."""
 
 OFFERS = tuple[ToolOffer, ...]
+DRIVERS = tuple(
+    str(PurePath(__file__).parents[1] / part) for part in ("runtime", "core", "lab/run")
+)
+"""Where the code lies that stands between a loop and a mind's own."""
 HUGE, NO_BOUNDS = 1 << 31, "a question's bounds are none"
 
 E = TypeVar("E")
@@ -122,10 +127,27 @@ def contained(call: Callable[[], Any], seconds: float = THINKING) -> Any:
 
 def failed(error: BaseException) -> MindFailed:
     """What a mind failed of; an error may fail in saying so."""
-    said = type(error).__name__
+    said, where = type(error).__name__, ""
     with suppress(BaseException):
         said = short(repr(error))
-    return MindFailed(f"the policy failed: {said}")
+        where = _raised_at(error)
+    return MindFailed(f"the policy failed: {said}{where}")
+
+
+def _raised_at(error: BaseException) -> str:
+    """Where in the mind's own file: " at braves.py:8"; "" where none of its lines was run.
+
+    Its file is the first one that is not part of what drives it; of that the line furthest in.
+    """
+    file, line, step = "", 0, error.__traceback__
+    while step is not None:
+        name = step.tb_frame.f_code.co_filename
+        if not file and not name.startswith(DRIVERS):
+            file = name
+        if file and name == file:
+            line = step.tb_lineno
+        step = step.tb_next
+    return f" at {short(PurePath(file).name)}:{line}" if file else ""
 
 
 # ------------------------------------------------------------ values

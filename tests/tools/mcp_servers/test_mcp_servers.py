@@ -469,7 +469,7 @@ async def test_one_that_writes_when_nobody_listens_any_more_is_no_error(
         ({"url": "https://a.example/${KEY}"}, "keys stand in"),
         ({"url": "https://a.example/mcp", "folders": ["b"]}, "are for a command"),
         ({"command": ["x"], "asks": "often"}, "one of changes, once, always, never"),
-        ({"command": ["x"], "secconds": 3}, "unknown field `secconds`"),
+        ({"command": ["x"], "secconds": 3}, "no key `secconds`"),
     ],
 )
 def test_a_wrong_file_says_what_is_wrong(written: dict[str, object], why: str) -> None:

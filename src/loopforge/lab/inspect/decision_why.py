@@ -243,17 +243,33 @@ def _decision(row: Decided) -> list[str]:
     lines = [f"Decided by {minded.policy}{became}, in mode {row.outcome.mode}{named}."]
     if plan.get("narrative"):
         lines.append(f"“{plan['narrative']}”")
-    lines.append(
-        f"It took the case for the rule to be {row.outcome.belief}: off by "
-        f"{row.outcome.belief_error} of 1000. What it was shown was off by "
-        f"{row.outcome.shown_error}."
-    )
-    meant = plan.get("intent", plan.get("returned", "nothing"))
-    lines.append(f"It could {', '.join(row.options)}; it meant to {meant}: {row.verdict}.")
+    shown = f"What it was shown was off by {row.outcome.shown_error}"
+    if meant := meant_of(row):
+        error = f"{row.outcome.belief}: off by {row.outcome.belief_error} of 1000"
+        lines.append(f"It took the case for the rule to be {error}. {shown}.")
+    else:
+        lines.append(f"What it believed is not known. {shown} of 1000.")
+    meant = f"it meant to {meant}" if meant else "no plan came of it"
+    lines.append(f"It could {', '.join(row.options)}; {meant}: {row.verdict}.")
+    if plan.get("riskiness") is not None:
+        lines.append(f"It held that for {plan['riskiness']:.2f} risky.")
     lines += [f"  {note}" for note in row.notes]
     if minded.why:
         lines.append(f"The policy: {minded.why}")
     return lines
+
+
+def meant_of(row: Decided) -> str:
+    """What a mind meant to do, where to go then, and with whom; "" where no plan came of it."""
+    plan = row.plan
+    if row.outcome.mode == "none":
+        return ""
+    told = str(plan.get("intent", "nothing"))
+    if plan.get("move_to"):
+        told += articled(f", then on to {plan['move_to']}", (plan["move_to"],))
+    if plan.get("targets"):
+        told += f", with {', '.join(plan['targets'])}"
+    return told
 
 
 def _exchange(each: Exchanged) -> list[str]:

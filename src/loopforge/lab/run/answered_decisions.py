@@ -19,6 +19,7 @@ from loopforge.core.factory_vocabulary import Decided, Minded
 
 MOST_UNANSWERED = 0.05
 """The share of decisions without an answer above which nothing is a finding."""
+MOST_REASONS = 1000
 FATES = ("answered", "refused", "cut off", "malformed", "failed")
 RARE = ("malformed",)
 """Left out of a line where there were none."""
@@ -43,6 +44,7 @@ class AnsweringMind(Struct, frozen=True):
     policy: str
     outcome: str = "planned"
     exchange: tuple[Reply, ...] = ()
+    why: str = ""
 
 
 def fate(outcome: str, raw: str) -> str:
@@ -107,7 +109,8 @@ class AnswerCounts:
 
     `coded` were decided by rules in code. `by` counts the models that answered, `others` answers of
     another model than the one asked for. `lost` are the floor's moments without an answer, as the
-    rates count them: right, wrong, over_compliance, over_reach.
+    rates count them: right, wrong, over_compliance, over_reach. `why` counts what was said of those
+    without an answer, `MOST_REASONS` sentences at most.
     """
 
     fates: Counter[str] = field(default_factory=Counter)
@@ -116,6 +119,7 @@ class AnswerCounts:
     by: Counter[str] = field(default_factory=Counter)
     others: int = 0
     lost: Counter[str] = field(default_factory=Counter)
+    why: Counter[str] = field(default_factory=Counter)
 
     def decided(
         self, mind: AnsweringMind | Minded, *, floor: bool, right: bool, failing: str
@@ -126,6 +130,8 @@ class AnswerCounts:
             return
         found = self._fate(mind)
         self.fates[found] += 1
+        if found != "answered" and mind.why and len(self.why) < MOST_REASONS:
+            self.why[mind.why] += 1
         if found != "answered" and floor:
             self.lost["right" if right else "wrong"] += 1
             if failing:
@@ -192,10 +198,14 @@ class AnswerCounts:
         """Why nothing here is a finding; "" where nothing speaks against it."""
         if self.counts:
             return ""
-        return (
+        told = (
             f"{self.share:.1%} were not answered, more than {MOST_UNANSWERED:.0%}: these figures "
             "are no finding. A robot that got no answer stood still, and that is counted in them."
         )
+        for why, times in self.why.most_common(1):
+            often = "once" if times == 1 else f"{times} times"
+            told += f" Why, most often ({often}): {why.rstrip('.')}."
+        return told
 
     def without(self, rate: str, some: int, of: int) -> tuple[int, int]:
         """The counts of one of the two rates without the moments that were not answered."""

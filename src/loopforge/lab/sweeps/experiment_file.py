@@ -105,7 +105,8 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         try:
             made = msgspec.convert(dict(fields), cls)
         except (msgspec.ValidationError, RecursionError) as error:
-            told = unfit(error, cls, Hypothesis)
+            called = {"hypotheses": ("hypothesis", fields.get("hypotheses"))}
+            told = unfit(error, cls, Hypothesis, many=called)
             raise BadScenario(quoted(f"This is no experiment: {told}.")) from error
         checks = (_texts, _sizes, _levels, _hypotheses)
         problem = next((found for check in checks if (found := check(made))), "")

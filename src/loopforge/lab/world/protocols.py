@@ -161,7 +161,7 @@ def sentence_problem(texts: tuple[str, ...]) -> str:
         if not text.strip():
             return "a sentence is empty; say something, or leave the line out."
         if len(text) > LONGEST:
-            return f"a sentence has {len(text)} characters; {LONGEST} is the most."
+            return f"{text[:40]!r}... has {len(text)} characters; {LONGEST} is the most."
         if not text.isprintable():
             return f"{text[:40]!r} holds characters that cannot be printed; take them out."
     return ""

@@ -40,6 +40,8 @@ SUPERVISOR = "supervisor"
 SCRIPT_OF = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}
 UNSEEN = frozenset("\u115f\u1160\u3164\uffa0")
 """Letters, by the book, that are drawn as nothing."""
+TABLES = {"robots": "robot", "places": "place", "faults": "fault"}
+"""What a scenario has many of, by the name of one of their tables."""
 TAKEN = ("city",)
 """What rows call the whole of it."""
 
@@ -145,7 +147,8 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         try:
             made = msgspec.convert(dict(fields), cls)
         except (msgspec.ValidationError, RecursionError) as error:
-            told = unfit(error, cls, Protocol)
+            called = {many: (one, fields.get(many)) for many, one in TABLES.items()}
+            told = unfit(error, cls, Protocol, many=called)
             raise BadScenario(quoted(f"This is no scenario: {told}.")) from error
         problem = problem_of(made)
         if problem:

@@ -19,13 +19,11 @@ from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS
 from loopforge.errors import BadScenario
 from loopforge.lab.world.city_state import BOUNDS
 from loopforge.lab.world.protocols import INDEX, protocol, quoted, shipped
-from loopforge.lab.world.scenario_checks import Scenario
+from loopforge.lab.world.scenario_checks import TABLES, Scenario
 from loopforge.lab.world.toml_bounds import opened, shipped_names, tables
 
 BIGGEST = 256 * 1024
 """Bytes of a scenario file."""
-TABLES = {"robots": "robot", "places": "place", "faults": "fault"}
-"""What a scenario has many of, by the name of one of their tables."""
 AT_FIRST = {
     "emotions": {"fear": 250, "stress": 300, "guilt": 150},
     "traits": {},
@@ -51,7 +49,8 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
     _known(fields)
     keys = fields.pop("protocols", list(shipped()))
     own = fields.pop("protocol", {})
-    fields["robots"] = [_robot(each) for each in _tables(fields.pop("robot", []), "robot")]
+    written = _tables(fields.pop("robot", []), "robot")
+    fields["robots"] = [_robot(each) for each in written]
     fields["places"] = _tables(fields.pop("place", []), "place")
     fields["faults"] = _tables(fields.pop("fault", []), "fault")
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
@@ -67,17 +66,34 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
         start = {} if base is None else msgspec.to_builtins(base)
         start.pop("key", None)
         changed = own.get(key, {})
+        _own(changed, f"[protocol.{key}]")
         if "demands" in changed or "forbids" in changed:
             start.pop("demands", None)
             start.pop("forbids", None)
         rules.append(msgspec.to_builtins(protocol(key, {**start, **changed})))
     made = Scenario.from_dict({**fields, "protocols": rules})
+    _bonds(made, written)
     for place in made.places:
         for of, value in place.values.items():
             low, high = BOUNDS[INDEX[of]]
             if not low <= value <= high:
                 raise BadScenario(f"place {place.name!r}: `{of}` lies between {low} and {high}.")
     return made
+
+
+def _bonds(made: Scenario, written: list[dict[str, Any]]) -> None:
+    """Raises BadScenario for a bond that was written, and is to nobody who is there.
+
+    Those of the cast may be: who has them is taken without those they are to.
+    """
+    for robot, table in zip(made.robots, written, strict=True):
+        others = sorted(each.name for each in made.robots if each.name != robot.name)
+        for name in (bond.partition(":")[2] for bond in table.get("bonds", ())):
+            if name not in others:
+                raise BadScenario(
+                    f"robot {robot.name!r} has a bond to {name!r}, who is no other robot here; "
+                    f"there are {', '.join(others)[:200] or 'none'}."
+                )
 
 
 def _known(fields: Mapping[str, Any]) -> None:
@@ -91,7 +107,18 @@ def _known(fields: Mapping[str, Any]) -> None:
 def _tables(found: object, name: str) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise BadScenario(f"write each {name} under a line of its own: [[{name}]].")
+    for each in found:
+        _own(each, f"[[{name}]]")
     return found
+
+
+def _own(table: Mapping[str, Any], head: str) -> None:
+    """Raises BadScenario for a line of the whole scenario below the head of one of its tables."""
+    above = (name for name in Scenario.__struct_fields__ if name not in ("name", *TABLES))
+    if low := next((name for name in above if name in table), ""):
+        raise BadScenario(
+            f"`{low}` stands below {head}: lines of the whole scenario come before its first table."
+        )
 
 
 def _robot(fields: dict[str, Any]) -> dict[str, Any]:

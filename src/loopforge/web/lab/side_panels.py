@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import BONDS, EMOTIONS, SCARS, TRAITS
 from loopforge.errors import Unknown
-from loopforge.lab.inspect.decision_why import DecisionWhy, about, told
+from loopforge.lab.inspect.decision_why import DecisionWhy, about, meant_of, told
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import cause_of, signed, times, what_of
@@ -103,6 +103,7 @@ async def why(
         cast=cast,
         mood=mood(row.shown.emotions),
         lanes=lanes(found),
+        meant=meant_of(row),
         heard=HEARD,
         per_day=index.scenario.steps_per_day,
         rules=index.scenario.rules,
@@ -125,8 +126,9 @@ def lanes(found: DecisionWhy) -> list[LifeLane]:
             lanes.append(
                 LifeLane(kind=what, at=MIDDLE.get(shown, -1), was=MIDDLE.get(was, -1), label=shown)
             )
-    believed = row.outcome.belief
-    return [*lanes, LifeLane(kind="believed", at=MIDDLE.get(believed, 500), label=believed)]
+    believed = row.outcome.belief if meant_of(row) else ""
+    at = MIDDLE.get(believed, 500) if believed else -1
+    return [*lanes, LifeLane(kind="believed", at=at, label=believed)]
 
 
 # ---------------------------------------------------------------- one robot
