@@ -189,6 +189,10 @@ def damaged(folder: Path, tmp_path: Path, how: str) -> RunIndex:
             lines[30], lines[31] = lines[31], lines[30]
         case "no text":
             lines[30] = b"\xff\xfe\n"
+        case "no change":
+            lines = [
+                line.replace(b'"emotions.stress",', b'"emotions.stress",null,') for line in lines
+            ]
         case "no head":
             del lines[0]
         case _:
@@ -205,6 +209,12 @@ def test_what_stands_before_the_damage_is_read(whole: Path, tmp_path: Path, how:
     assert 0 < index.steps < 6
     assert index.moments(0, 20) == read(whole).moments(0, index.steps)
     assert index.life("Sprocket").turns
+
+
+def test_a_change_that_is_none_is_told(whole: Path, tmp_path: Path) -> None:
+    """The life of whose row another program wrote ends in a sentence."""
+    with pytest.raises(BadRun, match="says of no change what it was"):
+        damaged(whole, tmp_path, "no change").life("Sprocket")
 
 
 @pytest.mark.parametrize("how", ["no head", "another format"])

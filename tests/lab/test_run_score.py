@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.factory_vocabulary import Change, DayEnded, Decided, Reflected, Stepped
+from loopforge.errors import BadRun
 from loopforge.lab.run.run_log import rows_of
+from loopforge.lab.sweeps.run_score import Scoring
 from loopforge.lab.sweeps.sweep_results import layout_of
 from tests.lab.sweeps import STEPS, kept
 
@@ -41,6 +43,13 @@ def test_first_times_are_those_of_the_log(tmp_path: Path) -> None:
             known = lives.get(who, {})
             assert (time, observed) == (known.get(event, 2 * STEPS), event in known)
     assert any(observed for _, observed in result.times.values())
+
+
+def test_a_day_that_lacks_a_robots_state_is_told() -> None:
+    """Rows that another program wrote are refused in a sentence."""
+    day = DayEnded(0, 0, 0, 0, 0, 0, 0, {}, {}, {"A": {"battery": 1}, "B": {}})
+    with pytest.raises(BadRun, match="row 0 does not say of all robots"):
+        Scoring().add(day)
 
 
 def test_drift_adds_up_to_what_became_of_each_trait(tmp_path: Path) -> None:

@@ -35,6 +35,14 @@ def test_the_mode_changes_the_act() -> None:
     assert (sceptic.mode, sceptic.intent, sceptic.rule) == ("context", "work", "")
 
 
+def test_what_a_perception_lacks_is_in_the_middle() -> None:
+    """One that another program wrote may say nothing of traits, feelings or acts."""
+    bare = AgentPerception(step=0, name="Odd", role="visitor", context={"keeps": "avoid"})
+    assert stub(bare).intent == guardrail(bare).intent == "avoid"
+    assert guardrail(bare).rule == "the rule"
+    assert context(replace(bare, context={}, battery_level="of sorts")).intent == "work"
+
+
 @given(some)
 def test_guardrail_keeps_to_the_rule_whatever_it_sees(seen: AgentPerception) -> None:
     """Its act is the rule's, its mode is guardrail, and it names the rule."""

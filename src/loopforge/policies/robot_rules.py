@@ -3,8 +3,11 @@
 All three see the same words. `guardrail` keeps to the rule, whatever it sees. `context` weighs what
 it sees, whatever the rule. `stub` first decides between the two, out of what it is like, how it
 feels and how far the evidence up close contradicts the rule; so the mode changes the act. Where no
-rule is shown (`keeps` is not in the context) all three weigh.
+rule is shown (`keeps` is not in the context) all three weigh. What a perception says nothing of
+(one that another program wrote may lack it) is taken to be in the middle.
 """
+
+from collections.abc import Mapping
 
 from loopforge.core.action_plan import AgentActionPlan, Mode
 from loopforge.core.perception import AgentPerception
@@ -38,16 +41,16 @@ def context(seen: AgentPerception) -> AgentActionPlan:
 def _pull(seen: AgentPerception) -> int:
     """What draws this mind to the rule."""
     traits, feels = seen.traits, seen.emotions
-    pull = 3 * AT[traits["guardrail_reliance"]] + AT[traits["obedience"]]
-    pull += AT[traits["rigidity"]] + AT[feels["fear"]] + AT[traits["helplessness"]] // 2
+    pull = 3 * _band(traits, "guardrail_reliance") + _band(traits, "obedience")
+    pull += _band(traits, "rigidity") + _band(feels, "fear") + _band(traits, "helplessness") // 2
     return pull + _pushed(seen) + 2 * _level(seen, "sign")
 
 
 def _doubt(seen: AgentPerception) -> int:
     """What draws it away: its temper, and evidence that the reason of the rule is not here."""
     traits = seen.traits
-    doubt = AT[traits["curiosity"]] + AT[traits["confidence"]] + AT[traits["cynicism"]]
-    doubt += AT[seen.emotions["curiosity"]] + 2
+    doubt = _band(traits, "curiosity") + _band(traits, "confidence") + _band(traits, "cynicism")
+    doubt += _band(seen.emotions, "curiosity") + 2
     against = 4 - _level(seen, "cue") if "cue" in seen.context else 1
     return doubt + 3 * against
 
@@ -64,7 +67,12 @@ def _pushed(seen: AgentPerception) -> int:
 
 def _level(seen: AgentPerception, key: str) -> int:
     """What the context says of it, in bands from 0 to 4; the middle where it says nothing."""
-    return AT.get(seen.context.get(key, ""), 2)
+    return _band(seen.context, key)
+
+
+def _band(said: Mapping[str, str], name: str) -> int:
+    """What is said of this, in bands from 0 to 4; the middle where nothing is."""
+    return AT.get(said.get(name, ""), 2)
 
 
 def _weighed(seen: AgentPerception) -> int:
@@ -90,9 +98,9 @@ def _by_rule(seen: AgentPerception) -> AgentActionPlan:
 
 def _by_weighing(seen: AgentPerception) -> AgentActionPlan:
     belief = _weighed(seen)
-    lean = belief * 4 + _pushed(seen) + (AT[seen.traits["risk_aversion"]] - 2)
-    lean += 1 if AT[seen.emotions["fear"]] >= 3 else 0
-    otherwise = seen.context["otherwise"]
+    lean = belief * 4 + _pushed(seen) + (_band(seen.traits, "risk_aversion") - 2)
+    lean += 1 if _band(seen.emotions, "fear") >= 3 else 0
+    otherwise = seen.context.get("otherwise", "work")
     if lean < 9:
         why = "I looked, and what the rule fears is not here. I do what helps."
         return _plan(seen, "context", otherwise, belief, why, RISK[4 - belief])
@@ -107,11 +115,11 @@ def _plan(
     seen: AgentPerception, mode: Mode, intent: str, belief: int, why: str, risk: float
 ) -> AgentActionPlan:
     context = seen.context
-    flat = POWER[seen.battery_level] <= 1 and "to the bay" in context
+    flat = POWER.get(seen.battery_level, 2) <= 1 and "to the bay" in context
     return AgentActionPlan(
         intent=intent,
         mode=mode,
-        rule=context["rule"] if mode == "guardrail" else "",
+        rule=context.get("rule", "the rule") if mode == "guardrail" else "",
         narrative=why,
         move_to=context["to the bay"] if flat else context.get("next"),
         targets=(context["whom"],) if intent in ("confront", "help") and "whom" in context else (),

@@ -4,8 +4,6 @@ A bot may connect after a line was heard by another one, which opened the room w
 The line was weighed for those who were there. Does not know how anybody comes in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from itertools import takewhile

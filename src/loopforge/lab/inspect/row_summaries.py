@@ -55,8 +55,11 @@ class SeenAct(Struct, frozen=True, tag_field="kind", tag="act"):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What it changed in whom."""
-        return _changes.decode(self.inner)
+        """What it changed in whom. Raises BadRun."""
+        try:
+            return _changes.decode(self.inner)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise BadRun(f"row {self.n} says of no change what it was: {error}") from error
 
 
 Seen = SeenAct | Stepped | Reflected | DayEnded | Began | RunLastRow

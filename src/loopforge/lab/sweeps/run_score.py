@@ -28,6 +28,7 @@ from loopforge.core.factory_vocabulary import (
     Row,
     Stepped,
 )
+from loopforge.errors import BadRun
 from loopforge.lab.run.answered_decisions import BY, ERRORS
 from loopforge.lab.run.run_counts import CountingChain
 
@@ -241,11 +242,11 @@ class Scoring(CountingChain):
     def _ended(self, row: DayEnded) -> None:
         today, self._day = self._day, defaultdict(int)
         floor = [values for name, values in row.robots.items() if name != self._overseer]
-        names = floor[0] if floor else {}
+        names = [name for name in (floor[0] if floor else {}) if not name.startswith("bonds.")]
+        if any(name not in values for values in floor for name in names):
+            raise BadRun(f"row {row.n} does not say of all robots how they went to sleep.")
         robots = {
-            name: round(sum(values[name] for values in floor) / len(floor), 1)
-            for name in names
-            if not name.startswith("bonds.")
+            name: round(sum(values[name] for values in floor) / len(floor), 1) for name in names
         }
         for name, value in (("output", row.output), ("quota", row.quota)):
             self._counts[name] += value
