@@ -171,7 +171,7 @@ def test_relative_paths_lie_in_the_home(tmp_path: Path) -> None:
         ("sqs_queue = 'http://[::1'", "must be the URL of a queue"),
         ("lookup_search = 'http://[::1'", "must be such as https://search.example.org/search"),
         ("lookup_wikipedia = 'http://{x}:{y}'", "must be such as https://search.example.org"),
-        ("embeddings_url = 'http://'", "it must be such as http://127.0.0.1:11434/v1"),
+        ("embeddings_url = 'http://'", "must be such as http://127.0.0.1:11434/v1"),
         ("work_branches = 'best second'", "it must be two tiers from 1 to 4, such as 4 3"),
         ("work_branches = '4 3 2'", "it must be two tiers from 1 to 4, such as 4 3"),
         ("backup_to = 's3://'", "it must be a folder, or a bucket such as s3://NAME/PATH"),

@@ -213,7 +213,7 @@ class RoomPassages:
         if after < upto:
             parts = [held.passages.cut(0, int(np.searchsorted(held.passages.seq, after + 1)))]
             strangers: set[str] = set()
-            for since, until in _between(blocks, after + 1):
+            for since, until in unpacked(blocks, after + 1):
                 new, strange = read_passages(connection, stream, (since, until), self.space)
                 self.strange |= strange
                 strangers |= strange
@@ -255,8 +255,8 @@ def _stretches(rows: Passages, blocks: Sequence[tuple[Segment, SegmentBlock]]) -
         yield Stretch(rows.cut(at, len(rows)))
 
 
-def _between(blocks: Sequence[SegmentBlock], since: int) -> Iterator[Span]:
-    """The lines from one on that are in no block."""
+def unpacked(blocks: Sequence[SegmentBlock], since: int) -> Iterator[Span]:
+    """The lines of a room from one on that are in none of its blocks."""
     for block in blocks:
         if since < block.first:
             yield since, block.first - 1

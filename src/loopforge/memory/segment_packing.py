@@ -14,10 +14,9 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from loopforge.memory.passage_arrays import Passages, joined
-from loopforge.memory.passage_loading import Space, read_passages, stamps
+from loopforge.memory.passage_loading import Space, read_passages, stamps, unpacked
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
 from loopforge.memory.passage_tables import changes, passages, vectors
-from loopforge.runtime.memory_values import EVER
 
 FULL = 16_384
 """Passages of a segment, about; whole lines."""
@@ -75,7 +74,7 @@ def next_packed(
     parts: list[tuple[str, Passages]] = []
     for stream in sorted(left, key=lambda stream: -left[stream]):
         done = [block for _, block in blocks.get(stream, ())]
-        for span in _free(done):
+        for span in unpacked(done, 1):
             room = full - sum(len(part) for _, part in parts)
             if room < least:
                 break
@@ -105,16 +104,6 @@ def take_in(
     now = stamps(connection, sorted({block.stream for block in blocks}))
     still = all(block.stands(now.get(block.stream, {})) for block in blocks)
     return store.take_in(aside, still=still)
-
-
-def _free(blocks: Sequence[SegmentBlock]) -> Iterator[tuple[int, int]]:
-    """The lines of a room that are in no block."""
-    since = 1
-    for block in blocks:
-        if since < block.first:
-            yield since, block.first - 1
-        since = block.last + 1
-    yield since, EVER
 
 
 def _whole(found: Passages, limit: int) -> Passages:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from loopforge.core.events import Event
-from loopforge.errors import BadSettings, SendFailed
-from loopforge.runtime.plugins.setting_checks import web_parts
+from loopforge.errors import SendFailed
+from loopforge.runtime.plugins.setting_checks import web_setting
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.aws_client import AwsChoice, AwsClient
 from loopforge.sinks.cloud_events import cloud_event, parted
@@ -27,15 +27,6 @@ TRIES = 3
 """How often what failed of a batch is sent at once again, before all of it waits."""
 
 
-def _queue(text: str, source: str) -> str:
-    if text and web_parts(text) is None:
-        raise BadSettings(
-            f"`sqs_queue` ({source}) must be the URL of a queue, such as "
-            "https://sqs.eu-central-1.amazonaws.com/123456789012/events.fifo."
-        )
-    return text
-
-
 @dataclass(frozen=True, kw_only=True)
 class SqsSettings(AwsChoice):
     """What can be set of it."""
@@ -46,7 +37,11 @@ class SqsSettings(AwsChoice):
         "read as AGNETIC_EVENTS_QUEUE_URL, too.",
         shown="none",
         variable="AGENTIC_EVENTS_QUEUE_URL AGNETIC_EVENTS_QUEUE_URL",
-        clean=_queue,
+        clean=web_setting(
+            "sqs_queue",
+            "the URL of a queue, such as "
+            "https://sqs.eu-central-1.amazonaws.com/123456789012/events.fifo",
+        ),
     )
 
 

@@ -21,7 +21,7 @@ from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturn
 from loopforge.core.events import Answered, Event, TurnEnded, micros
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadSettings
-from loopforge.runtime.plugins.setting_checks import web_parts
+from loopforge.runtime.plugins.setting_checks import web_setting
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks import genai_conventions as names
 from loopforge.sinks.http_post import HttpPost
@@ -33,12 +33,6 @@ KINDS = (
     "turn.answered, turn.ended, effect.proposed, effect.returned, effect.failed, effect.denied, "
     "effect.unknown, effect.stopped, effect.expired"
 )
-
-
-def _collector(text: str, source: str) -> str:
-    if text and web_parts(text) is None:
-        raise BadSettings(f"`traces_endpoint` ({source}) must be such as http://127.0.0.1:4318.")
-    return text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +47,7 @@ class TraceSettings(OutletChoice):
         "A collector of OpenTelemetry to which traces go by OTLP over HTTP, such as "
         "http://127.0.0.1:4318.",
         shown="none",
-        clean=_collector,
+        clean=web_setting("traces_endpoint", "such as http://127.0.0.1:4318"),
     )
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from loopforge.core.events import Event
 from loopforge.errors import BadSettings
-from loopforge.runtime.plugins.setting_checks import web_parts
+from loopforge.runtime.plugins.setting_checks import web_setting
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.runtime.ports import Clock
 from loopforge.sinks.cloud_events import cloud_event
@@ -20,12 +20,6 @@ from loopforge.sinks.webhook_signature import signed
 
 SECRETS = 2
 """Most secrets at once: the one that is, and the one that was or will be."""
-
-
-def _address(text: str, source: str) -> str:
-    if text and web_parts(text) is None:
-        raise BadSettings(f"`webhook_url` ({source}) must be such as https://example.org/events.")
-    return text
 
 
 def _secrets(text: str, source: str) -> str:
@@ -39,7 +33,10 @@ class WebhookSettings(OutletChoice):
     """What can be set of it."""
 
     url: str = setting(
-        "", "An address to which events are posted as they happen.", shown="none", clean=_address
+        "",
+        "An address to which events are posted as they happen.",
+        shown="none",
+        clean=web_setting("webhook_url", "such as https://example.org/events"),
     )
     secrets: str = setting(
         "",

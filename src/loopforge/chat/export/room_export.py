@@ -159,8 +159,7 @@ class RoomExport:
 
     def _author(self, actor: str) -> str:
         """Who changed a line; keepers of a platform have no name here."""
-        person = actor.removeprefix("person:")
-        return self._scene.person(person) if person != actor else "Somebody"
+        return self._scene.author(actor) or "Somebody"
 
     # ------------------------------------------------------------ Markdown
 

@@ -108,6 +108,10 @@ class Scene(Struct, frozen=True, kw_only=True):
         taken = {folded(each) for each in self.reserved}
         return f"{name} ({NO_MATE})" if folded(name) in taken else name
 
+    def author(self, actor: str) -> str:
+        """The name of whoever changed a line; "" for the keepers of a platform."""
+        return self.person(actor.removeprefix("person:")) if actor.startswith("person:") else ""
+
     def has(self, handle: str) -> bool:
         """Whether this mate belongs to the room. The room itself has turns too (for its title)."""
         return any(card.handle == handle for card in self.mates)

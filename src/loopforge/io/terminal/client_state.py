@@ -90,11 +90,6 @@ class Minutes:
         fields = {name: getattr(line, name) for name in Event.__struct_fields__}
         self._by_id[line.id] = self._by_seq[line.seq] = revised(Event(**fields), change, text)
 
-    def author(self, actor: str) -> str:
-        """The name of whoever changed a line; "" for the keepers of a platform."""
-        known = actor.startswith("person:")
-        return self.scene.person(actor.removeprefix("person:")) if known else ""
-
     def line(self, id: str) -> Event | None:
         """A line by its event's id."""
         return self._by_id.get(id)

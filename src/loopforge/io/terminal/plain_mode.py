@@ -132,7 +132,7 @@ class Plain:
             if files := files_of(event):
                 plain["files"] = files
         elif isinstance(body, LineEdited | LineDeleted):
-            plain["line"], plain["who"] = body.line, self._minutes.author(body.by)
+            plain["line"], plain["who"] = body.line, self._minutes.scene.author(body.by)
             plain["text"] = str(body.text) if isinstance(body, LineEdited) else ""
         elif isinstance(body, PersonReacted):
             plain["line"], plain["who"] = body.to, self._minutes.scene.person(body.person)

@@ -61,7 +61,7 @@ def files_of(event: Event) -> list[str]:
 def said(event: Event, minutes: Minutes) -> str:
     """The words of a line as it stands; of a deleted one, that it was deleted."""
     if isinstance(event, Revised) and event.revision.deleted:
-        who = minutes.author(event.revision.by)
+        who = minutes.scene.author(event.revision.by)
         return f"(deleted by {who})" if who else "(deleted on the platform where it was said)"
     return str(event.body.text) if isinstance(event.body, Heard | Said | Told) else ""
 
@@ -103,7 +103,7 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
 
 
 def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:
-    line, who = minutes.line(body.line), minutes.author(body.by)
+    line, who = minutes.line(body.line), minutes.scene.author(body.by)
     which = reference(line) if line else "an earlier line"
     if isinstance(body, LineDeleted):
         return (

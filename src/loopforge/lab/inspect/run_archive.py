@@ -8,7 +8,6 @@ A sweep may lie in RUNS, too. A name leads to a folder in one of the two or nowh
 are no names. Indexes are kept for runs that were looked at last. Plays nothing, and writes nothing.
 """
 
-import fcntl
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from threading import Lock
@@ -19,7 +18,7 @@ from msgspec import Struct
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, TooLarge, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.run.run_log import LOG
+from loopforge.lab.run.run_log import LOG, is_written
 
 V = TypeVar("V")
 OPEN = 64
@@ -122,13 +121,9 @@ class Archive:
     def busy(self, name: str) -> bool:
         """Whether some process writes this run just now."""
         try:
-            with (self.path(name) / LOG).open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            return is_written(self.path(name) / LOG)
         except OSError:
             return False
-        return False
 
     def free(self, wanted: str, taken: frozenset[str] = frozenset()) -> str:
         """A name that no run has yet, made of letters, digits, underscores and hyphens."""

@@ -7,6 +7,7 @@ so that a killed run has lost at most the step in flight. Reading gives rows bac
 checking says which line is not what was written.
 """
 
+import fcntl
 from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
@@ -88,6 +89,16 @@ def log_of(folder: Path) -> Path:
     if not path.is_file():
         raise BadRun(f"{folder} holds no {LOG}: it is no run. `loopforge lab run --out` makes one.")
     return path
+
+
+def is_written(path: Path) -> bool:
+    """Whether a process has this log open for writing. Raises OSError where there is none."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def lines_of(folder: Path) -> Iterator[bytes]:

@@ -9,7 +9,6 @@ a short one. A run that is being written, or was cut off, is checked as far as i
 """
 
 import asyncio
-import fcntl
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -25,7 +24,7 @@ from loopforge import __version__
 from loopforge.core.factory_vocabulary import Began, Row, RunLastRow
 from loopforge.errors import BadRun, LoopforgeError
 from loopforge.lab.run.run_lifecycle import rerun
-from loopforge.lab.run.run_log import START, body_of, closed, log_of, row_of
+from loopforge.lab.run.run_log import START, body_of, closed, is_written, log_of, row_of
 from loopforge.lab.run.step_loop import Record
 from loopforge.lab.verification.decision_rubric import Judge, Score
 from loopforge.lab.verification.header_check import first_row_problems
@@ -173,7 +172,7 @@ def verify(folder: Path, known: Sequence[Anchored] = ()) -> VerifyReport:
     Never raises for what stands in the log, only BadRun where there is none.
     """
     path = log_of(folder)
-    report = VerifyReport(str(folder), state="running" if _held(path) else "cut off")
+    report = VerifyReport(str(folder), state="running" if is_written(path) else "cut off")
     reading = _Reading(path, {0}.union(*(each.heads for each in known)))
     _read(reading, report)
     if known:
@@ -181,16 +180,6 @@ def verify(folder: Path, known: Sequence[Anchored] = ()) -> VerifyReport:
     if reading.first is not None:
         asyncio.run(_again(path, reading.first, reading.closed_at, report))
     return report
-
-
-def _held(path: Path) -> bool:
-    """Whether a process has the log open for writing."""
-    with path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
 
 
 # ------------------------------------------------------------ the chain, and the rows

@@ -8,22 +8,12 @@ server's as long as this process has known it.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loopforge.errors import BadSettings, NotInstalled
+from loopforge.errors import NotInstalled
 from loopforge.models.embeddings.embeddings_endpoint import EmbeddingsEndpoint
 from loopforge.models.providers.model_spec import Secret
-from loopforge.runtime.plugins.setting_checks import web_parts
+from loopforge.runtime.plugins.setting_checks import web_setting
 from loopforge.runtime.plugins.setting_declarations import PluginSettings, SettingsPart, setting
 from loopforge.runtime.ports import Clock, Embeddings
-
-
-def checked_url(text: str, source: str) -> str:
-    """The address, if it is one of the web. Raises BadSettings."""
-    if text and web_parts(text) is None:
-        raise BadSettings(
-            f"`embeddings_url` ({source}) is {text[:80]!r}; it must be such as "
-            "http://127.0.0.1:11434/v1."
-        )
-    return text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +25,7 @@ class EmbeddingsSettings:
         "A server that turns texts into vectors as OpenAI's does, up to /v1; tools are found by "
         "it.",
         shown="the best that is installed",
-        clean=checked_url,
+        clean=web_setting("embeddings_url", "such as http://127.0.0.1:11434/v1"),
         live=True,
     )
     model: str = setting(

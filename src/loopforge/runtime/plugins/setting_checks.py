@@ -3,6 +3,7 @@
 import ipaddress
 import re
 import unicodedata
+from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import SplitResult, urlsplit
 
@@ -90,6 +91,21 @@ def web_parts(text: str) -> SplitResult | None:
         return None
     plain = text.isprintable() and not any(map(str.isspace, text))
     return parts if parts.scheme in ("http", "https") and host and plain else None
+
+
+def web_setting(name: str, form: str) -> Callable[[str, str], str]:
+    """What checks the setting of this name, of a value and of where that was set.
+
+    It is an address of the web, or none; `form` says how one looks. Raises BadSettings, and tells
+    nothing of the value, which may hold a secret.
+    """
+
+    def checked(text: str, source: str) -> str:
+        if text and web_parts(text) is None:
+            raise BadSettings(f"`{name}` ({source}) must be {form}.")
+        return text
+
+    return checked
 
 
 def trusted(proxies: str, source: str = "the setting") -> list[str]:

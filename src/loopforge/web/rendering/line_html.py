@@ -149,7 +149,7 @@ def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
         case Titled(by=by):
             who = scene.person(by)
         case LineEdited(by=by) | LineDeleted(by=by):
-            who = _author(by, scene)
+            who = scene.author(by)
         case RightsSet(who=person):
             who = scene.person(person)
         case _:
@@ -158,11 +158,6 @@ def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
     gone = isinstance(body, Heard | Said | Told) and body.text.text is None
     names = names_of(scene)
     return (event.id, scene.room, who, gone, change, names, replied.id if replied else "")
-
-
-def _author(actor: str, scene: Scene) -> str:
-    """The name of whoever changed a line; "" for the keepers of a platform."""
-    return scene.person(actor.removeprefix("person:")) if actor.startswith("person:") else ""
 
 
 # ---------------------------------------------------------------- what people and mates say
@@ -216,7 +211,7 @@ def _long(body: AnyBody) -> bool:
 
 
 def _deletion(event: Revised, scene: Scene) -> str:
-    who = _author(event.revision.by, scene)
+    who = scene.author(event.revision.by)
     return f"Deleted by {who}." if who else "Deleted on the platform where it was said."
 
 
@@ -273,7 +268,7 @@ def change_of(event: Event, scene: Scene) -> dict[str, Any]:
             made = {"turn": turn, "aside": edit_aside(body), "html": _words(text, names_of(scene))}
             return {"kind": event.kind, "line": line, **made}
         case LineDeleted(line=line, by=by):
-            who = _author(by, scene)
+            who = scene.author(by)
             told = f"Deleted by {who}." if who else "Deleted on the platform where it was said."
             return {"kind": event.kind, "line": line, "told": told}
         case _:
@@ -286,9 +281,9 @@ def sentence(event: Event, scene: Scene) -> str | None:
         case Told(text=text):
             return FORGOTTEN if text.text is None else markdown_html.render(text.text)
         case LineEdited(by=by) as body:
-            return edited(body, _author(by, scene) or "Somebody", scene)
+            return edited(body, scene.author(by) or "Somebody", scene)
         case LineDeleted(by=by):
-            who = _author(by, scene)
+            who = scene.author(by)
             return (
                 f"{who} deleted a line."
                 if who
