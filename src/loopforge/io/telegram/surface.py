@@ -13,6 +13,7 @@ import logging
 import traceback
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 from telegram.constants import ChatType
@@ -53,6 +54,20 @@ TOGETHER = (
     "group a supergroup, and each has its own voice"
 )
 PRIVATELY = "This is for you alone: write to me in private first, then ask again."
+
+
+class _Arrival(NamedTuple):
+    """A message as a bot of ours was told of it: where, and by whom."""
+
+    poll: Poll
+    message: telegram.Message
+    spot: ChannelSpot
+    by: incoming_message.Author
+
+
+def _arrival(poll: Poll, message: telegram.Message) -> _Arrival:
+    spot = incoming_message.spot(message, poll.number)
+    return _Arrival(poll, message, spot, incoming_message.author(message))
 
 
 class Telegram:
@@ -157,27 +172,33 @@ class Telegram:
         if message := update.message or update.channel_post:
             await self._message(poll, message, list(filter(None, rest)))
         elif edited := update.edited_message or update.edited_channel_post:
-            moves = edited.location is not None  # who shares where they are is heard once
-            if moves or await self._ear(poll, edited.chat) is not poll:
-                return
-            spot = incoming_message.spot(edited, poll.number)
-            text = incoming_message.words(edited, self._crowd.names(edited))
-            number, by = str(edited.message_id), incoming_message.author(edited).account
-            await self._reception.edited(spot.key, number, by, text)
-            await self._expose(poll, spot, edited)
+            await self._edited(poll, edited)
         elif reaction := update.message_reaction:
             await self._reacted(poll, reaction)
         elif query := update.callback_query:
             await self._presses.pressed(poll, query)
         elif change := update.my_chat_member:
-            there = change.new_chat_member.status not in ("left", "kicked")
-            poll.groups.came(change.chat.id, there=there)
-            self._ears.pop(change.chat.id, None)
-            private = change.chat.type == ChatType.PRIVATE
-            alone = private or await self._crowd.here(poll, change.chat.id) == [poll]
-            if not there and alone:
-                for place in await self._places_in(change.chat.id, poll.number if private else 0):
-                    await self._reception.sessions.part(place, "the bot was sent away")
+            await self._came_or_went(poll, change)
+
+    async def _edited(self, poll: Poll, edited: telegram.Message) -> None:
+        moves = edited.location is not None  # who shares where they are is heard once
+        if moves or await self._ear(poll, edited.chat) is not poll:
+            return
+        one = _arrival(poll, edited)
+        text = incoming_message.words(edited, self._crowd.names(edited))
+        await self._reception.edited(one.spot.key, str(edited.message_id), one.by.account, text)
+        await self._expose(one)
+
+    async def _came_or_went(self, poll: Poll, change: telegram.ChatMemberUpdated) -> None:
+        """A bot was let into a chat, or sent away: of no bot of ours, the place is in no room."""
+        there = change.new_chat_member.status not in ("left", "kicked")
+        poll.groups.came(change.chat.id, there=there)
+        self._ears.pop(change.chat.id, None)
+        private = change.chat.type == ChatType.PRIVATE
+        alone = private or await self._crowd.here(poll, change.chat.id) == [poll]
+        if not there and alone:
+            for place in await self._places_in(change.chat.id, poll.number if private else 0):
+                await self._reception.sessions.part(place, "the bot was sent away")
 
     async def _message(
         self, poll: Poll, message: telegram.Message, rest: Sequence[telegram.Message] = ()
@@ -185,85 +206,86 @@ class Telegram:
         """Take in a message, with the `rest` of its album."""
         if message.chat.type == ChatType.CHANNEL and await self._over(poll, message):
             return
-        spot, by = incoming_message.spot(message, poll.number), incoming_message.author(message)
-        if by.account not in map(str, self._crowd.ours()):
-            self._sending.met(poll, spot.key, message.message_id)
+        one = _arrival(poll, message)
+        ours = one.by.account in map(str, self._crowd.ours())
+        if not ours:
+            self._sending.met(poll, one.spot.key, message.message_id)
         if message.migrate_to_chat_id or message.migrate_from_chat_id:
             before = message.migrate_from_chat_id or message.chat.id
             after = message.migrate_to_chat_id or message.chat.id
-            await self._moved(before, ChannelSpot(ChatKey(after).key, spot.name, "group"))
+            await self._moved(before, ChannelSpot(ChatKey(after).key, one.spot.name, "group"))
             return
         ear = await self._ear(poll, message.chat)
-        if by.account in map(str, self._crowd.ours()):
+        if ours or await self._denied(one):
             return
-        if await self._denied(poll, spot, by, message):
+        asked = incoming_message.answers(message, self._crowd.ours())
+        asked = asked or (ear.known and incoming_message.mentions(message, ear.bot.username))
+        if await self._unserved(one, ear, asked=asked):
             return
-        order, ground = incoming_message.order(message), incoming_message.ground(message)
-        asked = False
-        if ground is not None:
-            asked = incoming_message.answers(message, self._crowd.ours())
-            asked = asked or (ear.known and incoming_message.mentions(message, ear.bot.username))
-            closed = await self._reception.serves(ground, by.account, asked=asked)
-            if closed is not None:
-                await self._expose(poll, spot, message)
-                if closed and ear is poll:
-                    await self._answer(poll, spot, message, closed)
-                return
-        if order is not None:
-            if ear is poll or order.to:
-                here = incoming_message.spot(message, ear.number)
-                try:
-                    await self._command(poll, here, by, order, message)
-                except LedgerError:
-                    self._crowd.failed(spot.key, message.message_id)
-                    raise
-            return
-        if ear is not poll:
-            return
+        if order := incoming_message.order(message):
+            await self._ordered(one, ear, order)
+        elif ear is poll:
+            await self._said(one, rest, waits=asked or incoming_message.ground(message) is None)
+
+    async def _unserved(self, one: _Arrival, ear: Poll, *, asked: bool) -> bool:
+        """Whether mates do not talk in this group, as whoever `asked` them there is told."""
+        ground = incoming_message.ground(one.message)
+        if ground is None:
+            return False
+        closed = await self._reception.serves(ground, one.by.account, asked=asked)
+        if closed is None:
+            return False
+        await self._expose(one)
+        if closed and ear is one.poll:
+            await self._answer(one, closed)
+        return True
+
+    async def _said(self, one: _Arrival, rest: Sequence[telegram.Message], *, waits: bool) -> None:
+        """Let a line be heard; whoever `waits` for an answer is told which files were refused."""
+        poll, message, spot, by = one
         album = [message, *rest]
         told = incoming_message.told(album, self._crowd.names)
-        text = joined(told)
         attached = [file for each in album for file in incoming_message.attachments(each)]
-        if not text.strip() and not attached:
+        if not attached and not joined(told).strip():
             return
-        if attached and await self._stays_out(poll, spot, by, message):
+        if attached and await self._stays_out(one):
             return
-        keeper = spot.kind == "private" or await poll.groups.keeps(message)
+        keeper = await self._keeps(one)
         given = attached and await self._reception.may_give(spot, by.account, keeper=keeper)
         files, refused = await self._fetch(poll, attached if given else ())
-        told[-1] = lacking(told[-1], refused).strip()
-        if ground is not None and not asked:
-            refused = []  # nobody waits for an answer, and the line says that something is missing
-        if not text.strip() and not files:
-            if refused and self._crowd.acts(spot.key, message.message_id):
-                await self._answer(poll, spot, message, "\n".join(refused))
-            return
-        coming = Coming(
-            spot=spot,
-            mates=await self._crowd.mates(poll, where(spot.key)),
-            message=str(message.message_id),
-            account=by.account,
-            name=by.name,
-            text=joined(told),
-            at=message.date,
-            reply_to=incoming_message.reply(message),
-            ours=incoming_message.answers(message, self._crowd.ours()),
-            called=self._crowd.called(message),
-            bot=by.bot,
-            keeper=keeper,
-            files=tuple(files),
-            pieces=tuple(str(each.message_id) for each in rest),
-            captions=sizes(told) if rest else (),
-        )
-        notice = "\n".join([*filter(None, await self._heard(coming)), *refused])
-        if notice and self._crowd.acts(spot.key, message.message_id):
-            await self._answer(poll, spot, message, notice)
+        notices = refused if waits else []  # else the line alone says that something is missing
+        if joined(told).strip() or files:
+            told[-1] = lacking(told[-1], refused).strip()
+            coming = Coming(
+                spot=spot,
+                mates=await self._crowd.mates(poll, where(spot.key)),
+                message=str(message.message_id),
+                account=by.account,
+                name=by.name,
+                text=joined(told),
+                at=message.date,
+                reply_to=incoming_message.reply(message),
+                ours=incoming_message.answers(message, self._crowd.ours()),
+                called=self._crowd.called(message),
+                bot=by.bot,
+                keeper=keeper,
+                files=tuple(files),
+                pieces=tuple(str(each.message_id) for each in rest),
+                captions=sizes(told) if rest else (),
+            )
+            notices = [*filter(None, await self._heard(coming)), *notices]
+        if notices:
+            await self._answer_once(one, "\n".join(notices))
 
-    async def _expose(self, poll: Poll, spot: ChannelSpot, message: telegram.Message) -> None:
+    async def _keeps(self, one: _Arrival, *, now: bool = False) -> bool:
+        """Whether who says this may manage the place; see `GroupAdmins.keeps`."""
+        return one.spot.kind == "private" or await one.poll.groups.keeps(one.message, now=now)
+
+    async def _expose(self, one: _Arrival) -> None:
         """Spend a code for linking that others can read in it, and say so."""
-        text = incoming_message.words(message, self._crowd.names(message))
-        if told := await self._reception.exposed(spot, text):
-            await self._answer(poll, spot, message, told)
+        text = incoming_message.words(one.message, self._crowd.names(one.message))
+        if told := await self._reception.exposed(one.spot, text):
+            await self._answer(one, told)
 
     async def _heard(self, coming: Coming) -> list[str]:
         """Let a message be heard; what is to be said of that."""
@@ -292,64 +314,59 @@ class Telegram:
             for emoji in sorted(new ^ old):
                 await self._reception.reacted(place, number, by, emoji, back=emoji in old)
 
-    async def _denied(
-        self, poll: Poll, spot: ChannelSpot, by: incoming_message.Author, message: telegram.Message
-    ) -> bool:
+    async def _denied(self, one: _Arrival) -> bool:
         """Whether a message answers a question with a no, which it then is."""
-        reason = denial(message.text or "")
-        if reason is None or not incoming_message.answers(message, self._crowd.ours()):
+        reason = denial(one.message.text or "")
+        if reason is None or not incoming_message.answers(one.message, self._crowd.ours()):
             return False
-        who = Presser(
-            account=by.account,
-            name=by.name,
-            keeper=spot.kind == "private" or await poll.groups.keeps(message, now=True),
-            bot=by.bot,
-        )
-        to = incoming_message.reply(message)
-        told = await self._reception.buttons.questions.denied([spot.key], to, who, reason)
-        if told is not None and self._crowd.acts(spot.key, message.message_id):
-            await self._answer(poll, spot, message, told)
+        keeper = await self._keeps(one, now=True)
+        who = Presser(account=one.by.account, name=one.by.name, keeper=keeper, bot=one.by.bot)
+        to = incoming_message.reply(one.message)
+        told = await self._reception.buttons.questions.denied([one.spot.key], to, who, reason)
+        if told is not None:
+            await self._answer_once(one, told)
         return told is not None
 
-    async def _command(
-        self,
-        poll: Poll,
-        spot: ChannelSpot,
-        by: incoming_message.Author,
-        order: incoming_message.Order,
-        message: telegram.Message,
-    ) -> None:
-        if order.to and order.to.casefold() != poll.bot.username.casefold():
+    async def _ordered(self, one: _Arrival, ear: Poll, order: incoming_message.Order) -> None:
+        """Do a command that is this bot's to do, unless another one of ours did."""
+        poll, message = one.poll, one.message
+        named = order.to.casefold()
+        mine = named == poll.bot.username.casefold() if named else ear is poll
+        if not mine or not self._crowd.acts(one.spot.key, message.message_id):
             return
-        if not self._crowd.acts(
-            incoming_message.spot(message, poll.number).key, message.message_id
-        ):
-            return
+        here = incoming_message.spot(message, ear.number)
+        try:
+            await self._command(one._replace(spot=here), order)
+        except LedgerError:
+            self._crowd.failed(one.spot.key, message.message_id)
+            raise
+
+    async def _command(self, one: _Arrival, order: incoming_message.Order) -> None:
+        poll, message, spot, by = one
         name = "help" if order.name == "start" else order.name
         proving = proves(spot, name, order.argument)
-        if not proving and await self._stays_out(poll, spot, by, message):
+        if not proving and await self._stays_out(one):
             return
         if name not in BY_NAME:
             if order.to or spot.kind == "private":
-                await self._answer(poll, spot, message, f"There is no command /{name}. See /help.")
+                await self._answer(one, f"There is no command /{name}. See /help.")
             return
         nonce, taken = f"{spot.key}/{message.message_id}", self._taken
         once = not proving and BY_NAME[name].changes(order.argument)
         if once and (before := await taken.begin(NAME, nonce)):
             if before == "begun":
-                await self._answer(poll, spot, message, UNKNOWN)
+                await self._answer(one, UNKNOWN)
                 await taken.over(NAME, nonce)
             return
         try:
-            mates = await self._crowd.mates(poll, where(spot.key))
             answer = await self._reception.command(
                 spot,
-                mates,
+                await self._crowd.mates(poll, where(spot.key)),
                 by.account,
                 by.name,
                 name,
                 order.argument,
-                keeper=spot.kind == "private" or await poll.groups.keeps(message, now=True),
+                keeper=await self._keeps(one, now=True),
                 reply_to=incoming_message.reply(message),
             )
         except NotLetIn as wrong:
@@ -361,28 +378,29 @@ class Telegram:
         except LedgerError:
             taken.failed(NAME, nonce)
             raise
-        at = where(spot.key)
-        said = ReplyAnswer(poll=poll, at=at, text=answer, reply=message.message_id)
-        if getattr(BY_NAME[name], "private", False) and spot.kind != "private":
-            said = _in_private(said, by.account)
-        await self._answers.say(said)
+        alone = BY_NAME[name].private and spot.kind != "private"
+        await self._answer(one, answer, alone=alone)
         if once:
             await taken.over(NAME, nonce)
 
-    async def _stays_out(
-        self, poll: Poll, spot: ChannelSpot, by: incoming_message.Author, message: telegram.Message
-    ) -> bool:
+    async def _stays_out(self, one: _Arrival) -> bool:
         """Whether somebody may not say anything here, which they are told as the door wants it."""
-        notice = await self._reception.admit(spot, by.account, by.name, bot=by.bot)
+        by = one.by
+        notice = await self._reception.admit(one.spot, by.account, by.name, bot=by.bot)
         if notice:
-            await self._answer(poll, spot, message, notice)
+            await self._answer(one, notice)
         return notice is not None
 
-    async def _answer(
-        self, poll: Poll, spot: ChannelSpot, message: telegram.Message, text: str
-    ) -> None:
-        at = where(spot.key)
-        await self._answers.say(ReplyAnswer(poll=poll, at=at, text=text, reply=message.message_id))
+    async def _answer_once(self, one: _Arrival, text: str) -> None:
+        """Answer, unless another bot of ours did something about this message before."""
+        if self._crowd.acts(one.spot.key, one.message.message_id):
+            await self._answer(one, text)
+
+    async def _answer(self, one: _Arrival, text: str, *, alone: bool = False) -> None:
+        """Answer where it was said, or whoever said it `alone`."""
+        at, reply = where(one.spot.key), one.message.message_id
+        said = ReplyAnswer(poll=one.poll, at=at, text=text, reply=reply)
+        await self._answers.say(_in_private(said, one.by.account) if alone else said)
 
     # ------------------------------------------------------------ who and what is there
 
