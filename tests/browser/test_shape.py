@@ -296,7 +296,10 @@ async def test_what_opens_in_a_room_is_for_every_reader(site: Town, ana: Person)
 
 
 async def test_a_phone_has_all_of_a_room(site: Town, crowd: Crowd) -> None:
-    """On 320 pixels one writes, sees who is here on a whole sheet, and reads why on another."""
+    """On 320 pixels one writes, sees who is here on a whole sheet, and reads why on another.
+
+    On a phone of 360 pixels whose pages are twice as large, the way around wraps.
+    """
     ana = await owner_of(site, crowd, viewport={"width": 320, "height": 568}, has_touch=True)
     await ana.makes_room("Pocket room", "maya")
     page = ana.page
@@ -324,6 +327,10 @@ async def test_a_phone_has_all_of_a_room(site: Town, crowd: Crowd) -> None:
     assert (box["x"], box["width"]) == (0, 320)
     assert not await ana.sideways()
     assert await found(ana, RULES) == []
+    await page.set_viewport_size({"width": 180, "height": 360})
+    await ana.opens("/")
+    assert not await ana.sideways()
+
 
 
 async def test_dark_by_the_machine_and_by_the_switch(site: Town, crowd: Crowd) -> None:
