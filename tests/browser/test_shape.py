@@ -332,7 +332,6 @@ async def test_a_phone_has_all_of_a_room(site: Town, crowd: Crowd) -> None:
     assert not await ana.sideways()
 
 
-
 async def test_dark_by_the_machine_and_by_the_switch(site: Town, crowd: Crowd) -> None:
     """A page follows the machine until its switch is used; that is remembered on every page."""
     ana = await owner_of(site, crowd, color_scheme="dark")

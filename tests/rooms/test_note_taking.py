@@ -105,6 +105,29 @@ async def test_what_matters_of_a_talk_is_kept_when_it_has_ended(home: Home) -> N
     assert [one.rule for one in refused] == ["evidence"]
 
 
+@pytest.mark.parametrize("ends", [["new"], ["new", "new"], ["end"]])
+async def test_a_talk_that_somebody_ends_is_looked_back_on(home: Home, ends: list[str]) -> None:
+    """Also where the next one begins at once: its lines have left the page, and are kept of alike."""
+    first = await home.hears("ana", "@maya the locker opens with rhubarb")
+    await home.hears("ana", "@maya I live in Rome now, talk slowly with me")
+    moved = await home.hears("ana", "@maya I promise to bring you quince jam")
+    await home.hears("ana", "nice weather")
+    for end in ends:
+        await home.does("ana", end)
+    await home.hears("ana", "@maya good morning")
+    rooms = home.app.front.rooms
+    await rooms.delete(home.room, home.people["ana"], first.id)
+    assert not await held(home)
+    await home.clock.advance(200)
+    await home.rest()
+    kept = await held(home)
+    assert kept["Ana promised to bring quince jam"].evidence[0].line == moved.id
+    assert kept["I enjoy being patient."].layer == "core"
+    asked = "".join(str(one.messages) for one in home.models.asked if noting(NOTES)(one) is NOTES)
+    assert "quince jam" in asked
+    assert ("rhubarb" in asked, "good morning" in asked) == (False, False)
+
+
 async def test_signs_that_nobody_sees_are_not_kept(tmp_path: Path) -> None:
     """A model may write anything: what no database holds, and what turns a line around."""
     odd = {"text": "Ana promised\0 to bring \x1b[31m\u202equince jam", "lines": []}

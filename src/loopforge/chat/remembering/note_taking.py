@@ -15,6 +15,7 @@ was said in the last day; up to where a room was looked at stands in the mate's 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 
 from sqlalchemy.engine import Connection
@@ -26,6 +27,7 @@ from loopforge.chat.room.permissions import charged
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import House
+from loopforge.chat.room.visible_lines import VisibleLines, entry_of
 from loopforge.chat.speaking.room_rules import Rules
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import ContextEntry, as_lines
@@ -34,7 +36,7 @@ from loopforge.core.events import Answered, Event, Fact, Perceived, TurnEnded, V
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.perception import AgentPerception
-from loopforge.core.room_vocabulary import LineEdited
+from loopforge.core.room_vocabulary import ConversationEnded, Heard, LineDeleted, LineEdited, Said
 from loopforge.core.text.erasable_text import public
 from loopforge.ledger.table_access import Readable
 from loopforge.memory.memory_settings import MemorySettings
@@ -54,6 +56,7 @@ MOST = 40
 SPOKE = "somebody spoke"
 GONE = "something was taken back that it may be looking at"
 TAKE_BACK = ("room.line_deleted", "room.line_edited", "room.closed")
+TURNS = ("room.conversation_began", "room.conversation_ended")
 TRIES, AGAIN = {"failed": 6, "timed_out": 6, "malformed": 2}, timedelta(minutes=10)
 """A look that came to nothing, since no model answered or what it answered was no form, is had
 again: so many looks at most, each after twice as long."""
@@ -214,8 +217,8 @@ class NoteWorld:
                     waits.append(when)
                 case None if fresh.get(stream) == heard:
                     del fresh[stream]
-                case None:  # something was said there meanwhile
-                    pass
+                case None:  # something was said there meanwhile, and woke nobody
+                    waits.append(self._now() + LULL)
         return min(waits, default=None)
 
     async def _room_due(
@@ -224,15 +227,19 @@ class NoteWorld:
         """A turn on this room, when to look again, or None where nothing is to be noted of it."""
         room = await self._house.state(stream)
         upto = await self._was_there(mate.handle, room)
-        entries = self._entries(room, state.covered.get(stream, 0), upto)
-        ended = not room.conversation
-        enough = len(entries) >= (LEAST if ended else self._settings().lines)
-        spoke = any(entry.kind == "said" and entry.who == mate.handle for entry in entries)
-        if room.closed or not enough or not spoke:
+        after, ended = state.covered.get(stream, 0), not room.conversation
+        entries, spoke = await self._turned_over(room, after, upto), room.last_at
+        if over := _worth(entries, mate.handle, LEAST):
+            ended = True
+        else:
+            entries = self._entries(room, after, upto)
+            spoke = entries[-1].at if entries else None
+        least = LEAST if ended else self._settings().lines
+        if room.closed or spoke is None or not (over or _worth(entries, mate.handle, least)):
             return None
         if not await self._ledger.look(lambda tables: is_remembered(tables, stream)):
             return None
-        quiet = entries[-1].at + LULL
+        quiet = spoke + LULL
         if stream in state.tried:
             times, last = state.tried[stream]
             quiet = max(quiet, last + AGAIN * 2 ** (times - 1))
@@ -266,13 +273,50 @@ class NoteWorld:
         )
         return list(islice(spoken, MOST))[::-1]
 
+    async def _turned_over(self, room: RoomState, after: int, upto: int = 0) -> list[ContextEntry]:
+        """The lines of talks that people ended, with which the room's page was turned over at once.
+
+        Those of lately after a place, and up to another if one is named; the newest MOST.
+        """
+        if room.began <= after:
+            return []
+        read, start = partial(self._ledger.read, room.stream, before=room.began), room.began
+        for mark in reversed(await read(after=after, kinds=TURNS, limit=MOST, newest=True)):
+            if isinstance(mark.body, ConversationEnded) and mark.body.why != "asked":
+                break  # it was over before the next one began, and was looked at then
+            start = mark.seq
+        else:
+            start = after
+        page, names = VisibleLines(), {**room.former, **room.people}
+        for event in await read(after=start, kinds=SPOKEN, limit=MOST, newest=True):
+            if isinstance(body := event.body, Heard | Said):
+                who = names.get(body.person) if isinstance(body, Heard) else None
+                name = who.name if who else public("")
+                page.add(entry_of(event, body, name=name, answers=""), room.weighed)
+        for event in await self._ledger.read(room.stream, after=start, kinds=TAKE_BACK[:2]):
+            if isinstance(event.body, LineEdited):
+                page.edit(event.id, event.body)
+            elif isinstance(event.body, LineDeleted):
+                page.delete(event.body.line)
+        since = self._now() - LATELY
+        return [
+            entry
+            for entry in page.lines.values()
+            if entry.text.text is not None and entry.at > since and (not upto or entry.seq <= upto)
+        ]
+
+    async def _lines(self, room: RoomState, after: int, upto: int) -> list[ContextEntry]:
+        """What is looked at, from behind one place up to another."""
+        over = upto < room.began and await self._turned_over(room, after, upto)
+        return over or self._entries(room, after, upto)
+
     # ------------------------------------------------------------ the turn
 
     async def perceive(self, state: NoteState, due: NoteTurn) -> OpeningView:
         """See `World.perceive`."""
         room = await self._house.state(due.room)
         after, last = state.covered.get(due.room, 0), await self._ledger.event(due.line)
-        entries = await self._kept_of(self._entries(room, after, last.seq))
+        entries = await self._kept_of(await self._lines(room, after, last.seq))
         names = {handle: public(one.name) for handle, one in self._mates.items()}
         mate = due.mate
         route = Route.of(mate)
@@ -321,7 +365,7 @@ class NoteWorld:
         room = await self._house.state(due.room)
         after = state.covered.get(due.room, 0)
         last = await self._ledger.event(due.line)
-        entries = await self._kept_of(self._entries(room, after, last.seq))
+        entries = await self._kept_of(await self._lines(room, after, last.seq))
         talk = NotedTalk(room=room, mate=due.mate, entries=tuple(entries))
         found: list[CheckedNote] = [checked(act, talk) for act in plan.acts]
         items = [one.item for one in found if one.item is not None]
@@ -349,6 +393,12 @@ class NoteWorld:
     ) -> Applied:
         """See `World.apply`."""
         return Applied(facts=self._ready.pop(turn.id, []))
+
+
+def _worth(entries: Sequence[ContextEntry], mate: str, least: int) -> bool:
+    """Whether these are enough lines to look back on, and the mate said one of them."""
+    spoke = any(entry.kind == "said" and entry.who == mate for entry in entries)
+    return spoke and len(entries) >= least
 
 
 def _takes_back(event: Event) -> bool:
