@@ -21,7 +21,9 @@ from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import Experiment, scenarios_of
 from loopforge.lab.sweeps.sweep_results import results_of
 from loopforge.lab.sweeps.sweep_runner import sweep
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.lab.shelf import decided
+from tests.lab.test_robot_minds import minds
 
 
 def played(tmp_path: Path, policy: Any = "stub", **fields: Any) -> Run:
@@ -69,6 +71,15 @@ def test_jsonl_is_read_by_a_plain_reader(tmp_path: Path) -> None:
     for kind in table_columns.EDITS:
         found = sum(edit.kind == kind for row in decided(run.folder) for edit in row.edits)
         assert sum(told[kind] for told in rows) == found
+
+
+def test_every_column_is_documented() -> None:
+    """docs/factory.md names each by name, those of feelings and traits by what they begin with."""
+    page = (Path(__file__).parents[2] / "docs" / "factory.md").read_text("utf-8")
+    table = page.partition("| columns | type |")[2].partition("A sweep gives")[0]
+    for name in table_columns.COLUMNS:
+        part = name.partition("_")[0]
+        assert f"`{name}`" in table or f"`{part}_NAME`" in table, name
 
 
 def test_parquet_has_typed_columns_and_the_same_rows(tmp_path: Path) -> None:
@@ -122,6 +133,17 @@ def test_decisions_without_a_plan_are_rows_too(tmp_path: Path) -> None:
     none = table.filter(pl.col("mode") == "none")
     assert none.height == sum(row.verdict == "contained" for row in decided(run.folder)) > 0
     assert none["intent"].is_null().all()
+
+
+def test_what_no_model_answered_is_no_plan_of_it(tmp_path: Path) -> None:
+    """The robot that stands still in its stead has no intent, no words and no risk of its own."""
+    refuses = ScriptedModels(lambda _: ScriptedAnswer(outcome="refused", text="No."))
+    run = played(tmp_path, "llm", minds=minds(refuses))
+    rows = [json.loads(line) for line in export(run.folder, "jsonl").path.read_text().splitlines()]
+    told = [row for row in rows if row["minded"] == "refused"]
+    assert told
+    for name in ("intent", "plan_rule", "narrative", "move_to", "riskiness"):
+        assert {row[name] for row in told} == {None}
 
 
 def test_a_sweep_is_exported_a_row_for_each_run(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from loopforge.lab.story.claims import (
     HeardClaim,
     Made,
     Morning,
+    Moved,
     Opening,
     Quoted,
     SilentActs,
@@ -413,6 +414,18 @@ def test_a_day_of_one_bell_is_told_as_one() -> None:
     assert "Tension stood at 127, and never above." in text or "Tension: 127, and nothing" in text
     for said in ("never rose", "wrong never", "all these days", "one act in all"):
         assert said not in text
+
+
+@pytest.mark.parametrize("answers", ["by rules", "by model"])
+def test_an_only_day_is_told_once(answers: str) -> None:
+    """What was wrong in it, what was not answered and who changed stand there once, not again in the end."""
+    chosen: dict[str, Any] = {"by": "model"} if answers == "by model" else {}
+    told = [each.claim for each in story(seed=5, days=1, **chosen).sentences]
+    assert sum(isinstance(claim, TallyClaim) for claim in told) == 1
+    assert sum(isinstance(claim, SilentActs) for claim in told) == (answers == "by model")
+    moved = [claim.who for claim in told if isinstance(claim, Moved)]
+    assert moved
+    assert len(set(moved)) == len(moved)
 
 
 def test_a_peak_at_either_end_of_a_day_is_told_once() -> None:

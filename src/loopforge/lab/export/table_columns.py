@@ -29,6 +29,11 @@ def _band(part: str, name: str, row: Decided) -> str | None:
     return bands.get(name)
 
 
+def _planned(name: str, row: Decided) -> Any:
+    """What a plan says; None where none came, though the row holds one that stands still."""
+    return None if row.outcome.mode == "none" else row.plan.get(name)
+
+
 def _edits(kind: str, row: Decided) -> int:
     return sum(edit.kind == kind for edit in row.edits)
 
@@ -62,12 +67,12 @@ READ: dict[str, tuple[Kind, Callable[[Decided], Any]]] = {
     **{f"trait_{n}": ("text", partial(_band, "traits", n)) for n in (*TRAITS, *SCARS)},
     "edits": ("int", lambda row: len(row.edits)),
     **{kind: ("int", partial(_edits, kind)) for kind in EDITS},
-    "intent": ("text", lambda row: row.plan.get("intent")),
+    "intent": ("text", partial(_planned, "intent")),
     "mode": ("text", of("outcome.mode")),
-    "plan_rule": ("text", lambda row: row.plan.get("rule")),
-    "narrative": ("text", lambda row: row.plan.get("narrative")),
-    "riskiness": ("float", lambda row: row.plan.get("riskiness")),
-    "move_to": ("text", lambda row: row.plan.get("move_to")),
+    "plan_rule": ("text", partial(_planned, "rule")),
+    "narrative": ("text", partial(_planned, "narrative")),
+    "riskiness": ("float", partial(_planned, "riskiness")),
+    "move_to": ("text", partial(_planned, "move_to")),
     "targets": ("texts", lambda row: list(row.plan.get("targets", ()))),
     "verdict": ("text", of("verdict")),
     "notes": ("texts", lambda row: list(row.notes)),

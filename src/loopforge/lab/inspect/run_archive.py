@@ -27,8 +27,8 @@ WITHIN = "~"
 """Between the name of a sweep and that of a run in it."""
 LARGEST = 30_000_000
 """Bytes of a report that is shown."""
-MOST = 500
-"""Runs and sweeps that are listed, the newest."""
+MOST, MOST_KEPT = 10_000, 500
+"""Runs and sweeps that are listed, the newest; and runs that one sweep kept."""
 
 
 class Sweep(Struct, frozen=True):
@@ -86,7 +86,9 @@ class Archive:
                 runs = each / "runs"
                 kept = sorted(log.parent.name for log in runs.glob(f"*/{LOG}"))
                 written = (each / "experiment.json").stat().st_mtime
-                found.append(Sweep(each.name, written, self.reports(each.name), tuple(kept[:MOST])))
+                found.append(
+                    Sweep(each.name, written, self.reports(each.name), tuple(kept[:MOST_KEPT]))
+                )
         return sorted(found, key=lambda sweep: -sweep.written)[:MOST]
 
     def _folders(self) -> list[Path]:

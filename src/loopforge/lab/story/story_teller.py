@@ -353,7 +353,9 @@ class StoryTeller:
         return best[2]
 
     def _accounts(self, today: Today) -> list[Told | None]:
-        """Who moved furthest on this day, across a band if anybody did."""
+        """Who moved furthest on this day, across a band if so; of an only day arcs tell."""
+        if self.watch.scenario.days == 1:
+            return []
         best = _furthest(today.accounts.items(), self.told)
         if best is None:
             return []
@@ -384,13 +386,16 @@ class StoryTeller:
         return Arc(who, spec.role, spec.voice, spec.backstory, self._say(told))
 
     def recap(self) -> tuple[Scene, ...]:
-        """What it came to."""
+        """What it came to; of an only day its own end has told how much of it was wrong."""
         watch = self.watch
+        several = watch.scenario.days > 1
         known = day_findings.longest(watch, watch.incidents.values())
         words = sorted(self.final.values(), key=lambda each: (-each.misjudged, each.who))
         scenes: list[list[Told | None]] = [
             [day_findings.broke_off(watch)],
-            [day_findings.tally(EVER, watch.past), day_findings.silent_acts(EVER, watch.past)],
+            [day_findings.tally(EVER, watch.past), day_findings.silent_acts(EVER, watch.past)]
+            if several
+            else [],
             [found.happened(watch, known, longest=True)] if known else [],
             [found.gap(watch, watch.widest, widest=True)] if watch.widest else [],
             [day_findings.ranked(watch), next(filter(None, map(self._quote, words)), None)],

@@ -101,11 +101,16 @@ def look(shifts: Shifts, name: str) -> tuple[RunIndex, RunLine]:
     return index, RunLine(name=name, state=state, told=told, index=known)
 
 
-def listed(shifts: Shifts, first: int) -> tuple[list[RunLine], bool]:
-    """A page of runs, newest first, and whether there are older ones."""
+def listed(shifts: Shifts, first: int, find: str = "") -> tuple[list[RunLine], bool]:
+    """A page of runs, newest first, and whether there are older ones.
+
+    With `find` those whose names have all of its words.
+    """
     found = []
+    words = find.casefold().split()
     names = shifts.archive.names()
-    if not first:
+    names = [name for name in names if all(word in name.casefold() for word in words)]
+    if not first and not words:
         found = [
             RunLine(name=name, state=shifts.standing(name).state, told=shifts.standing(name).told)
             for name in shifts.known()
@@ -135,9 +140,11 @@ def policies(site: Site) -> list[str]:
 
 
 @get("/lab")
-async def lab(site: Site, visitor: Visitor, older: Older = 0, told: Word = "") -> Template:
-    """The runs, and the questions that one may ask next."""
-    lines, more = await asyncio.to_thread(listed, site.shifts, older)
+async def lab(
+    site: Site, visitor: Visitor, older: Older = 0, told: Word = "", find: Word = ""
+) -> Template:
+    """The runs, those that are looked for, and the questions that one may ask next."""
+    lines, more = await asyncio.to_thread(listed, site.shifts, older, find)
     asked = await asyncio.to_thread(questions, site.scenarios)
     casts = {each.key: cast_of(each.scenario) for each in asked if each.scenario}
     names = [figure.name for cast in casts.values() for figure in cast]
@@ -148,6 +155,7 @@ async def lab(site: Site, visitor: Visitor, older: Older = 0, told: Word = "") -
         lines=lines,
         more=older + PAGE if more else 0,
         older=older,
+        find=find.strip(),
         sweeps=await asyncio.to_thread(site.shifts.archive.sweeps),
         questions=asked,
         casts=casts,
