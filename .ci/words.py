@@ -4,8 +4,6 @@ Nor do two versions of one text. Looks at every text file that git knows or woul
 names file and line.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

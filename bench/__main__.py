@@ -6,8 +6,6 @@ measured, with 2 for a name that does not exist. `make bench SMALL=1` runs every
 small numbers, on a slow machine or to see that it runs.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -4,8 +4,6 @@
 threads or SQLAlchemy. `appended` is the ledger alone: the same facts, appended in the same way.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import time

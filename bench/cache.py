@@ -1,7 +1,5 @@
 """The prompt cache: a long talk of three mates with the embedded model, through the whole app."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence

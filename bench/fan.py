@@ -5,8 +5,6 @@ the same bytes to everybody who reads that room, at the same moments, and tells 
 no ledger, no session and no page: the baseline of web.py. Imports nothing of Loopforge.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

@@ -4,8 +4,6 @@ Every figure is a ratio to a baseline that was measured in the same run on the s
 absolute figures stand beside it. A target is shown with the figure; nothing depends on it.
 """
 
-from __future__ import annotations
-
 import math
 import shutil
 import statistics

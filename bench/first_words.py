@@ -8,8 +8,6 @@ by somebody who knew neither the prompt nor the examples, and a talk to be had b
 `make bench`: it measures answers, which somebody must read.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

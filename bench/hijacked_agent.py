@@ -11,8 +11,6 @@ Tools that only read are used without asking; which those are is declared in REA
 sends for an address, so people are asked where nobody gave it. Printed as JSON.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -4,8 +4,6 @@ Runs in AgentDojo's own environment (requirements/agentdojo.txt), and knows noth
 The calls are those of AgentDojo's ground truth, the judges its own checkers.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

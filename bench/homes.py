@@ -1,7 +1,5 @@
 """A home to measure in: the shipped mates, SQLite, and a model that answers at once."""
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import AsyncIterator, Callable, Sequence

@@ -1,7 +1,5 @@
 """The Factory: complete chained rows in a second, flat in time and memory, sweeps, rivals."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The ledger on SQLite: appending, reading, verifying."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import sqlite3

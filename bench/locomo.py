@@ -11,8 +11,6 @@ otherwise ("D:1:3", "D01:03", "1:3", plain numbers). A question none of whose ev
 no right answer to be found, and is left out where that is asked for.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -12,8 +12,6 @@ message by its words, with words of the message put in. `--half` takes one half 
 documents, so that weights can be chosen on one and looked at on the other.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

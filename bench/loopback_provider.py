@@ -5,8 +5,6 @@ is the beginning of the one before of the same mate and kind: that much a provid
 Its first line out is its address; it is asked `share` and answers with shared and all characters.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from typing import Any

@@ -14,8 +14,6 @@ endings besides; here words stay as they are. Prints JSON: by category and in al
 beside it.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -8,8 +8,6 @@ apart. The exact scan is of the same vectors in the same process, afterwards. `b
 does the same on PostgreSQL.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

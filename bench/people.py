@@ -1,7 +1,5 @@
 """People in a room, from outside: turns, growth, a crowd, first word, through the web room."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator, Sequence

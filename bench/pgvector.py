@@ -5,8 +5,6 @@ keep nothing; its memory is not that of the process that asks. The exact scan is
 vectors, read into that process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from bench.figures import Figure, folder, sized

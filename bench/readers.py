@@ -3,8 +3,6 @@
 Knows as much HTTP as the home's own server speaks, and no more. Imports nothing of Loopforge.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

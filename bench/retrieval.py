@@ -10,8 +10,6 @@ share among the first k; how often one of their sessions is among the first ten;
 seconds for the index of words and of vectors; bytes.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -5,8 +5,6 @@ its DataCollector over three columns. Concordia: minimal entities under its gene
 its sequential engine, and a model that answers everything at once with the same words.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -4,8 +4,6 @@ One JSON list a line comes in (a name and its arguments), one JSON value a line 
 line out is the address. Used by web.py and people.py, which measure from outside.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import time

@@ -1,7 +1,5 @@
 """Starting: how long until a person can type, and how much memory an idle home takes."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import selectors

@@ -15,8 +15,6 @@ it must hold (folded), anything else as it is. What is given besides counts neit
 whole line. Without an option the embedded model is asked. Prints JSON.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -7,8 +7,6 @@ Prints one line of JSON: nDCG@10, and in how many of the queries the tool is amo
 and 10. It asks what a turn asks (loopforge.tools.tool_suggestion). `--words`: without vectors.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import csv

@@ -1,7 +1,5 @@
 """Turns: everything between a line heard and its answer said, but the model, on SQLite."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import gc

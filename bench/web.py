@@ -1,7 +1,5 @@
 """The web room: a mate's line to all its readers, memory of open pages, rooms with a long past."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

@@ -6,8 +6,6 @@ brought in, and a phone. 25 things, each with a picture in docs/first-half-hour.
 the same way. Needs Chromium.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import AsyncIterator

@@ -6,8 +6,6 @@ between `<!-- drawn: NAME -->` and `<!-- end -->` are, and the prose around them
 The curve of `learning.md` and its table are drawn from figures that `learning_curve.py` found.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

@@ -5,8 +5,6 @@ taught, what those of others taught. Which plants ran is kept in `learning_curve
 draws the picture and the table from it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -4,8 +4,6 @@ What cannot be found by its words cannot be done, and the walk ends there.
 `Answers` is what the model server says in the walk: a few words for each question, written here.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -4,8 +4,6 @@ A picture of a page has few colours that matter and thousands between them, at t
 letters; those are drawn towards the nearest of the ones that are used most.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections import Counter

@@ -5,8 +5,6 @@ said by the scripted model through everything that a real one goes through; and 
 Factory, which needs no model. Needs Chromium.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path

@@ -14,8 +14,6 @@
 Everybody has a private talk with all mates of the home. Shows no files, marks or edits.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

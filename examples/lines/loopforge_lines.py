@@ -1,7 +1,5 @@
 """Lines as a plugin: what is declared of it. Read with the settings, so it imports little."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
