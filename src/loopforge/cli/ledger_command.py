@@ -22,7 +22,7 @@ from loopforge.errors import HostTaken, InputError, Unknown
 if TYPE_CHECKING:
     from loopforge.core.events import Event
     from loopforge.ledger import SqlLedger
-    from loopforge.ledger.erasure.text_erasure import Erasure
+    from loopforge.ledger.erasure.text_erasure import Erasure, Wish
     from loopforge.setting_defaults import Settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -246,10 +246,7 @@ def erase(
     yes: Yes = False,
 ) -> None:
     """Forget words for good, wherever they are quoted too. The chain still verifies."""
-    from loopforge.app import sweep_files
-    from loopforge.host_lock import lock_home
     from loopforge.ledger.erasure.text_erasure import Wish
-    from loopforge.sinks.sink_plugin import beyond_recall
 
     if not events and not person:
         raise InputError("Say what to forget: ids of events, or --person NAME.")
@@ -264,24 +261,33 @@ def erase(
             rest = "" if done.clean else " Somebody was reading; ask again to clean the files too."
             typer.echo(f"Nothing of that is left to forget.{rest}")
         elif yes or typer.confirm(f"{_told(would)} This cannot be undone. Forget?"):
-            done = await ledger.erase(wish)
-            typer.echo(f"Forgotten: {_told(done)}")
-            if places := beyond_recall(there):
-                typer.echo(f"Not called back, if it went there: {', '.join(places)}.")
-            if not done.clean:
-                typer.echo("Somebody was reading; ask once more to clean the files too.")
-            try:
-                with lock_home(there.home):  # only who holds a home may sweep it
-                    gone = await sweep_files(there, ledger)
-            except HostTaken:
-                typer.echo("The home is running; its memory forgets within a second or two.")
-            else:
-                if gone:
-                    typer.echo(f"Kept files that went with it: {gone}.")
+            await _forget(there, ledger, wish)
         else:
             typer.echo("Nothing was forgotten.")
 
     _run(context, work)
+
+
+async def _forget(there: Settings, ledger: SqlLedger, wish: Wish) -> None:
+    """Forget, and say what that came to and what is still to be done."""
+    from loopforge.app import sweep_files
+    from loopforge.host_lock import lock_home
+    from loopforge.sinks.sink_plugin import beyond_recall
+
+    done = await ledger.erase(wish)
+    typer.echo(f"Forgotten: {_told(done)}")
+    if places := beyond_recall(there):
+        typer.echo(f"Not called back, if it went there: {', '.join(places)}.")
+    if not done.clean:
+        typer.echo("Somebody was reading; ask once more to clean the files too.")
+    try:
+        with lock_home(there.home):  # only who holds a home may sweep it
+            gone = await sweep_files(there, ledger)
+    except HostTaken:
+        typer.echo("The home is running; its memory forgets within a second or two.")
+    else:
+        if gone:
+            typer.echo(f"Kept files that went with it: {gone}.")
 
 
 def _told(erasure: Erasure) -> str:

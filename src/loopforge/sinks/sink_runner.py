@@ -150,27 +150,30 @@ class _Following:
         try:
             async with Tasks() as tasks:
                 while True:
-                    pause = 0.0
-                    try:
-                        if (had := dict(await self._sink.had())) != self._had:
-                            self._had, self._failures = had, 0  # some of a page was taken
-                        for stream in await self._ledger.heads():
-                            self._told(stream)
-                        self._began = True
-                        while True:
-                            await self._more.wait()
-                            self._more.clear()
-                            while ready := self._waiting - self._aside:
-                                await self._next(min(ready), tasks)
-                    except (Exception, SystemExit) as error:
-                        said = "the sink %s is tried again: %s: %s"
-                        log.warning(said, self._name, type(error).__name__, error)
-                        self._failed(error)
-                        pause = error.after if isinstance(error, SendFailed) else 0.0
+                    pause = await self._until_failure(tasks)
                     await self._clock.sleep(max(pause, _pause(self._failures)))
                     self._failures += 1
         finally:
             unsubscribe()
+
+    async def _until_failure(self, tasks: Tasks) -> float:
+        """Pass on what comes; once that fails, for how many seconds it is to be left alone."""
+        try:
+            if (had := dict(await self._sink.had())) != self._had:
+                self._had, self._failures = had, 0  # some of a page was taken
+            for stream in await self._ledger.heads():
+                self._told(stream)
+            self._began = True
+            while True:
+                await self._more.wait()
+                self._more.clear()
+                while ready := self._waiting - self._aside:
+                    await self._next(min(ready), tasks)
+        except (Exception, SystemExit) as error:
+            said = "the sink %s is tried again: %s: %s"
+            log.warning(said, self._name, type(error).__name__, error)
+            self._failed(error)
+            return error.after if isinstance(error, SendFailed) else 0.0
 
     async def _next(self, stream: str, tasks: Tasks) -> None:
         """Pass on a stream; where an event of it is refused, it is set aside for a while."""

@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -30,6 +31,15 @@ from loopforge.runtime.ports import Clock
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 COUNTED = ("room.heard", "room.answer_wanted", "turn.perceived", "room.said", "room.line_edited")
 ONE: dict[Scope, str] = {"places": "one place", "people": "one person", "guests": "one guest"}
+
+
+class _Body(msgspec.Struct):
+    """What is needed of a line and of a turn's beginning."""
+
+    turn: str = ""
+    line: str = ""
+    how: str = ""
+    summons: str = ""
 
 
 class Quota:
@@ -136,27 +146,20 @@ class Quota:
             self._told.clear()
             since = round((day.astimezone(UTC) - EPOCH).total_seconds() * 1_000_000)
             self._day = day
-            for stream, id, actor, body in await self._ledger.look(
-                lambda each: _since(each, since)
-            ):
-                told = msgspec.json.decode(body, type=_Body)
-                if told.turn:
-                    self._said(stream, id, told.turn)
-                elif told.how:
-                    self._origin[_wanted(told.line)] = actor
-                elif told.summons:
-                    self._origin[id] = self._caller(told.line, told.summons)
-                elif not told.line:
-                    self._origin[id] = actor
+            rows = await self._ledger.look(partial(_since, micros=since))
+            for stream, id, actor, body in rows:
+                self._take_in(stream, id, actor, msgspec.json.decode(body, type=_Body))
 
-
-class _Body(msgspec.Struct):
-    """What is needed of a line and of a turn's beginning."""
-
-    turn: str = ""
-    line: str = ""
-    how: str = ""
-    summons: str = ""
+    def _take_in(self, stream: str, id: str, actor: str, told: _Body) -> None:
+        """A line, a turn's beginning, or a wish for other words, of before this process."""
+        if told.turn:
+            self._said(stream, id, told.turn)
+        elif told.how:
+            self._origin[_wanted(told.line)] = actor
+        elif told.summons:
+            self._origin[id] = self._caller(told.line, told.summons)
+        elif not told.line:
+            self._origin[id] = actor
 
 
 def _wanted(line: str) -> str:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from loopforge.chat.room.participants import Member
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import RANK
-from loopforge.chat.speaking.addressee_detection import calls
+from loopforge.chat.speaking.addressee_detection import NameCall, calls
 from loopforge.chat.speaking.line_kinds import goes_on, takes_note
 from loopforge.chat.speaking.name_mentions import is_general, is_question, plain
 from loopforge.core.context_window import ContextEntry
@@ -396,31 +396,36 @@ class _Scene:
         offset = 0
         for entry in batch:
             text = plain(str(entry.text), surface=entry.surface)
-            author = self.state.authors.get(entry.reply_to, "")
-            found = [(author.removeprefix("mate:"), _Called("reply", offset - 1, entry.id))]
             names = {mate: self.mates[mate].name for mate in self.listeners}
             named = calls(text, names, self._people())
             if any(one.corrects for one in named):
                 self.unmeant |= strongest.keys()
                 strongest.clear()
-            for who, address, sense, _ in named:
-                if sense == "nearly":
-                    self.nearly.add(who)
-                elif sense == "called":
-                    place = offset + address.place
-                    found.append((who, _Called(address.summons, place, entry.id)))
-                elif sense == "not":
-                    self.unmeant.add(who)
-                    found = [one for one in found if one[0] != who]
-                elif "name" in self._triggers(who) and (sense == "about" or self.only_person):
-                    self.about.add(who)
-            for mate, call in found:
+            for mate, call in self._called_in(entry, named, offset):
                 if mate in self.listeners and call.summons in self._triggers(mate):
                     known = strongest.get(mate, call)
                     best = min(call, known, key=lambda one: RANK.index(one.summons))
                     strongest[mate] = best._replace(place=min(known.place, call.place))
             offset += len(text) + 1
         return strongest
+
+    def _called_in(
+        self, entry: ContextEntry, named: Sequence[NameCall], offset: int
+    ) -> list[tuple[str, _Called]]:
+        """Whom one line calls, and how; who is named in it in another sense is noted."""
+        author = self.state.authors.get(entry.reply_to, "")
+        found = [(author.removeprefix("mate:"), _Called("reply", offset - 1, entry.id))]
+        for who, address, sense, _ in named:
+            if sense == "nearly":
+                self.nearly.add(who)
+            elif sense == "called":
+                found.append((who, _Called(address.summons, offset + address.place, entry.id)))
+            elif sense == "not":
+                self.unmeant.add(who)
+                found = [one for one in found if one[0] != who]
+            elif "name" in self._triggers(who) and (sense == "about" or self.only_person):
+                self.about.add(who)
+        return found
 
     def _before(self) -> str:
         """The mate that spoke last before these lines."""
