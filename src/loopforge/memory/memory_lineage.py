@@ -92,25 +92,8 @@ class MemoryLineage:
         """What `b` keeps that `a` does not, and what they keep differently."""
         mine, other = await self._store.items(a), await self._standing(b)
         origins = {**await self._wordings(a), **await self._wordings(b)}
-        held = [one for one in mine if one.state == "held"]
-        found: list[MemoryDifference] = []
-        for one in (item for item in other if item.state == "held"):
-            if any(_alike(one, known) for known in held):
-                continue
-            kin = next((each for each in mine if origins[each.id] & origins[one.id]), None)
-            if kin is not None and kin.state == "forgotten":
-                continue
-            if kin is None:
-                kin = next((each for each in held if _same_matter(each, one)), None)
-            if kin is None:
-                found.append(MemoryDifference(about=_name(one), item=one))
-            elif kin.state == "superseded":
-                continue
-            elif kin.text.ref in origins[one.id] and kin.state == "held":
-                found.append(MemoryDifference(about=_name(one), item=one, kin=kin))
-            elif one.text.ref not in origins[kin.id] or kin.state != "held":
-                found.append(MemoryDifference(about=_name(one), item=one, kin=kin, conflict=True))
-        return found
+        found = (_difference(one, mine, origins) for one in other if one.state == "held")
+        return [one for one in found if one is not None]
 
     async def _wordings(self, mate: str) -> dict[str, set[str]]:
         """The refs of all wordings that each item of a mate ever had."""
@@ -249,6 +232,30 @@ def _scopes(item: KeptItem) -> set[str]:
 
 def _plain(words: Words) -> str:
     return folded(" ".join(str(words).split()))
+
+
+def _difference(
+    one: KeptItem, mine: Sequence[KeptItem], origins: Mapping[str, set[str]]
+) -> MemoryDifference | None:
+    """What an item of another mate is beside `mine`; None for what is no news to this one.
+
+    `origins` are the refs of all wordings that each item ever had: where those of two meet, the
+    two were one. What this mate let go, or replaced, is no news, nor what it has corrected since.
+    """
+    held = [each for each in mine if each.state == "held"]
+    if any(_alike(one, known) for known in held):
+        return None
+    kin = next((each for each in mine if origins[each.id] & origins[one.id]), None)
+    kin = kin or next((each for each in held if _same_matter(each, one)), None)
+    if kin is None:
+        return MemoryDifference(about=_name(one), item=one)
+    if kin.state in ("forgotten", "superseded"):
+        return None
+    if kin.state == "held" and kin.text.ref in origins[one.id]:
+        return MemoryDifference(about=_name(one), item=one, kin=kin)
+    if kin.state == "held" and one.text.ref in origins[kin.id]:
+        return None
+    return MemoryDifference(about=_name(one), item=one, kin=kin, conflict=True)
 
 
 def _alike(one: KeptItem, other: KeptItem) -> bool:

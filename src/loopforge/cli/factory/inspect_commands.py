@@ -29,6 +29,7 @@ from loopforge.cli.factory.run_playing import (
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
+    from loopforge.lab.sweeps.sweep_runner import Swept
     from loopforge.lab.sweeps.sweep_worker import Maker
     from loopforge.lab.verification.ledger_anchors import Anchored
     from loopforge.setting_defaults import Settings
@@ -266,7 +267,6 @@ def sweep(
     from loopforge.lab.sweeps import sweep_runner as sweeps
     from loopforge.lab.sweeps.experiment_design import policies_of
     from loopforge.lab.sweeps.progress_bar import bar
-    from loopforge.lab.sweeps.sweep_results import answers_in, results_of, worst_of
 
     there = settings(context)
     home = there.home if there.file.exists() else None
@@ -296,8 +296,19 @@ def sweep(
             rescore=rescore,
             watcher=watcher,
         )
+    _conclude_sweep(there, folder, swept, name, as_json=as_json)
+
+
+def _conclude_sweep(
+    there: Settings, folder: Path, swept: Swept, name: str, *, as_json: bool
+) -> None:
+    """Say what came of a sweep, and what to do next; exits as `sweep` says."""
+    from loopforge.lab.sweeps.sweep_results import answers_in, results_of, worst_of
+
     then = f"loopforge lab report {called(there, folder)}"
-    if home is None or folder.parent != sweeps_of(there):  # else the home's page shows it
+    if not there.file.exists() or folder.parent != sweeps_of(
+        there
+    ):  # else the home's page shows it
         then += f" -o {shlex.quote(name)}.html"
     results = results_of(folder)
     answers, worst = answers_in(results), worst_of(results)
