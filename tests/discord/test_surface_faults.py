@@ -41,7 +41,8 @@ async def test_a_bad_token_is_said_once_and_never_shown(
         async with lodged(city, tmp_path, {wrong: "maya", merlin: "merlin"}, wait=False) as home:
             await city.until(
                 lambda: (
-                    "Make a new one" in home.states()[0]
+                    "Make a new one in the developer portal; connect the mate anew"
+                    in home.states()[0]
                     and home.states()[1].startswith("connected")
                 )
             )

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import aiohttp
 import pytest
 from msgspec.structs import replace
 
@@ -9,6 +10,7 @@ from loopforge.core.delivery_states import PutOff
 from loopforge.core.room_vocabulary import Said
 from loopforge.io.discord.receiving import incoming_events, missed_backfill
 from tests.discord.lodging import HOOK, PLAIN, lodged
+from tests.discord.test_surface_proxy import nowhere
 from tests.discord.twin import Twin
 from tests.discord.words import Place
 
@@ -179,3 +181,21 @@ async def test_one_home_with_its_token(city: Twin, tmp_path: Path) -> None:
             await home.rests(plaza)
             city.town.clock.advance(61)
         assert home.states() == ["connected as House"]
+
+
+async def test_a_home_without_a_network(city: Twin, tmp_path: Path) -> None:
+    """How it stands is said in words, while it is tried again; then it connects by itself."""
+    bot, away = city.bot("House"), [1]
+
+    def connector() -> aiohttp.TCPConnector:
+        return nowhere() if away else city.connector()
+
+    async with lodged(city, tmp_path, {bot: "*"}, connector=connector, wait=False) as home:
+        async for _ in home.looks("it cannot be reached"):
+            if "cannot be reached" in home.states()[0]:
+                break
+        said, (state,) = "Discord cannot be reached (Connect call failed", home.states()
+        assert state.startswith(said)
+        assert state.endswith("; it is tried again by itself")
+        away.clear()
+        await home.connected()

@@ -48,5 +48,7 @@ async def test_a_proxy_that_refuses(
                 if "407" in home.states()[0]:
                     break
             states = home.states()
+    told = "Discord cannot be reached (the proxy answers 407); it is tried again by itself"
+    assert states == [told]
     assert "passed-on" not in f"{states} {caplog.text}"
     assert "Discord account of * is not connected" in caplog.text

@@ -115,7 +115,8 @@ async def test_what_is_told_of_accounts(
     told: list[str] = []
     there = elsewhere(telegram=twin.base)
     async with home(tmp_path, there, told.append, environ) as (_, platforms, _):
-        refused = f"Telegram (asked at {twin.base}) does not know this token; connect the mate anew"
+        anew = "set TELEGRAM_TOKEN_ZUZU anew, and start the home again"
+        refused = f"Telegram (asked at {twin.base}) does not know this token; {anew}"
         await until(platforms, "telegram", "maya", "connected")
         await until(platforms, "telegram", "zuzu", refused)
         while len(told) < 4:

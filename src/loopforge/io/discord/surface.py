@@ -8,7 +8,7 @@ disturbed by another. Satisfies runtime.ports.Surface. Does not know settings, n
 import asyncio
 import logging
 
-from loopforge.io.discord.connection.api_errors import failed, refused, scrub
+from loopforge.io.discord.connection.api_errors import failed, refused, scrub, unreached
 from loopforge.io.discord.connection.bot_accounts import Crowd
 from loopforge.io.discord.connection.gateway_client import Client
 from loopforge.io.discord.connection.options import DiscordOptions
@@ -113,17 +113,20 @@ class Discord:
         failures, told = 0, ""
         while True:
             began = self._clock.ticks()
+            account = self._crowd.accounts[index]
             try:
                 await self._connect(index)
-                why, lasting = "the connection ended", ""
+                why = said = "the connection ended"
+                lasting = ""
             except Exception as error:
-                secrets = [account.token for account in self._crowd.accounts]
-                lasting = refused(error)
+                secrets = [each.token for each in self._crowd.accounts]
+                lasting = refused(error, account.renewal)
                 why = lasting or scrub(f"{type(error).__name__}: {error}", secrets)[:300]
-            self._crowd.stands(index, "refused" if lasting else "waiting", why)
+                said = lasting or unreached(error)
+            self._crowd.stands(index, "refused" if lasting else "waiting", said)
             if self._clock.ticks() - began > WELL:
                 failures, told = 0, ""
-            mates = ", ".join(self._crowd.accounts[index].mates)
+            mates = ", ".join(account.mates)
             if why != told:
                 log.warning("the Discord account of %s is not connected: %s", mates, why)
             told = why

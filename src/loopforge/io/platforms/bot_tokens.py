@@ -51,6 +51,13 @@ class BotAccount(Struct, frozen=True, kw_only=True):
         """Whether it is there for more than one mate."""
         return self.mates == (EVERYBODY,) or len(self.mates) > 1
 
+    @property
+    def renewal(self) -> str:
+        """What gives it another token, as the end of a sentence."""
+        if VARIABLE.fullmatch(self.source):
+            return f"set {self.source} anew, and start the home again"
+        return "connect the mate anew"
+
     def speaks_for(self, mate: str) -> bool:
         """Whether this mate is on the platform by this account."""
         return mate in self.mates or EVERYBODY in self.mates

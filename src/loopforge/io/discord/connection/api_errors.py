@@ -63,17 +63,39 @@ def scrub(text: object, secrets: Iterable[str] = ()) -> str:
     return _TOKEN.sub("(secret)", clean)
 
 
-def refused(error: BaseException) -> str:
-    """Why Discord does not let an account in, and what to do; "" if it may do so in a moment."""
+def refused(error: BaseException, renewal: str) -> str:
+    """Why Discord does not let an account in, and what to do; "" if it may do so in a moment.
+
+    `renewal`: what gives it another token.
+    """
     if isinstance(error, discord.LoginFailure):
-        return "Discord does not know its token. Make a new one in the developer portal."
+        return f"Discord does not know its token. Make a new one in the developer portal; {renewal}"
     if isinstance(error, discord.PrivilegedIntentsRequired):
         return "its Message Content Intent is off. Switch it on in the developer portal (Bot)."
     if isinstance(error, discord.ConnectionClosed) and error.code == 4004:
-        return "Discord does not know its token any more. Make a new one in the developer portal."
+        told = "Discord does not know its token any more. Make a new one in the developer portal"
+        return f"{told}; {renewal}"
     if isinstance(error, discord.ConnectionClosed) and error.code in (4010, 4011, 4012, 4013):
         return f"Discord refuses the connection (code {error.code}). A newer Loopforge may help."
     return ""
+
+
+def unreached(error: Exception) -> str:
+    """Why an account is not connected just now, where trying again may help."""
+    match error:
+        case aiohttp.ClientHttpProxyError():
+            said = f"the proxy answers {error.status}"
+        case aiohttp.ClientConnectorError():
+            said = error.strerror or "no connection"
+        case discord.HTTPException():
+            said = f"it answers {error.status}"
+        case aiohttp.ClientError() | OSError():
+            said = "the connection broke off"
+        case discord.DiscordException():
+            return scrub(error)[:300]
+        case _:
+            said = type(error).__name__  # discord.py's, where the first connection fails
+    return f"Discord cannot be reached ({said}); it is tried again by itself"
 
 
 def failed(error: BaseException, place: str) -> SendFailed:

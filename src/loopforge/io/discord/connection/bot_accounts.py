@@ -26,7 +26,7 @@ AWAY = 30.0
 
 TWO = (
     "another program speaks by this bot, too, so that people are answered twice: end that one, or "
-    "make a new token in the developer portal and connect the mate anew"
+    "make a new token in the developer portal, and "
 )
 Standing = Literal["waiting", "connected", "refused"]
 
@@ -113,7 +113,9 @@ class Crowd:
 
     def contested(self, index: int) -> None:
         """Another program speaks by an account of ours."""
-        self._states[index] = State("connected", f"connected as {self._clients[index].user}; {TWO}")
+        renewal = self.accounts[index].renewal
+        said = f"connected as {self._clients[index].user}; {TWO}{renewal}"
+        self._states[index] = State("connected", said)
 
     def place(self, index: int, client: Client) -> None:
         """This client is the account's from now on."""

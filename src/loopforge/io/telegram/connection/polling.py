@@ -97,6 +97,7 @@ class Poll:
 
     def __init__(self, account: BotAccount, clock: Clock, hear: Hear, base: str = "") -> None:
         self.mates, self._clock, token = account.mates, clock, account.token
+        self._renewal = account.renewal
         self.shared, self.speaks_for = account.shared, account.speaks_for
         self._server, base = title(base), base or OFFICIAL
         for name in WORDY:
@@ -152,7 +153,7 @@ class Poll:
         self.state, wait = str(refused), refused.after
         match error:
             case InvalidToken() if not foreign(error):
-                self.state = f"{self._server} does not know this token; connect the mate anew"
+                self.state = f"{self._server} does not know this token; {self._renewal}"
                 wait = LONG_PAUSE
             case Conflict():
                 self.state = HOOKED if "webhook" in str(error.message) else ASKED
