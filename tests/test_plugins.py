@@ -2,14 +2,17 @@
 
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from loopforge.core.events import Erased, Event
 from loopforge.errors import BadSettings
 from loopforge.home import example
 from loopforge.io.platforms.surface_plugin import surfaces_of
-from loopforge.settings import load_settings
+from loopforge.settings import Settings, load_settings
+from loopforge.sinks.sink_plugin import EventOutlet, sinks_of
 from tests.rooms.conftest import living
 
 MODULE = """
@@ -153,6 +156,7 @@ def test_a_plugin_whose_settings_are_none_is_named(
             "        1 / 0\n\n        async def ring",
             "'bell' of loopforge.tools",
         ),
+        ('name="bell"', 'name="ring it!"', "'bell' of loopforge.tools calls its tool 'ring it!'"),
         ('name="bell"', 'name="clock"', "called 'clock'. Give one another"),
         ('name="bell"', 'name="recall"', "called 'recall'. Give one another"),
         *(
@@ -170,6 +174,56 @@ async def test_what_cannot_be_used_is_named(
     with pytest.raises(BadSettings, match=why):
         async with living(tmp_path / "home"):
             pass
+
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+PAGE = (Path(__file__).parents[1] / "docs" / "surfaces.md").read_text("utf-8")
+SHELF = next(
+    code for code in PAGE.split("```python\n")[1:] if code.startswith('"""loopforge_shelf')
+)
+SHELF = SHELF.partition("```")[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("async def close", "async def end", "has neither `had` and `put` nor `most`, `send` and"),
+        ("return Shelf(home / choice.path)", "return 5", "has neither `had` and `put` nor"),
+        ("most = 50", "most = 0", "takes 0 events at once"),
+    ],
+)
+def test_what_is_no_sink_is_named(
+    stranger: None, tmp_path: Path, old: str, new: str, why: str
+) -> None:
+    """At the start, in a sentence; it was tried again for ever, and only the log said so."""
+    assert old in SHELF
+    settings = shelved(tmp_path, SHELF.replace(old, new))
+    with pytest.raises(BadSettings, match=f"'shelf' of loopforge.sinks makes no sink: it {why}"):
+        sinks_of(settings)
+
+
+async def test_the_sink_of_the_documents_takes_what_happens(stranger: None, tmp_path: Path) -> None:
+    """As it stands in docs/surfaces.md: lines of events, in the file that its setting names."""
+    (one,) = sinks_of(shelved(tmp_path, SHELF))
+    assert isinstance(one.sink, EventOutlet)
+    body = Erased(refs=(), by="ana")
+    await one.sink.send(
+        [
+            Event(stream="task:7", seq=n, id=str(n), at=NOON, actor="ana", cause="", body=body)
+            for n in (1, 2)
+        ]
+    )
+    lines = "task:7 1 ledger.erased\ntask:7 2 ledger.erased\n"
+    assert (tmp_path / "shelf.txt").read_text() == lines
+
+
+def shelved(home: Path, module: str) -> Settings:
+    """The settings of a home that wants the sink of this module."""
+    entries = home / "stranger-1.dist-info" / "entry_points.txt"
+    entries.write_text("[loopforge.sinks]\nshelf = stranger_bell:SINK\n")
+    (home / "stranger_bell.py").write_text(module)
+    (home / "loopforge.toml").write_text('shelf_path = "shelf.txt"\n')
+    return load_settings(home, environ={})
 
 
 def test_a_plugin_with_the_name_of_another_is_named(stranger: None, tmp_path: Path) -> None:

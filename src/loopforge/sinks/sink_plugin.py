@@ -24,6 +24,7 @@ from loopforge.sinks.cloud_events import TOLD
 GROUP = "loopforge.sinks"
 
 
+@runtime_checkable
 class EventSink(Protocol):
     """Where events go. What raises here is tried again later, from what `had` says then."""
 
@@ -136,6 +137,7 @@ def sinks_of(settings: PluginSettings) -> list[InstalledSink]:
     for name, plugin in installed(GROUP).items():
         choice = settings.of(name, plugin.settings)
         sink = made(GROUP, name, partial(plugin.make, choice, settings.home))
+        _fit(name, sink)
         if sink is not None and not listed(choice.streams):
             raise BadSettings(
                 f"`{name}_streams` names no streams, so nothing would go there. Name some, such as "
@@ -144,6 +146,21 @@ def sinks_of(settings: PluginSettings) -> list[InstalledSink]:
         if sink is not None:
             found.append(InstalledSink(name, sink, choice, plugin))
     return found
+
+
+def _fit(name: str, sink: object) -> None:
+    """Raises BadSettings for what a plugin made that is no sink."""
+    whole = isinstance(sink, EventOutlet)
+    if sink is None or (not whole and isinstance(sink, EventSink)):
+        return
+    wrong = "" if whole else "has neither `had` and `put` nor `most`, `send` and `close`"
+    if isinstance(sink, EventOutlet) and sink.most < 1:
+        wrong = f"takes {sink.most} events at once"
+    if wrong:
+        raise BadSettings(
+            f"The plugin {name!r} of {GROUP} makes no sink: it {wrong}. Mend or uninstall that "
+            "package."
+        )
 
 
 def beyond_recall(settings: PluginSettings) -> list[str]:

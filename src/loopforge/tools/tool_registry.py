@@ -5,6 +5,7 @@ Does not know who may use what: that is granted in the mate's file and checked a
 """
 
 import logging
+import re
 from asyncio import CancelledError
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -33,6 +34,8 @@ TWICE = (
     "Two tools that are installed are called {name!r}. Give one another name, or uninstall its "
     "package."
 )
+NAMED = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""Names of tools that services of models take."""
 WANTS = 1_500
 """Characters of a tool's schema that a mind is told which gave it wrong arguments."""
 
@@ -47,6 +50,11 @@ def tool_makers() -> Iterator[ToolMaker]:
                 f"The plugin {entry!r} of loopforge.tools is no tool: neither a function of "
                 "tool_function nor an object with `tool` and `make`. Mend or uninstall that "
                 "package."
+            )
+        if not NAMED.fullmatch(maker.tool.name):
+            raise BadSettings(
+                f"The plugin {entry!r} of loopforge.tools calls its tool {maker.tool.name[:80]!r}; "
+                "models take letters of a to z, digits, _ and -, 64 at most. Mend that package."
             )
         if maker.tool.name in names:
             raise BadSettings(TWICE.format(name=maker.tool.name))
