@@ -11,7 +11,8 @@ from loopforge.core.events import Erased, Event
 from loopforge.errors import BadSettings
 from loopforge.home import example
 from loopforge.io.platforms.surface_plugin import surfaces_of
-from loopforge.settings import Settings, load_settings
+from loopforge.setting_defaults import Settings
+from loopforge.settings import load_settings
 from loopforge.sinks.sink_plugin import EventOutlet, sinks_of
 from tests.rooms.conftest import living
 
