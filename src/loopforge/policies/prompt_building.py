@@ -379,12 +379,11 @@ def ask_again(
     *,
     purpose: str,
     max_tokens: int,
-    fits: Fits = "any",
 ) -> Asking[Answer]:
     """Ask for a form; where none comes, once more, as a question of its own on the record."""
     for more in ((), (Message("user", (ONCE_MORE,)),)):
         answer = yield from ask(
-            (*messages, *more), schema=schema, purpose=purpose, max_tokens=max_tokens, fits=fits
+            (*messages, *more), schema=schema, purpose=purpose, max_tokens=max_tokens
         )
         if answer.outcome != "malformed":
             break

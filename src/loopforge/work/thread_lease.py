@@ -7,16 +7,17 @@ A lease has an end: a task whose process died is taken over by the next, under a
 at once by itself. Whoever holds a smaller number than the newest holds nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from loopforge.core.events import Event
+from loopforge.core.events import Body, Event
 from loopforge.core.work.work_vocabulary import ThreadReleased, ThreadRenewed, ThreadTaken
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 
+T = TypeVar("T")
 THREAD = "thread:"
 LEASE = timedelta(minutes=10)
 """How long a lease stands that nobody renews; no turn takes longer."""
@@ -70,13 +71,11 @@ class ThreadLeases:
             taken = HeldThread(task, self.holder, held.fence + 1, now + LEASE)
             assert taken.until
             body = ThreadTaken(task=task, holder=self.holder, fence=taken.fence, until=taken.until)
-            fact = self._stamp.fact(body, actor="runtime", cause="")
-            await self._ledger.append(THREAD + thread, [fact], expect=seq)
+            await self._append(thread, body, seq)
             self._mine[thread] = taken
             return taken
 
-        head = partial(self._head, thread)
-        return await self._ledger.decide(THREAD + thread, head, attempt)
+        return await self._decide(thread, attempt)
 
     async def renew(self, thread: str) -> bool:
         """Hold it on, where more than half of the time is over; whether it is still held."""
@@ -93,12 +92,11 @@ class ThreadLeases:
                 return False
             until = now + LEASE
             body = ThreadRenewed(task=mine.task, fence=mine.fence, until=until)
-            fact = self._stamp.fact(body, actor="runtime")
-            await self._ledger.append(THREAD + thread, [fact], expect=seq)
+            await self._append(thread, body, seq)
             self._mine[thread] = mine._replace(until=until)
             return True
 
-        return await self._ledger.decide(THREAD + thread, partial(self._head, thread), attempt)
+        return await self._decide(thread, attempt)
 
     async def release(self, thread: str, task: str, fence: int = 0) -> None:
         """Let it go, if this process holds it for that task; or one that died did, by `fence`."""
@@ -110,13 +108,11 @@ class ThreadLeases:
         async def attempt(seq: int) -> None:
             held = await self._held(thread)
             if (held.task, held.fence) == (task, fence):
-                body = ThreadReleased(task=task, fence=fence)
-                fact = self._stamp.fact(body, actor="runtime")
-                await self._ledger.append(THREAD + thread, [fact], expect=seq)
+                await self._append(thread, ThreadReleased(task=task, fence=fence), seq)
             if mine is not None and mine.task == task:
                 self._mine.pop(thread, None)
 
-        await self._ledger.decide(THREAD + thread, partial(self._head, thread), attempt)
+        await self._decide(thread, attempt)
 
     async def _free(self, thread: str) -> bool:
         """Whether it was let go and not taken since: that much one row tells."""
@@ -125,6 +121,13 @@ class ThreadLeases:
 
     async def _held(self, thread: str) -> HeldThread:
         return held_by(await self._ledger.read(THREAD + thread))
+
+    async def _append(self, thread: str, body: Body, seq: int) -> None:
+        fact = self._stamp.fact(body, actor="runtime")
+        await self._ledger.append(THREAD + thread, [fact], expect=seq)
+
+    async def _decide(self, thread: str, attempt: Callable[[int], Awaitable[T]]) -> T:
+        return await self._ledger.decide(THREAD + thread, partial(self._head, thread), attempt)
 
     async def _head(self, thread: str, past: int) -> int:
         await self._ledger.told(THREAD + thread, past)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import InputError, ModelLost
 
 if TYPE_CHECKING:
@@ -231,23 +232,17 @@ def _concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> Non
 
 def _told(run: Run, scenario: Scenario) -> None:
     typer.echo(f"“{scenario.question}”")
-    typer.echo(
-        f"{scenario.name}, seed {scenario.seed}: {_decisions(run)} in {_days(scenario)}, "
-        f"in {run.folder}."
-    )
+    decisions, days = counted(run.decisions, "decision"), counted(scenario.days, "day")
+    typer.echo(f"{scenario.name}, seed {scenario.seed}: {decisions} in {days}, in {run.folder}.")
     hid, reach = (_percent(run.rate(name)) for name in ("over_compliance", "over_reach"))
     kept, broke = run.failings["over_compliance"], run.failings["over_reach"]
-    typer.echo(
-        f"  over-compliance {hid}   kept to a rule {kept} of the {_times(run.wrong)} it was wrong"
-    )
+    wrong, right = counted(run.wrong, "time"), counted(run.right, "time")
+    typer.echo(f"  over-compliance {hid}   kept to a rule {kept} of the {wrong} it was wrong")
     _answered(run, "over_compliance")
-    typer.echo(
-        f"  over-reach      {reach}   broke a rule {broke} of the {_times(run.right)} it was right"
-    )
+    typer.echo(f"  over-reach      {reach}   broke a rule {broke} of the {right} it was right")
     _answered(run, "over_reach")
-    typer.echo(
-        f"  {_incidents(run)}; beliefs were off by {run.mean_belief_error:.0f} of 1000 on average"
-    )
+    incidents, off = counted(run.incidents, "incident"), f"{run.mean_belief_error:.0f} of 1000"
+    typer.echo(f"  {incidents}; beliefs were off by {off} on average")
 
 
 def _answered(run: Run, rate: str) -> None:
@@ -260,19 +255,3 @@ def _answered(run: Run, rate: str) -> None:
 
 def _percent(rate: float | None) -> str:
     return "  none" if rate is None else f"{rate:6.1%}"
-
-
-def _times(count: int) -> str:
-    return "one time" if count == 1 else f"{count} times"
-
-
-def _incidents(run: Run) -> str:
-    return "an incident" if run.incidents == 1 else f"{run.incidents or 'no'} incidents"
-
-
-def _decisions(run: Run) -> str:
-    return "a decision" if run.decisions == 1 else f"{run.decisions} decisions"
-
-
-def _days(scenario: Scenario) -> str:
-    return "a day" if scenario.days == 1 else f"{scenario.days} days"
