@@ -100,6 +100,7 @@ class Gateway(Commands):
         self.shaken: list[str] = []
         self._tasks = Tasks()
         self._named = 0
+        self._dark = False
         self.town.subscribers.append(self._announce)
 
     # ---------------------------------------------------------------- telling
@@ -120,6 +121,8 @@ class Gateway(Commands):
         if event == "USER_UPDATE":
             return bool(payload["id"] == str(bot.id))
         guild = payload.get("guild_id")
+        if self._dark and (guild is not None or event.startswith("GUILD_")):
+            return False
         if event in ("GUILD_CREATE", "GUILD_UPDATE"):
             guild = payload["id"]
         if guild is not None and bot.id not in self.guild.members:
@@ -196,6 +199,19 @@ class Gateway(Commands):
         """Its sessions cannot be resumed: RESUME is answered with INVALID_SESSION (then `cut`)."""
         for session in self._of(bot):
             session.known = False
+
+    async def darken(self) -> None:
+        """Discord has lost the guild: bots are told so, and of nothing more there."""
+        self._dark = True
+        for session in self.sessions.values():
+            self._dispatch(session, "GUILD_DELETE", {"id": str(self.guild.id), "unavailable": True})
+
+    async def lighten(self) -> None:
+        """The guild is there again, as it is now."""
+        self._dark = False
+        for session in list(self.sessions.values()):
+            made = serializers.guild_create_payload(self.as_bot(session.bot), self.guild)
+            self._offer(session, "GUILD_CREATE", dict(made))
 
     def online(self, bot: Bot | str) -> bool:
         """Whether it has a socket on which it is identified."""
@@ -276,7 +292,7 @@ class Gateway(Commands):
             "application": {"id": str(bot.application), "flags": flags, "flags_new": str(flags)},
         }
         self._strike(session, "READY", mend.event("READY", ready, self))
-        if inside:
+        if inside and not self._dark:
             payload = dict(serializers.guild_create_payload(town, self.guild))
             self._offer(session, "GUILD_CREATE", payload)
         self.identified.append(bot.name)

@@ -258,3 +258,21 @@ async def test_a_line_from_before_its_place_was_joined(city: Twin, tmp_path: Pat
             kinds = [each.kind for each in changes]
             if "room.line_edited" in kinds and "room.line_deleted" in kinds:
                 break
+
+
+async def test_a_server_that_discord_lost_for_hours(city: Twin, tmp_path: Path) -> None:
+    """What was said meanwhile is read when it is back, in threads that were closed since, too."""
+    city.town.clock.advance(-4 * 3600)
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
+        walk = await city.thread(ben, plaza, "walking")
+        await home.tell(ben, walk, "two")
+        await city.darken()
+        await city.say(ben, plaza, "three")
+        await city.say(ben, walk, "four")
+        await city.archive(walk)
+        city.town.clock.advance(4 * 3600)
+        await city.lighten()
+        await home.hears(plaza, "one", "three")
+        await home.hears(walk, "two", "four")

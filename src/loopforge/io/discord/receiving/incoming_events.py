@@ -280,9 +280,8 @@ class Inward:
             missed = await self._missed.jobs(client, late)
             waiting = [self._reads(*each) for each in missed]
             self._release(client, reading)
-            if late is None:
-                closed = await self._missed.closed(client)
-                missed, waiting = missed + closed, waiting + [self._reads(*each) for each in closed]
+            closed = await self._missed.closed(client, late)
+            missed, waiting = missed + closed, waiting + [self._reads(*each) for each in closed]
             while not all(read := await asyncio.gather(*waiting)):
                 await self._clock.sleep(AGAIN)
                 if self._given_up(client, reading):

@@ -112,7 +112,9 @@ class Missed:
         ]
         return [(id, partial(self._tried, client, place_of(id), job)) for id, job in found]
 
-    async def closed(self, client: Client) -> list[tuple[int, Read]]:
+    async def closed(
+        self, client: Client, late: discord.Guild | None = None
+    ) -> list[tuple[int, Read]]:
         """The same for threads that were closed meanwhile, as their channels list them."""
         mark = await self._backlog.since(self._crowd.index(client))
         since = discord.utils.snowflake_time(max(mark - MARGIN, 0))
@@ -120,7 +122,7 @@ class Missed:
             return []
         hosts: list[Threaded] = [
             channel
-            for guild in client.guilds
+            for guild in (client.guilds if late is None else [late])
             for channel in _hosts(guild)
             if self._crowd.first(channel.id) is client and _readable(client, channel)
         ]
