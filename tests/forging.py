@@ -192,6 +192,7 @@ class Record:
 
     def __init__(self) -> None:
         self.rows: list[Read] = []
+        self._looked = 0
 
     def said(
         self,
@@ -215,8 +216,12 @@ class Record:
         self.rows.append(Read("the room", FILE_ENDS))
 
     def reached(self, asked: Sequence[Question]) -> bool:
-        """Whether the last of what was sent is in a prompt by now."""
-        return any(question.messages and self._newest(question) for question in asked)
+        """Whether the last of what was sent is in a prompt by now; each is looked at once.
+
+        It is asked again and again: it would take the time of who makes them.
+        """
+        fresh, self._looked = asked[self._looked :], len(asked)
+        return any(question.messages and self._newest(question) for question in fresh)
 
     def newest(self, asked: Sequence[Question]) -> list[Read]:
         """The rows of the first prompt that shows all that was sent."""

@@ -7,6 +7,7 @@ import pytest
 
 from loopforge.core.delivery_states import Failed, PutOff
 from loopforge.core.room_vocabulary import Heard, LineEdited
+from loopforge.io.discord.connection import api_errors
 from loopforge.io.text.forwarded_lines import HEAD
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
@@ -91,19 +92,29 @@ async def test_texts_beside_a_voice_channel(city: Twin, tmp_path: Path, kind: in
     assert [line.by for line in city.lines(hall)] == ["ben", "Maya"]
 
 
-async def test_a_bot_that_is_put_aside_for_a_while(city: Twin, tmp_path: Path) -> None:
+async def test_a_bot_that_is_put_aside_for_a_while(
+    city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a mate says while its bot has a time-out in the server waits until that is over."""
+    monkeypatch.setattr(api_errors, "LOOKS", 0.2)
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await home.tell(ben, plaza, "I bake")
-        until = city.town.clock.now() + timedelta(seconds=3)
-        changes = {"timed_out_until": until.isoformat()}
-        city.town.edit_member(city.guild.id, maya.id, changes)
+
+        def aside(seconds: float) -> None:
+            """It has a time-out for so long from now on."""
+            until = city.town.clock.now() + timedelta(seconds=seconds)
+            changes = {"timed_out_until": until.isoformat()}
+            city.town.edit_member(city.guild.id, maya.id, changes)
+
+        aside(3600)  # until it was met, however long that takes
         await city.say(ben, plaza, "maya, hello")
         await home.eventually(plaza, PutOff)
         bodies = [event.body for event in await home.events(plaza)]
-        (why,) = [str(each.why) for each in bodies if isinstance(each, PutOff)]
+        (why,) = {str(each.why) for each in bodies if isinstance(each, PutOff)}
         assert "has a time-out in The City" in why
+        assert [one.by for one in city.lines(plaza)] == ["ben", "ben"]
+        aside(0.1)
         await city.until(lambda: [one.by for one in city.lines(plaza)] == ["ben", "ben", "Maya"])
         await home.delivered(plaza)
         assert Failed not in [type(event.body) for event in await home.events(plaza)]

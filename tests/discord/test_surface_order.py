@@ -21,21 +21,26 @@ from tests.held_clock import HeldClock
 LOGIN = "GET /users/@me"
 
 
-async def test_a_new_room_waits_for_who_is_connecting(city: Twin, tmp_path: Path) -> None:
+async def test_a_new_room_waits_for_who_is_connecting(
+    city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A mate whose bot connects last is in a room that another bot's hearing opens meanwhile."""
+    monkeypatch.setattr(bot_accounts, "GATHERING", 600.0)
     maya, house, ben = city.bot("Maya"), city.bot("House"), city.person("ben")
     alley, plaza = city.channel("alley"), city.channel("plaza")
     async with lodged(city, tmp_path, {maya: "maya", house: "*"}) as home:
         await home.ask(ben, alley, "merlin, hello")
     gate = city.faults.hold(LOGIN, bot="Maya")
-    async with lodged(city, tmp_path, {maya: "maya", house: "*"}, wait=False):
+    async with lodged(city, tmp_path, {maya: "maya", house: "*"}, wait=False) as home:
         await city.until(lambda: city.online(house))
         await city.say(ben, plaza, "maya, hello")
         await city.say(ben, alley, "merlin, and you?")
         await city.until(lambda: len(city.lines(alley)) == 4)
         gate.release()
         await city.until(lambda: len(city.lines(plaza)) == 2)
+        kinds = [event.kind for event in await home.events(plaza)]
     assert [line.by for line in city.lines(plaza)] == ["ben", "Maya"]
+    assert "room.mate_joined" not in kinds[kinds.index("room.heard") :]
 
 
 async def test_who_connects_late_answers_what_is_fresh(

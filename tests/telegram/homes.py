@@ -46,8 +46,8 @@ class Home:
         return await self.app.ledger.read(f"room:{room}")
 
     async def until(self, check: Callable[[], Awaitable[Any]]) -> Any:
-        """Wait until this is true, a minute at most; what it returned."""
-        async with asyncio.timeout(60):
+        """Wait until this is true; what it returned. Long enough for a machine at its limits."""
+        async with asyncio.timeout(400):
             while not (found := await check()):
                 await asyncio.sleep(0.02)
         return found
