@@ -56,7 +56,7 @@ def test_what_happens_on_platforms_reads_as_a_sentence() -> None:
         (LineDeleted(line="e7", by="person:p1"), "Ana deleted #7."),
         (
             LineDeleted(line="e3", by="room"),
-            "an earlier line was deleted on the platform where it was said.",
+            "An earlier line was deleted on the platform where it was said.",
         ),
         (PersonReacted(person="p1", to="e7", emoji="👍"), "Ana put 👍 on “Ana: a question”."),
         (

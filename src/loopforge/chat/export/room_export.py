@@ -20,14 +20,14 @@ from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import data_of, forgotten, plain_name
 from loopforge.chat.export.markdown_quoting import label, quoted
 from loopforge.chat.export.zip_stream import Part, zipped
-from loopforge.chat.room.event_wording import asides, edited, reads
+from loopforge.chat.room.event_wording import asides, reads
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.chat.rooms_api import Front, changed
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Said, Told
+from loopforge.core.room_vocabulary import File, Heard, Said, Told
 from loopforge.core.text.erasable_text import mended
 from loopforge.errors import ArtifactError, Unknown
 
@@ -150,16 +150,8 @@ class RoomExport:
         match event.body:
             case Told(text=text):
                 return str(text)
-            case LineEdited(by=by) as body:
-                return edited(body, self._author(by), self._scene)
-            case LineDeleted(by=by):
-                return f"{self._author(by)} deleted a line."
             case _:
                 return reads(event.body, self._scene)
-
-    def _author(self, actor: str) -> str:
-        """Who changed a line; keepers of a platform have no name here."""
-        return self._scene.author(actor) or "Somebody"
 
     # ------------------------------------------------------------ Markdown
 
@@ -197,7 +189,7 @@ class RoomExport:
         if body.reply_to:
             told.append(f"answers {written.recalled(body.reply_to)}")
         if isinstance(event, Revised) and event.revision.deleted:
-            words = f"*Deleted by {label(self._author(event.revision.by))}.*"
+            words = f"*Deleted by {label(self._scene.author(event.revision.by) or 'Somebody')}.*"
         else:
             words = "*Forgotten.*" if body.text.text is None else quoted(body.text.text)
         remarks = f"*{'; '.join(told)}*\n\n" if told else ""

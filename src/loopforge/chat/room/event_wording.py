@@ -19,6 +19,7 @@ from loopforge.core.room_vocabulary import (
     DefaultMateSet,
     EnergySet,
     Heard,
+    LineDeleted,
     LineEdited,
     LinePinned,
     Marked,
@@ -87,6 +88,10 @@ def reads(
 ) -> str | None:
     """What an event reads like; None for those that have no sentence here."""
     match body:
+        case LineEdited():
+            return edited(body, scene)
+        case LineDeleted():
+            return deleted(body, scene)
         case PersonJoined(name=name):
             return f"{quote(str(name))} came in."
         case ConversationBegan(why=why):
@@ -153,13 +158,21 @@ def reads(
             return None
 
 
-def edited(body: LineEdited, who: str, scene: Scene, about: str = "a line") -> str:
-    """What an edit reads like, by somebody who is called so."""
+def edited(body: LineEdited, scene: Scene, about: str = "a line") -> str:
+    """What an edit reads like."""
     if body.transcribed:
         return f"What is said in the voice note of {about} was written down."
     if body.turn:
         return f"{scene.mate(body.by.removeprefix('mate:')).name} said {about} anew."
+    who = scene.author(body.by) or "Somebody"
     return f"{who} {'chose another version of' if body.version else 'edited'} {about}."
+
+
+def deleted(body: LineDeleted, scene: Scene, about: str = "a line") -> str:
+    """What a deletion reads like."""
+    if who := scene.author(body.by):
+        return f"{who} deleted {about}."
+    return f"{about[:1].upper()}{about[1:]} was deleted on the platform where it was said."
 
 
 def asides(event: Event) -> list[str]:

@@ -5,7 +5,7 @@ Pure; knows nothing of colours and screens.
 
 from datetime import date, datetime, tzinfo
 
-from loopforge.chat.room.event_wording import edited, reads
+from loopforge.chat.room.event_wording import deleted, edited, reads
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
 from loopforge.core.model_trouble import for_owner
@@ -103,13 +103,9 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
 
 
 def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:
-    line, who = minutes.line(body.line), minutes.scene.author(body.by)
+    line = minutes.line(body.line)
     which = reference(line) if line else "an earlier line"
     if isinstance(body, LineDeleted):
-        return (
-            f"{who} deleted {which}."
-            if who
-            else f"{which} was deleted on the platform where it was said."
-        )
-    told = edited(body, who or "Somebody", minutes.scene, which).removesuffix(".")
+        return deleted(body, minutes.scene, which)
+    told = edited(body, minutes.scene, which).removesuffix(".")
     return f"{told}: {one_line(str(body.text), 200)}"

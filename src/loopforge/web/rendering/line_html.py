@@ -16,7 +16,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from loopforge.artifacts.media_types import PICTURES, SOUNDS, SPOKEN_FILM
-from loopforge.chat.room.event_wording import asides, edited, reads
+from loopforge.chat.room.event_wording import asides, reads
 from loopforge.chat.room.room_snapshot import Scene
 from loopforge.core.edited_lines import TRANSCRIBED, Revised, edit_aside
 from loopforge.core.events import AnyBody, Event
@@ -280,14 +280,5 @@ def sentence(event: Event, scene: Scene) -> str | None:
     match event.body:
         case Told(text=text):
             return FORGOTTEN if text.text is None else markdown_html.render(text.text)
-        case LineEdited(by=by) as body:
-            return edited(body, scene.author(by) or "Somebody", scene)
-        case LineDeleted(by=by):
-            who = scene.author(by)
-            return (
-                f"{who} deleted a line."
-                if who
-                else "A line was deleted on the platform where it was said."
-            )
         case _:
             return reads(event.body, scene)
