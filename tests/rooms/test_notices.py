@@ -190,3 +190,32 @@ async def test_a_name_a_server_does_not_know(tmp_path: Path, kind: Kind) -> None
         "its server does not know gpt-9: name one that it has (Admin, Models); "
         "there are: model-0, model-1, model-2, model-3, model-4 and 4 more"
     )
+
+
+KEYS = {
+    "an API key": "sk-proj-" + "a1B2" * 8,
+    "a GitHub token": "ghp_" + "a1B2" * 9,
+    "an AWS key": "AKIA" + "A1B2" * 4,
+    "a Slack token": "xoxb-" + "1234567890-" * 2,
+    "a private key": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
+}
+
+
+async def test_who_types_a_key_is_told_so(tmp_path: Path) -> None:
+    """Once for each kind, whoever it was said to; the mate answers, and other lines are as ever."""
+    answer = {**HERE, "say": f"I have {KEYS['a GitHub token']} now."}
+    async with living(tmp_path, lambda _: answer) as home:
+
+        async def told(line: str) -> list[str]:
+            before = len(await home.told())
+            await home.hears("ana", line)
+            await home.rest()
+            return [one for one in (await home.told())[before:] if "looks like" in one]
+
+        for kind, key in KEYS.items():
+            (warned,) = await told(f"it is {key}")
+            assert f"looks like {kind}. It stands in this room now" in warned
+        for harmless in ("sk-1", "ghp_me", "postgres://me:secret@localhost/db", "a sk-ill issue"):
+            assert await told(harmless) == []
+        assert len(await told(f"@maya {KEYS['a GitHub token']} and {KEYS['a GitHub token']}")) == 1
+        assert {str(one.text) for one in await home.bodies(Said)} == {"I have [redacted] now."}

@@ -28,6 +28,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import House
 from loopforge.chat.room.turn_queue import ANEW, GREETING, TITLE, TRANSCRIPT, Due, OpenTurn
 from loopforge.chat.speaking import addressee_detection, triggers
+from loopforge.chat.speaking.exposed_keys import exposed_keys
 from loopforge.chat.speaking.line_debounce import settle
 from loopforge.chat.speaking.line_routing import LineRouting, posted
 from loopforge.chat.speaking.room_rules import Rules
@@ -178,6 +179,7 @@ class Conduct:
             told.append(guest_rules.told(names))
         if self._rules.transcriber:
             told += left_out(state, pending)
+        told += exposed_keys(pending)
         for text in told:
             body = Told(text=Words(text))
             facts.append(self._stamp.fact(body, actor="room", cause=pending[-1].id))
