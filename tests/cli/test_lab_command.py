@@ -28,6 +28,7 @@ from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_file import shipped_scenarios
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab, written
+from tests.full_disk import full_disk
 from tests.models.server import Behaviour, serving
 
 LONG = ("quota_week", "--days", "6", "--steps-per-day", "24", "--perception", "spin")
@@ -299,6 +300,17 @@ async def test_the_model_that_is_named_answers_or_nobody_does(lab: Lab, scripted
         told = await asyncio.to_thread(lab, "run", *ASKING, "--fallback", "--out", "mixed")
         assert {asked.body["model"] for asked in server.asked} == {"named", "other"}
         assert "in another's stead" in told[1].splitlines()[0]
+
+
+def test_a_full_disk_stops_a_run_and_says_how_to_go_on(lab: Lab) -> None:
+    """Once there is room it is taken up by that line; a folder that is taken is no such case."""
+    with full_disk(30_001):
+        code, _, err = lab("run", *SMALL, "--days", "9", "--out", "mine")
+    assert code == 2
+    assert "`loopforge lab run --resume --out mine` goes on." in err
+    assert "mine/actions.jsonl cannot be written: " in err
+    assert "goes on" not in lab("run", *SMALL, "--out", "mine")[2]
+    assert lab("run", "--resume", "--out", "mine")[0] == 0
 
 
 DEAD = Behaviour(

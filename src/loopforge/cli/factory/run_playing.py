@@ -13,13 +13,14 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from errno import EDQUOT, EFBIG, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loopforge.core.text.spoken_lists import counted
-from loopforge.errors import InputError, ModelLost
+from loopforge.errors import BadRun, InputError, ModelLost
 
 if TYPE_CHECKING:
     from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
@@ -44,6 +45,8 @@ Fallback = Annotated[
     bool,
     typer.Option("--fallback", help="Let other models answer where that one does not."),
 ]
+FULL = (ENOSPC, EDQUOT, EFBIG)
+"""How a system says that a disk, or a limit of files, takes no more."""
 NO_FINDING = 3
 """The exit code of a run or a sweep of which too much was not answered."""
 
@@ -177,9 +180,10 @@ def played(
 
     try:
         run = asyncio.run(play())
-    except (KeyboardInterrupt, ModelLost):
+    except (KeyboardInterrupt, ModelLost, BadRun) as error:
         ticker.clear()
-        if (folder / LOG).exists():
+        full = getattr(error.__cause__, "errno", None) in FULL
+        if (folder / LOG).exists() and (full or not isinstance(error, BadRun)):
             where = (
                 f"after step {ticker.last}" if ticker.last >= 0 else "before its next step was over"
             )

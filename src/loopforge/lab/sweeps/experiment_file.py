@@ -35,7 +35,7 @@ from loopforge.lab.world.scenario_checks import (
     plain_name,
 )
 from loopforge.lab.world.scenario_file import open_scenario
-from loopforge.lab.world.toml_bounds import opened, tables
+from loopforge.lab.world.toml_bounds import above, opened, tables
 
 Level: TypeAlias = str | int
 Levels: TypeAlias = dict[str, Level]
@@ -122,6 +122,9 @@ def read_experiment(text: str, source: str) -> Experiment:
         if "hypotheses" in fields:
             raise BadScenario("write each hypothesis under a line of its own: [[hypothesis]].")
         fields["hypotheses"] = fields.pop("hypothesis", [])
+        if isinstance(fields["hypotheses"], list):
+            for each in (one for one in fields["hypotheses"] if isinstance(one, dict)):
+                above(each, "[[hypothesis]]", Experiment.__struct_fields__[1:])
         fields["factors"] = _flat(fields.pop("factors", {}))
         made = Experiment.from_dict(fields)
     except BadScenario as error:
@@ -135,11 +138,17 @@ def _flat(factors: object) -> dict[str, Any]:
     """`traits.NAME` is one factor, however TOML nests it."""
     if not isinstance(factors, dict):
         raise BadScenario("`[factors]` is a table with a list of levels for each factor.")
+    above(factors, "[factors]", Experiment.__struct_fields__)
     flat = dict(factors)
     traits = flat.pop("traits", {})
     if not isinstance(traits, dict):
         raise BadScenario("write a trait as traits.NAME = [...], with a list of levels.")
-    return {**flat, **{f"{TRAIT}{name}": levels for name, levels in traits.items()}}
+    flat |= {f"{TRAIT}{name}": levels for name, levels in traits.items()}
+    if bare := next((name for name, levels in flat.items() if not isinstance(levels, list)), ""):
+        raise BadScenario(
+            f"the factor {bare[:40]!r} needs a list of its levels, such as pressure = [0, 5, 10]."
+        )
+    return flat
 
 
 def _texts(made: Experiment) -> str:

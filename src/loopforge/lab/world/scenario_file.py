@@ -20,10 +20,12 @@ from loopforge.errors import BadScenario
 from loopforge.lab.world.city_state import BOUNDS
 from loopforge.lab.world.protocols import INDEX, protocol, quoted, shipped
 from loopforge.lab.world.scenario_checks import TABLES, Scenario
-from loopforge.lab.world.toml_bounds import opened, shipped_names, tables
+from loopforge.lab.world.toml_bounds import above, opened, shipped_names, tables
 
 BIGGEST = 256 * 1024
 """Bytes of a scenario file."""
+ABOVE = tuple(name for name in Scenario.__struct_fields__ if name not in ("name", *TABLES))
+"""Lines of the whole scenario that no table of it has."""
 AT_FIRST = {
     "emotions": {"fear": 250, "stress": 300, "guilt": 150},
     "traits": {},
@@ -66,7 +68,7 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
         start = {} if base is None else msgspec.to_builtins(base)
         start.pop("key", None)
         changed = own.get(key, {})
-        _own(changed, f"[protocol.{key}]")
+        above(changed, f"[protocol.{key}]", ABOVE)
         if "demands" in changed or "forbids" in changed:
             start.pop("demands", None)
             start.pop("forbids", None)
@@ -108,17 +110,8 @@ def _tables(found: object, name: str) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise BadScenario(f"write each {name} under a line of its own: [[{name}]].")
     for each in found:
-        _own(each, f"[[{name}]]")
+        above(each, f"[[{name}]]", ABOVE)
     return found
-
-
-def _own(table: Mapping[str, Any], head: str) -> None:
-    """Raises BadScenario for a line of the whole scenario below the head of one of its tables."""
-    above = (name for name in Scenario.__struct_fields__ if name not in ("name", *TABLES))
-    if low := next((name for name in above if name in table), ""):
-        raise BadScenario(
-            f"`{low}` stands below {head}: lines of the whole scenario come before its first table."
-        )
 
 
 def _robot(fields: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ A file that is none, is too large, leads out of its folder or would take the rea
 error in one line. What the tables say is for scenario_file.py and experiment_file.py to check.
 """
 
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -30,6 +31,14 @@ def tables(text: str, source: str, biggest: int) -> dict[str, Any]:
         return toml_of(text)
     except ValueError as error:
         raise BadScenario(quoted(f"{source} is no TOML: {error}.")) from error
+
+
+def above(table: Mapping[str, Any], head: str, keys: Iterable[str]) -> None:
+    """Raises BadScenario for a line of the whole file (`keys`) below the head of this table."""
+    if low := next((key for key in keys if key in table), ""):
+        raise BadScenario(
+            f"`{low}` stands below {head}: lines of the whole file come before its first table."
+        )
 
 
 def text_of(path: Path, biggest: int) -> str:
