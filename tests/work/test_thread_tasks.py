@@ -17,6 +17,7 @@ from loopforge.chat.turns import mate_posts
 from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import (
+    ConversationBegan,
     Heard,
     LineEdited,
     PersonReacted,
@@ -333,6 +334,7 @@ async def test_stop_in_the_room_halts_its_task(place: Path) -> None:
                 "commons", room.ana, "work", "fix b.py in Python", owner=True
             )
         await room.hears("stop")
+        assert [one.why for one in await room.bodies(ConversationBegan)] == ["first"]
         state = await room.shop.state(task)
         assert state.stage == "stopped"
         assert [use.outcome for use in state.uses] == ["returned", "cancelled"]

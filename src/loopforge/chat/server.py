@@ -493,7 +493,7 @@ class Rooms:
             over = [ConversationEnded(why="idle")] if state.conversation else []
             return [*over, ConversationBegan(why="idle")]
         if not state.conversation:
-            return [ConversationBegan(why="first" if state.last_at is None else "asked")]
+            return [ConversationBegan(why="asked" if state.began else "first")]
         return []
 
     async def stop(self, room: str, person: str) -> None:

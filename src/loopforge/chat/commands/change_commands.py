@@ -89,7 +89,7 @@ class ChangeCommands:
         """Begin a new conversation."""
         state = await self._rooms.state(asked.room)
         ended = (ConversationEnded(why="asked"),) if state.conversation else ()
-        began = ConversationBegan(why="first" if state.last_at is None else "asked")
+        began = ConversationBegan(why="asked" if state.began else "first")
         await self._rooms.add(asked.room, asked.person, *ended, began)
         return "A new conversation. What was said before stays in the ledger."
 
