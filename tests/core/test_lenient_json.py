@@ -207,9 +207,10 @@ def test_what_was_missing_or_mended_is_noted() -> None:
     assert read(f'{WHOLE}\n{{"say": "And more."}}', FORM, "say").notes == (MORE,)
     assert MORE in read(f'[{WHOLE}, {{"say": "And more."}}]', FORM, "say").notes
     assert read(f"{WHOLE}\n<|im_end|></s>", FORM, "say").notes == ()
-    odd = read(f'{{"say": {{"mood": 1}}, {REST}}}', FORM, "say")
-    assert odd.notes == ("say: no words", "missing: say")
-    assert "say" not in (odd.data or {}), "which is no silence"
+    for none in ('{"mood": 1}', "{}", "[]"):
+        odd = read(f'{{"say": {none}, {REST}}}', FORM, "say")
+        assert odd.notes == ("say: no words", "missing: say")
+        assert "say" not in (odd.data or {}), "which is no silence"
     whole = {"say": HI, "mode": "context", "rule": "", "narrative": "n" * 161}
     assert accepted(whole, FORM, "say").notes == ("narrative: cut at 160 characters",)
 

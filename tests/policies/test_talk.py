@@ -9,11 +9,13 @@ from msgspec.structs import replace
 from loopforge.core.action_plan import Act
 from loopforge.core.perception import Line, LineKind, ToolOffer
 from loopforge.core.policy import All, Answer, AnswerOutcome, Ask, Call, Result, ResultOutcome
-from loopforge.core.room_vocabulary import Continue, Note, Paper, React, Say, StaySilent
+from loopforge.core.room_vocabulary import Continue, Note, Paper, React, Remember, Say, StaySilent
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.policies.faq import RULE, TIME_RULE
 from loopforge.policies.talk import MOST_WASTED, talk
 from loopforge.policies.tool_requests import MOST_AT_ONCE
+from loopforge.runtime.ports import ModelReply
+from loopforge.runtime.turn_driver import read_of
 from tests.playbook import PROMPTS, Playbook, heard, mine, shown
 
 MIND = talk(PROMPTS)
@@ -527,3 +529,47 @@ def test_it_may_say_several_short_lines(say: str, short: str, lines: list[str]) 
     seen = shown(heard("ana", "Maya!", "first"), model="full", short=short)
     plan = Playbook(MIND, seen).asks("talk").answered(say=say, mode="context").plans()
     assert [act.text for act in plan.acts if isinstance(act, Say)] == lines
+
+
+def read_back(raw: dict[str, Any], line: str, **context: str) -> Playbook:
+    """What it does with an answer as a model wrote it."""
+    book = Playbook(MIND, shown(heard("ana", line), model="full", **context)).asks("talk")
+    assert isinstance(book.request, Ask)
+    reply = ModelReply(outcome="malformed", text=json.dumps(raw), model="m")
+    outcome, reading = read_of(book.request, reply)
+    return book.told(Answer(outcome, reply.text, reading.data, "m"))
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"calls": [{"name": "clock", "arguments": {"zone": "UTC"}}]},
+        {"calls": [{"function": {"name": "clock", "arguments": '{"zone": "UTC"}'}}]},
+        {"calls": {"tool": "clock", "parameters": {"zone": "UTC"}}},
+        {"tool_calls": [{"tool": "clock", "args": {"zone": "UTC"}}]},
+    ],
+)
+def test_a_tool_is_wanted_in_any_form_of_providers(wish: dict[str, Any]) -> None:
+    """It was read as silence."""
+    book = read_back({"say": "", "narrative": "I look.", **wish}, "what time is it?", tools="clock")
+    assert book.request == Call("clock", {"zone": "UTC"})
+
+
+def test_a_wish_for_a_tool_that_cannot_be_read_is_no_silence() -> None:
+    """It is told as an answer that made no sense."""
+    plan = read_back({"say": "", "calls": ["clock"]}, "what time is it?", tools="clock").plans()
+    assert plan.meta == {"trouble": "malformed"}
+
+
+@pytest.mark.parametrize("kept", [["Ana is vegan"], {"who": "ana", "fact": "Ana is vegan"}])
+def test_what_it_keeps_is_kept_in_words(kept: object) -> None:
+    """An object or a list in place of a text; no repr of it is kept."""
+    plan = read_back({"say": "Yes.", "remember": kept}, "remember that I am vegan").plans()
+    assert plan.acts == (Say(text="Yes."), Remember(text="Ana is vegan"))
+
+
+def test_files_by_other_names_of_their_fields() -> None:
+    """A file's text may be its lines; what is no file is none, not an empty one."""
+    files = [{"filename": "a.md", "content": ["x", "y"]}, {"a.md": "x"}]
+    plan = read_back({"say": "Here.", "files": files}, "write a file", files="yes").plans()
+    assert plan.acts == (Say(text="Here.", files=(Paper(name="a.md", text="x\ny"),)),)

@@ -33,7 +33,7 @@ async def test_the_record_answers_everything(tmp_path: Path) -> None:
         "It was called (mention) by ana: “@maya what broke first?”",
         "Score 100 of 100 → speak. mention +100",
         "Nothing was withheld.",
-        "policy talk/12",
+        "policy talk/13",
         "Mode: guardrail, following the rule “answer”",
         "Narrative: Asked.",
         "Act: say",

@@ -62,9 +62,9 @@ from loopforge.policies.small_prompt import (
 )
 from loopforge.policies.small_tools import HERE, by_tool, told_by_tool
 from loopforge.policies.speaker_messages import instruction
-from loopforge.policies.tool_requests import left_rows, use_tools, wanted_calls
+from loopforge.policies.tool_requests import left_rows, named_one, use_tools, wanted_calls
 
-VERSION = "talk/12"
+VERSION = "talk/13"
 
 SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
@@ -219,7 +219,8 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> T
             front = opening(seen, prompts, form.told(prompts))
     attach = _attached(answer.data) if form.attaches else ()
     plan = _plan(answer.data, before, first_form, attach)
-    if plan.intent == "listen" and SAY not in answer.data and answer.data.get(SPEAK, True):
+    unread = SAY not in answer.data or answer.data.get("calls")  # which is no wish to be silent
+    if plan.intent == "listen" and unread and answer.data.get(SPEAK, True):
         return without_answer(replace(answer, outcome="malformed"))
     return plan
 
@@ -308,9 +309,14 @@ def _files(written: object) -> tuple[Paper, ...]:
     given = (
         [each for each in written if isinstance(each, dict)] if isinstance(written, list) else []
     )
-    return tuple(
-        Paper(name=str(each.get("name") or ""), text=str(each.get("text") or "")) for each in given
-    )
+    return tuple(paper for each in given if (paper := _paper(each)).name or paper.text)
+
+
+def _paper(each: dict[str, Any]) -> Paper:
+    """A file, also by other names of its fields, or its text a list of lines."""
+    text = named_one(each, "text", "content", "body") or ""
+    text = "\n".join(map(str, text)) if isinstance(text, list) else str(text)
+    return Paper(name=str(named_one(each, "name", "filename", "path") or ""), text=text)
 
 
 MIND = Mind(VERSION, talk)

@@ -32,16 +32,25 @@ class WantedCall(NamedTuple):
 
 
 def wanted_calls(data: dict[str, Any]) -> list[WantedCall]:
-    """The tools that an answer wants used, in order; arguments mostly come as JSON in a string."""
+    """The tools that an answer wants used, in order; arguments mostly come as JSON in a string.
+
+    Each also by the names that providers' own forms have for it.
+    """
     written = data.get("calls")
     named = (
         [each for each in written if isinstance(each, dict)] if isinstance(written, list) else []
     )
+    held = [one if isinstance(one := each.get("function"), dict) else each for each in named]
     return [
-        WantedCall(tool, _arguments(each.get("arguments")))
-        for each in named
-        if (tool := str(each.get("tool") or ""))
+        WantedCall(tool, _arguments(named_one(each, "arguments", "args", "parameters", "input")))
+        for each in held
+        if (tool := str(named_one(each, "tool", "name") or ""))
     ]
+
+
+def named_one(written: dict[str, Any], *names: str) -> Any:
+    """What stands under the first of these names that holds something; None where none does."""
+    return next((found for name in names if (found := written.get(name))), None)
 
 
 def _arguments(written: object) -> dict[str, Any] | None:

@@ -135,6 +135,8 @@ def _made(
 ) -> LenientReading:
     """The fields of the form, as far as what was given can be taken for them."""
     given, data = _unpacked(given, field, notes), dict[str, Any]()
+    if "tool_calls" in given and "calls" not in given:  # as providers' own forms call them
+        given["calls"] = given.pop("tool_calls")
     for name, part in schema.get("properties", {}).items():
         if name not in given:
             continue
@@ -205,16 +207,10 @@ def _fitted(value: Any, part: Mapping[str, Any], spoken: str) -> tuple[Any, str]
 
 def _text(value: Any, part: Mapping[str, Any], spoken: str) -> tuple[Any, str]:
     note = "" if isinstance(value, str) else "taken as text"
-    if isinstance(value, dict) and not spoken:
-        return value, ""  # a tool's arguments, say
-    if spoken and value and isinstance(value, dict | list):
+    if isinstance(value, dict | list):
         value = _words_of(value, spoken)
         if not value:
             return None, "no words"
-    if isinstance(value, dict):
-        value = ""
-    if isinstance(value, list):
-        value = "\n".join(str(one) for one in value if isinstance(one, str | int | float))
     if value is None or (spoken and isinstance(value, bool)):
         return "", note
     text = str(value)
