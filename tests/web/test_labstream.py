@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from html import unescape
 from pathlib import Path
 
 from loopforge.core.action_plan import AgentActionPlan
@@ -55,7 +56,7 @@ async def test_a_followed_page_says_what_the_page_would(site: Town, owner: Guest
     async with following(owner, "half", after=3) as page:
         await page.until("over")
     rates = page.data("steps")[-1]["rates"]
-    html = (await owner.get("/lab/half")).text
+    html = unescape((await owner.get("/lab/half")).text)
     shown = dict(re.findall(r'data-rate="(\d)">([^<]*)<', html))
     assert [shown[str(nth)] for nth in range(len(rates))] == rates
     assert rates[4].startswith("50.0% were not answered")
