@@ -39,27 +39,29 @@ class Workshop:
 
     async def edit(self, handle: str, character: str, by: str) -> Mate:
         """Give a mate another character. Raises Unknown, InputError, Changed."""
-        path = self._roster.path(self._roster.get(handle).handle)
-        text = self._chronicle.text(path.name)
-        if text is None:
-            raise Unknown(f"There is no file {path.name}.")
+        file, text = self._file(handle)
         if not character.strip():
             raise InputError("Say what it is to be, such as /mate edit maya You are Maya. ...")
         lore = lorebook.split(yaml_reader.read(text).body)[1]
         new = with_body(text, f"{character.strip()}\n\n{lore}")
-        return await self._chronicle.write(handle, new, by, file=path.name, base=print_of(text))
+        return await self._chronicle.write(handle, new, by, file=file, base=print_of(text))
 
     async def give_tools(self, handle: str, tools: Sequence[str], by: str, base: str) -> Mate:
         """Have its file name these tools; `base` is what its text came to when they were chosen.
 
         Raises Unknown, InputError, Changed.
         """
-        path = self._roster.path(self._roster.get(handle).handle)
-        text = self._chronicle.text(path.name)
-        if text is None:
-            raise Unknown(f"There is no file {path.name}.")
+        file, text = self._file(handle)
         new = with_tools(text, tools)
-        return await self._chronicle.write(handle, new, by, file=path.name, base=base)
+        return await self._chronicle.write(handle, new, by, file=file, base=base)
+
+    def _file(self, handle: str) -> tuple[str, str]:
+        """The name of a mate's file, and what it says. Raises Unknown."""
+        name = self._roster.path(self._roster.get(handle).handle).name
+        text = self._chronicle.text(name)
+        if text is None:
+            raise Unknown(f"There is no file {name}.")
+        return name, text
 
 
 def chosen(entries: Sequence[str], known: Sequence[str], wanted: Set[str]) -> list[str]:

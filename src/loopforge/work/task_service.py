@@ -98,7 +98,7 @@ class TaskService:
         text = self.world.calls.without_keys(checked_text(text))
         if self.world.names_nothing_else(text):
             raise BadLine(f"Say behind {text} what is to be done.")
-        if mate and not self.world.is_mate(mate):
+        if mate and not self.world.calls.roles.is_mate(mate):
             raise Unknown(f"There is no mate {mate!r}; `loopforge mate list` shows them.")
         if repo:
             repo = self.places.repositories.registered.find(repo).name
@@ -199,7 +199,7 @@ class TaskService:
                 return "It is at work already."
             if state.stage in ("approved", "rejected"):
                 raise Changed(f"This task is {state.stage}; give a new one.")
-            most = self.world.budget_of(state)
+            most = self.world.calls.budget_of(state)
             if most and float(state.dollars) >= most + more:
                 raise Changed(f"It cost its ${most:g}. {PAID.format(id=state.id[-8:])}")
             await self._append(state, [TaskResumed(by=person, budget=more)], person, seq)

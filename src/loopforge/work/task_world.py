@@ -215,7 +215,9 @@ class TaskWorld:
         """What is still to be learned of what there was."""
         trace, mate = state.attempts, self.calls.mate(state)
         if trace.unscored:
-            bounds = TaskBounds(self.turns_of(state), self.budget_of(state), state.changes_files)
+            bounds = TaskBounds(
+                self.turns_of(state), self.calls.budget_of(state), state.changes_files
+            )
             return [self._fact(await self.learning.score(state, mate, bounds), state)]
         if trace.unreflected:
             return self._taken(state, self.learning.planner(mate), FLOW, REFLECT)
@@ -252,7 +254,7 @@ class TaskWorld:
         seconds = state.spent_seconds
         if state.started:
             seconds += (self._ports.stamp.clock.now() - state.started).total_seconds()
-        budget = self.budget_of(state)
+        budget = self.calls.budget_of(state)
         found: list[tuple[bool, HaltKind, str]] = [
             (taken >= most, "turns", f"it took its {most} turns"),
             (seconds >= now.minutes * 60, "time", f"it worked for {now.minutes} minutes"),
@@ -268,10 +270,6 @@ class TaskWorld:
                 return [self._fact(TaskStopped(kind=kind, why=Words(why)), state)]
         return []
 
-    def is_mate(self, handle: str) -> bool:
-        """Whether there is a mate of that handle in this home."""
-        return self.calls.roles.is_mate(handle)
-
     def names_nothing_else(self, text: str) -> bool:
         """Whether a task is the name of a model or tier that is here, and nothing behind it."""
         to, rest = past_all(f"{text} .")
@@ -284,10 +282,6 @@ class TaskWorld:
     def turns_of(self, state: TaskState) -> int:
         """How many turns it may take at a time."""
         return turn_limit(state.classified)
-
-    def budget_of(self, state: TaskState) -> float:
-        """What it may cost in US dollars; 0: as much as budgets allow."""
-        return self.calls.budget_of(state)
 
     # ------------------------------------------------------------ as what it is taken
 
@@ -394,7 +388,7 @@ class TaskWorld:
         def permit(call: Call) -> CallPermission:
             return self.calls.judged(state, tools, call, turn.egress)
 
-        budget = self.budget_of(state)
+        budget = self.calls.budget_of(state)
         money = max(0.0, budget - float(state.dollars)) if budget else None
         task = state.task
         return Senses(

@@ -28,12 +28,16 @@ Format = Literal["page", "text", "json"]
 @get("/rooms/{room:str}/calls/{event:str}")
 async def calls(site: Site, place: RoomAccess, event: str) -> Template:
     """The tools that were used in the turn of a line, as a fragment to stand under it."""
-    names = {card.handle: card.name for card in place.scene.mates}
-    stream = stream_of(place.room)
-    record = await gather_for(site.ledger, event, stream, place.sight, names, owner=place.owner)
+    record = await _record(site, place, event)
     requests = record.requests if isinstance(record, TurnRecord) else ()
     found = [one for one in requests if isinstance(one, Calling)]
     return page("line-calls.html", place.visitor, here="rooms", place=place, calls=found)
+
+
+async def _record(site: Site, place: RoomAccess, event: str) -> TurnRecord | LineRecord:
+    names = {card.handle: card.name for card in place.scene.mates}
+    stream = stream_of(place.room)
+    return await gather_for(site.ledger, event, stream, place.sight, names, owner=place.owner)
 
 
 async def source_of(site: Site, place: RoomAccess, line: str) -> LineSource | None:
@@ -64,9 +68,7 @@ async def why(
     """The record of a mate's turn, or of a person's line, as far as this visitor may know it."""
     if (source := await source_of(site, place, event)) is not None:
         return Redirect(f"{source.record}{'?format=json' if format == 'json' else ''}")
-    names = {card.handle: card.name for card in place.scene.mates}
-    stream = stream_of(place.room)
-    record = await gather_for(site.ledger, event, stream, place.sight, names, owner=place.owner)
+    record = await _record(site, place, event)
     if format == "json":
         pretty = msgspec.json.format(msgspec.json.encode(record), indent=2)
         return Response(pretty, media_type=MediaType.JSON)

@@ -168,7 +168,8 @@ def _form(site: Site) -> dict[str, Any]:
         repos, trouble = site.work.places.repositories.registered.known(), ""
     except BadSettings as error:
         repos, trouble = (), str(error)
-    mates = [one for one in site.roster.mates().values() if site.work.world.is_mate(one.handle)]
+    roles = site.work.world.calls.roles
+    mates = [one for one in site.roster.mates().values() if roles.is_mate(one.handle)]
     return {"repos": repos, "repos_trouble": trouble, "mates": mates}
 
 

@@ -86,7 +86,7 @@ async def _shown(site: Site, access: TaskAccess, **more: Any) -> Template:
         },
         most=state.since + site.work.world.turns_of(state),
         cost=cost_of(state),
-        budget=site.work.world.budget_of(state),
+        budget=site.work.world.calls.budget_of(state),
         drawn=drawn,
         counted=counted_rows,
         result=without_marks(result, {}),

@@ -67,7 +67,7 @@ class WatchService:
         say no repetition.
         """
         found = self._found(repo)
-        if mate and not self._tasks.world.is_mate(mate):
+        if mate and not self._tasks.world.calls.roles.is_mate(mate):
             raise Unknown(f"There is no mate {mate!r}; `loopforge mate list` shows them.")
         if checked_budget(budget) <= 0:
             raise BadLine("A watch needs a budget for each of its tasks, in US dollars.")
