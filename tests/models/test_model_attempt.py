@@ -338,7 +338,7 @@ async def test_a_tool_call_nobody_offered(kind: str) -> None:
         (('{"mode": "context", ',), "stop", "not JSON"),
         (("I would say hello.",), "stop", "not JSON"),
         (('{"mode": "both", "say": "x"}',), "stop", "mode"),
-        (('{"say": "x"}',), "stop", "required is ['mode', 'say']"),
+        (('{"say": "x"}',), "stop", "it lacks mode"),
         ((GOOD[:20],), "length", "cut off"),
     ],
 )

@@ -45,7 +45,15 @@ def complaint(schema: Mapping[str, Any], value: Any, *, lengths: bool = True) ->
     if found is None:
         return ""
     where = "".join(f"[{step!r}]" for step in found.absolute_path)
-    return f"the answer{where} does not fit: {found.validator} is {found.validator_value!r}"
+    match found.validator:
+        case "required":
+            lacking = [name for name in found.validator_value if name not in found.instance]
+            wrong = f"it lacks {', '.join(lacking)}"
+        case "additionalProperties":
+            wrong = "it has a key that was not asked for"
+        case _:
+            wrong = f"{found.validator} is {found.validator_value!r}"
+    return f"the answer{where} does not fit: {wrong}"
 
 
 @cache
