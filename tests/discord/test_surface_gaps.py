@@ -163,3 +163,28 @@ async def test_a_gap_that_ends_while_a_line_is_noted(city: Twin, tmp_path: Path)
         backlog.opened(0)
         await asyncio.gather(backlog.guard(1), backlog.done(0))
         assert await home.app.ledger.read("platform:discord") == []
+
+
+async def test_a_connection_that_is_lost_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
+    """What is read meanwhile hides nothing that was said elsewhere, if the home ends before that."""
+    city.town.clock.advance(-4 * 3600)
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, alley = city.channel("plaza"), city.channel("alley")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
+        await home.tell(ben, alley, "two")
+        await city.darken()
+        await city.say(ben, plaza, "three")
+        gate = city.faults.hold(f"GET /channels/{plaza.id}/messages")
+        await city.lighten()
+        await gate.reached.wait()
+        await city.forget(maya)
+        await city.cut(maya)
+        await city.until(lambda: not city.online(maya))
+        await city.say(ben, alley, "four")
+        city.town.clock.advance(3600)
+        await city.say(ben, plaza, "five")
+        gate.release()
+        await home.hears(plaza, "one", "three", "five")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.hears(alley, "two", "four")

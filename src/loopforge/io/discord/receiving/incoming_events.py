@@ -300,7 +300,7 @@ class Inward:
         return reading not in self._reading[self._crowd.index(client)] or client.is_closed()
 
     async def _rest(self, client: Client) -> None:
-        """It missed nothing, if nothing is left to be read and all of its servers are there."""
+        """It missed nothing, if nothing is left to be read, and nothing is away."""
         index = self._crowd.index(client)
         if client not in self._held and not self._reading[index] and _all_there(client):
             await self._backlog.done(index)
@@ -551,5 +551,5 @@ class Inward:
 
 
 def _all_there(client: Client) -> bool:
-    """Whether all of its servers are."""
-    return not any(guild.unavailable for guild in client.guilds)
+    """Whether its connection is, and all of its servers are."""
+    return client.ws.open and not any(guild.unavailable for guild in client.guilds)
