@@ -18,15 +18,15 @@ from msgspec.structs import replace
 from bench.figures import SMALL, Figure, folder, sized
 from loopforge.core.factory_vocabulary import Stepped
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, play
+from loopforge.lab.run.run_lifecycle import RunChoice, play
 from loopforge.lab.run.run_log import lines_of, row_of
 from loopforge.lab.run.step_loop import Episode, began
 from loopforge.lab.sweeps.experiment_file import Experiment
-from loopforge.lab.sweeps.sweep_engines import Here, Processes
+from loopforge.lab.sweeps.sweep_engines import InProcessEngine, ProcessEngine
 from loopforge.lab.sweeps.sweep_runner import laid_out, sweep
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
@@ -65,7 +65,7 @@ def figures() -> Iterator[Figure]:
 
 def _rows(here: Path) -> Iterator[Figure]:
     """Complete rows on disk, beside the floor: the same rows encoded, hashed and written."""
-    scenario = Choice(days=DAYS // ROUNDS).apply(open_scenario("first_shift"))
+    scenario = RunChoice(days=DAYS // ROUNDS).apply(open_scenario("first_shift"))
     minds = Minds()
     out = here / "rows"
     paces: list[tuple[float, float]] = []
@@ -119,7 +119,7 @@ def _floor(rows: list[Any], out: Path) -> float:
 
 def _flat() -> Iterator[Figure]:
     """A step at the end of a long run beside one at its beginning, and the memory of both."""
-    scenario = Choice(days=DAYS).apply(open_scenario("quota_week"))
+    scenario = RunChoice(days=DAYS).apply(open_scenario("quota_week"))
     minds = Minds()
     times: list[float] = []
     memory: list[float] = []
@@ -166,7 +166,7 @@ def _asked(here: Path) -> Iterator[Figure]:
 
     models = ScriptedModels(script, clock=SystemClock())
     scenario = _crowd()
-    minds = Minds(policy="llm", models=models, prompts=PromptBook())
+    minds = Minds(policy="llm", models=models, prompts=PromptFiles())
     began_at = time.perf_counter()
     asyncio.run(play(began(scenario, 1, minds), minds, here / "asked"))
     took = time.perf_counter() - began_at
@@ -182,7 +182,7 @@ def _asked(here: Path) -> Iterator[Figure]:
 
 def _crowd() -> Scenario:
     """The cast of a shift over and over, until there are enough."""
-    base = Choice(days=1, steps_per_day=STEPS).apply(open_scenario("quota_week"))
+    base = RunChoice(days=1, steps_per_day=STEPS).apply(open_scenario("quota_week"))
     cast = [robot for robot in base.robots if robot.role != "supervisor"]
     letters = "abcdefghijklmnopqrstuvwxyz"
     robots = [
@@ -209,7 +209,7 @@ def _swept(here: Path) -> Iterator[Figure]:
     took, spent = [], []
     for workers in (1, 2):
         began_at, spent_before = time.perf_counter(), sum(os.times()[:4])
-        engine = Here() if workers == 1 else Processes(workers)
+        engine = InProcessEngine() if workers == 1 else ProcessEngine(workers)
         sweep(layout, here / f"sweep-{workers}", workers=workers, engine=engine)
         took.append(time.perf_counter() - began_at)
         spent.append(sum(os.times()[:4]) - spent_before)
@@ -256,7 +256,7 @@ def _rivals() -> Iterator[Figure]:
 
 
 def _steps_alone() -> float:
-    scenario = Choice(days=ALONE).apply(open_scenario("first_shift"))
+    scenario = RunChoice(days=ALONE).apply(open_scenario("first_shift"))
     with folder() as here:
         minds = Minds()
         began_at = time.perf_counter()

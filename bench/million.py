@@ -36,7 +36,7 @@ from loopforge.memory.candidates.pgvector_search import PgvectorSearch
 from loopforge.memory.passage_arrays import joined
 from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.passage_index import TranscriptIndex
-from loopforge.memory.passage_loading import RoomPassages, Space
+from loopforge.memory.passage_loading import RoomPassages, VectorSpace
 from loopforge.memory.passage_ranking import RecallCue, nearness, rank, rounded
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_tables import passages, vectors
@@ -205,7 +205,7 @@ def _exact(
 ) -> dict[str, float]:
     """The exact scan of all vectors; and how many of the ten best of all the search has found."""
     table = StaticTable()
-    rooms = RoomPassages(Space(table.name, table.dimension), store)
+    rooms = RoomPassages(VectorSpace(table.name, table.dimension), store)
     streams, stretches = rooms.within(connection, spans)
     parts = [each.passages for each in stretches]
     took = []

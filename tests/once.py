@@ -33,7 +33,7 @@ from sqlalchemy.util import LRUCache
 from loopforge.core.mates import mate_file
 from loopforge.ledger import sql_ledger
 from loopforge.ledger.database import database_engine
-from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.database.database_engine import DatabaseEngines
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.models.embeddings import sentence_model, static_table
 from loopforge.web import web_app
@@ -74,13 +74,13 @@ def _kept(function: Callable[..., Any], key_of: Callable[..., Hashable]) -> Call
 
 
 def _prepared(
-    prepare: Callable[[Store, Sequence[FoldedView]], dict[str, int]],
-) -> Callable[[Store, Sequence[FoldedView]], dict[str, int]]:
+    prepare: Callable[[DatabaseEngines, Sequence[FoldedView]], dict[str, int]],
+) -> Callable[[DatabaseEngines, Sequence[FoldedView]], dict[str, int]]:
     """The same function; an empty file of SQLite becomes a copy of the first one with these tables."""
     kept: dict[Hashable, sqlite3.Connection] = {}
     one = Lock()
 
-    def once(store: Store, views: Sequence[FoldedView]) -> dict[str, int]:
+    def once(store: DatabaseEngines, views: Sequence[FoldedView]) -> dict[str, int]:
         path = Path(str(store.url.database))
         key = tuple((view.name, view.version, view.tables) for view in views)
         with one:
@@ -137,7 +137,7 @@ def _for_each_home(assembled: Callable[[int], Litestar]) -> Callable[[int], Lite
     return once
 
 
-def _copied(kept: sqlite3.Connection, store: Store) -> None:
+def _copied(kept: sqlite3.Connection, store: DatabaseEngines) -> None:
     connection = store.writer.raw_connection()
     try:
         target = connection.driver_connection

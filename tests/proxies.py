@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 ANA = "Basic YW5hOnNlY3JldA=="
 """Ana, whose password is secret: the only one whom the http proxy serves."""
@@ -42,7 +42,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 @asynccontextmanager
 async def proxy(greet: Greet, port: int) -> AsyncIterator[tuple[int, list[str]]]:
     """A proxy that greets so; its port, and which hosts it was asked for."""
-    asked, tasks = list[str](), Tasks()
+    asked, tasks = list[str](), BackgroundTasks()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if not (host := await greet(reader, writer)):

@@ -26,10 +26,10 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.delivery_states import nonce
 from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.errors import InputError, SendFailed
-from loopforge.io.platforms.incoming_lines import Coming
+from loopforge.io.platforms.incoming_lines import IncomingMessage
 from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.surface_plugin import SurfaceParts
-from loopforge.io.platforms.typing_updates import RoomWatch, Speech
+from loopforge.io.platforms.typing_updates import LiveSpeech, RoomWatch
 from loopforge.io.text.message_split import split
 from loopforge.runtime.ports import Outgoing
 
@@ -174,11 +174,11 @@ class Lines:
         if place in self._callers:
             await self._callers[place].tell({"typing": mate})
 
-    async def draft(self, speech: Speech, text: str) -> float:
+    async def draft(self, speech: LiveSpeech, text: str) -> float:
         """Drafts are not shown."""
         return 0.0
 
-    async def withdraw(self, speech: Speech) -> None:
+    async def withdraw(self, speech: LiveSpeech) -> None:
         """Nor is anything to be withdrawn."""
 
     async def mark(self, place: str, line: str, mate: str, new: Mark, old: Sequence[Mark]) -> None:
@@ -211,7 +211,7 @@ class Lines:
         mates, who = tuple(self._parts.front.rooms.mates), (caller.account, caller.name)
         try:
             if "say" in what:
-                coming = Coming(
+                coming = IncomingMessage(
                     spot=spot,
                     mates=mates,
                     message=str(int(what["id"])),

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from loopforge import memory_opening
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_lookup import KeptRoomFiles
-from loopforge.artifacts.file_retention import Keeper, sweep
+from loopforge.artifacts.file_retention import FileSweeper, sweep
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules, by_default
 from loopforge.budgets.budget_reservation import Budgets
 from loopforge.budgets.metered_models import MeteredModels
@@ -27,29 +27,29 @@ from loopforge.chat.bot import Bot
 from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.query_commands import QueryCommands
 from loopforge.chat.remembering.note_taking import NoteWorld
-from loopforge.chat.reminders.due_reminders import ReminderBell
+from loopforge.chat.reminders.due_reminders import DueReminders
 from loopforge.chat.reminders.reminder_service import ReminderRules, ReminderService
 from loopforge.chat.reminders.reminder_tools import ReminderTools
 from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules, handles_in
-from loopforge.chat.room.room_store import House
-from loopforge.chat.room_loop import Conduct
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.room.room_store import RoomStore
+from loopforge.chat.room_loop import RoomLoop
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.closed_accounts import ClosedAccounts
-from loopforge.chat.service.delivery_notices import LostNotices
-from loopforge.chat.service.line_deletion import Forgetting
+from loopforge.chat.service.delivery_notices import DeliveryNotices
+from loopforge.chat.service.line_deletion import LineDeletion
 from loopforge.chat.service.line_history import LineHistory
 from loopforge.chat.service.mate_questions import ASK_MATE, MateQuestions
 from loopforge.chat.service.memory_notice import MemoryNotice
 from loopforge.chat.service.memory_wishes import MemoryWishes
-from loopforge.chat.service.room_closing import Closing
+from loopforge.chat.service.room_closing import RoomClosing
 from loopforge.chat.service.trait_tool import PROPOSE_TRAIT, TraitTool
-from loopforge.chat.speaking.room_rules import SCREEN, Rules
-from loopforge.chat.speaking.triggers import SMALL, Thresholds
-from loopforge.chat.turns.build_perception import Viewer
-from loopforge.chat.turns.fallback_mate import Relief
+from loopforge.chat.speaking.room_rules import SCREEN, RoomRules
+from loopforge.chat.speaking.triggers import SMALL, TriggerThresholds
+from loopforge.chat.turns.build_perception import PerceptionBuilder
+from loopforge.chat.turns.fallback_mate import FallbackMate
 from loopforge.chat.turns.program_calls import ProgramCalls
 from loopforge.chat.turns.tool_questions import ToolQuestions
 from loopforge.chat.turns.turn_recall import TurnRecall
@@ -62,16 +62,16 @@ from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.process_follow import FOLLOW
 from loopforge.ledger_opening import ARTIFACTS, beside_host, open_ledger_of
 from loopforge.live_settings import LiveSettings
-from loopforge.mates.mate_cache import Cast
-from loopforge.mates.mate_editing import Workshop
+from loopforge.mates.mate_cache import MateCache
+from loopforge.mates.mate_editing import MateEditing
 from loopforge.mates.mate_growth import MateGrowth, growth_of
-from loopforge.mates.mate_roster import Roster
-from loopforge.mates.prompt_files import PromptBook
-from loopforge.mates.version_history import Chronicle
+from loopforge.mates.mate_roster import MateRoster
+from loopforge.mates.prompt_files import PromptFiles
+from loopforge.mates.version_history import VersionHistory
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.model_listing import ModelListing
 from loopforge.models.model_router import TieredModels
-from loopforge.models.null_model import Unasked
+from loopforge.models.null_model import NullModels
 from loopforge.models.transcription.transcription_settings import TranscriptionSettings
 from loopforge.models_opening import (
     embedded_of,
@@ -82,11 +82,11 @@ from loopforge.models_opening import (
     tiers_of,
 )
 from loopforge.people.account_linking import AccountLinking
-from loopforge.people.accounts.access_links import Links
+from loopforge.people.accounts.access_links import AccessLinks
 from loopforge.people.accounts.account_service import Accounts
-from loopforge.people.identity.person_registry import Registry
-from loopforge.people.stranger_pairing import Pairing
-from loopforge.runtime.background_tasks import Setbacks, Tasks
+from loopforge.people.identity.person_registry import PersonRegistry
+from loopforge.people.stranger_pairing import StrangerPairing
+from loopforge.runtime.background_tasks import BackgroundTasks, SetbackLog
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.effects.effect_worker import Effects
 from loopforge.runtime.effects.late_results import LateResults
@@ -106,14 +106,14 @@ from loopforge.runtime.ports import (
     ToolHome,
 )
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
-from loopforge.runtime.turn_driver import Ports
+from loopforge.runtime.turn_driver import TurnPorts
 from loopforge.runtime.turn_record import Recorder
 from loopforge.runtime.world import Worlds
 from loopforge.setting_defaults import Settings
 from loopforge.settings import untold
 from loopforge.tools.sandbox.call_workspace import scratch_goes
-from loopforge.tools.tool_registry import Toolbox
-from loopforge.tools.tool_shortlist import Shortlist, ToolSettings
+from loopforge.tools.tool_registry import ToolRegistry
+from loopforge.tools.tool_shortlist import ToolSettings, ToolShortlist
 from loopforge.work.work_parts import WorkParts, work_parts
 from loopforge.work_opening import task_memory, threads_of
 
@@ -131,7 +131,7 @@ def minds(prompts: Mapping[str, str], *, robots: bool = False) -> dict[str, tupl
 
 
 def _minds_of(settings: Settings, clock: Clock) -> dict[str, tuple[Policy, str]]:
-    return minds(PromptBook(settings.home / "prompts", clock))
+    return minds(PromptFiles(settings.home / "prompts", clock))
 
 
 def choices() -> list[str]:
@@ -164,9 +164,9 @@ def toolbox(
     history: LineHistory,
     models: Models,
     vectors: Callable[[], Embeddings],
-) -> Toolbox:
+) -> ToolRegistry:
     """Every tool that is installed, as the settings of the home have it."""
-    tools = Toolbox(Shortlist(live.now, vectors))
+    tools = ToolRegistry(ToolShortlist(live.now, vectors))
 
     def furnish(settings: Settings) -> None:
         tools.furnish(ToolHome(clock, settings.timezone, settings, files, history, models))
@@ -178,17 +178,17 @@ def toolbox(
 
 def rules_of(
     settings: Settings, surfaces: Sequence[str] = (SCREEN,), *, small: bool = False
-) -> Rules:
+) -> RoomRules:
     """The rules of rooms, from the settings, for a home whose first model is small or not."""
     speakers = settings.max_speakers
-    return Rules(
+    return RoomRules(
         zone=ZoneInfo(settings.timezone),
         debounce=settings.debounce_seconds,
         idle=settings.idle_minutes * 60,
         steps=settings.max_steps,
         thresholds=replace(SMALL, speakers=min(1, speakers))
         if small
-        else Thresholds(speakers=speakers),
+        else TriggerThresholds(speakers=speakers),
         share=settings.context_share,
         low=settings.context_low_water,
         line_limit=settings.line_limit,
@@ -222,10 +222,10 @@ class App(HomeParts):
     lanes: LocalLanes[str]
     worlds: Worlds
     models: Models
-    tools: Toolbox
-    keeper: Keeper
-    closing: Closing
-    forgetting: Forgetting
+    tools: ToolRegistry
+    keeper: FileSweeper
+    closing: RoomClosing
+    forgetting: LineDeletion
     wishes: MemoryWishes
     notes: NoteWorld
     growth: MateGrowth
@@ -239,17 +239,17 @@ class App(HomeParts):
     switch: EmbeddedSwitch | None = None
 
     @property
-    def house(self) -> House:
+    def house(self) -> RoomStore:
         """What its rooms are folded to."""
         return self.rooms.house
 
     @property
-    def roster(self) -> Roster:
+    def roster(self) -> MateRoster:
         """The files of its mates."""
         return self.growth.roster
 
     @property
-    def chronicle(self) -> Chronicle:
+    def chronicle(self) -> VersionHistory:
         """The versions of those files."""
         return self.growth.chronicle
 
@@ -291,7 +291,7 @@ async def open_app(
             claim = await ledger.claim("host")
             stack.push_async_callback(claim.release)
             await ledger.write_anew()
-        tasks = await stack.enter_async_context(Tasks())
+        tasks = await stack.enter_async_context(BackgroundTasks())
         stamp = Stamp(clock, dice)
         app = _wired(settings, ledger, models, artifacts, stamp, surfaces, secrets, tasks)
         if wake and isinstance(models, TieredModels):
@@ -337,7 +337,7 @@ async def open_app(
 
 async def _follow(app: App, pause: float) -> None:
     """Notice what other processes (a command, another terminal's) write, and mates' files."""
-    setbacks = Setbacks(log, "following the ledger")
+    setbacks = SetbackLog(log, "following the ledger")
     while True:
         await app.stamp.clock.sleep(pause)
         try:
@@ -357,13 +357,13 @@ def _wired(
     stamp: Stamp,
     surfaces: Mapping[str, Surface],
     secrets: Callable[[], Collection[str]],
-    tasks: Tasks,
+    tasks: BackgroundTasks,
 ) -> App:
     clock, recorder, signals = stamp.clock, Recorder(), LocalSignals()
     live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
-    roster, house = Roster(settings.home / "mates"), House(ledger, signals, recorder)
-    cast, people = Cast(roster, clock), Registry(ledger, stamp)
+    roster, house = MateRoster(settings.home / "mates"), RoomStore(ledger, signals, recorder)
+    cast, people = MateCache(roster, clock), PersonRegistry(ledger, stamp)
     memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people.same)
     budgets, paid, quota = _metered(settings, ledger, models, stamp, tasks, people)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
@@ -371,13 +371,13 @@ def _wired(
     inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
     site = EffectSite(files, house, InnerSites(inner), signals)
     effects = Effects(ledger, MeteredTools(tools, budgets, tasks), stamp, site)
-    ports = Ports(ledger, paid, tools, effects, signals, stamp, recorder, tasks)
+    ports = TurnPorts(ledger, paid, tools, effects, signals, stamp, recorder, tasks)
     recalling = TurnRecall(memory.recall, memory.items, house, rules, clock, cast)
     tools.add(*memory_opening.recall_tool_of(memory, house, cast, settings.timezone))
-    viewer = Viewer(models, tools, clock, rules, cast, budgets.left, recalling)
-    relief = Relief(settings.fallback_mate, cast, roster.why_not, stamp, rules)
+    viewer = PerceptionBuilder(models, tools, clock, rules, cast, budgets.left, recalling)
+    relief = FallbackMate(settings.fallback_mate, cast, roster.why_not, stamp, rules)
     book, bell, unprompted = _reminding(ledger, house, people, stamp, live, tools, cast)
-    conduct = Conduct(ledger, stamp, house, cast, rules, relief, bell, unprompted, quota)
+    conduct = RoomLoop(ledger, stamp, house, cast, rules, relief, bell, unprompted, quota)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
     kept, usage = task_memory(memory, people, ledger), UsageView(ledger)
     work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), site, kept)
@@ -389,20 +389,20 @@ def _wired(
     rooms = Rooms(ledger, house, lanes, signals, people, cast, stamp, rules, quota, notice)
     _follow_worlds(worlds, lanes, live, ledger)
     looking_back.follow(lanes, signals)
-    deliveries = Deliveries(ledger, stamp, surfaces, LostNotices(house, cast), patience)
+    deliveries = Deliveries(ledger, stamp, surfaces, DeliveryNotices(house, cast), patience)
     accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
-    closing = Closing(ledger, rooms, house, signals, lanes, effects, tasks, stamp)
+    closing = RoomClosing(ledger, rooms, house, signals, lanes, effects, tasks, stamp)
     answers = QueryCommands(rooms, ledger, models, deliveries.going, rules, linking)
     listing = ModelListing(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
     kept_in = _follow_settings(live, models, rules, quota, relief, listing, accounts.links)
     more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live, closing)
     work, on_work = threads_of(work, rooms, conduct, deliveries, files, more[0], closing)
-    commands = Commands(rooms, choices(), answers, Workshop(growth), on_work, *more[1:])
+    commands = Commands(rooms, choices(), answers, MateEditing(growth), on_work, *more[1:])
     return App(
         settings=settings,
         live=live,
         ledger=ledger,
-        front=Front(rooms, commands, deliveries, ledger, closing, accounts.links, tools),
+        front=RoomsApi(rooms, commands, deliveries, ledger, closing, accounts.links, tools),
         rooms=rooms,
         lanes=lanes,
         worlds=worlds,
@@ -413,9 +413,9 @@ def _wired(
         linking=linking,
         pairing=pairing,
         artifacts=artifacts,
-        keeper=Keeper(ledger, artifacts, tasks, clock),
+        keeper=FileSweeper(ledger, artifacts, tasks, clock),
         closing=closing,
-        forgetting=Forgetting(ledger, house, tasks, clock),
+        forgetting=LineDeletion(ledger, house, tasks, clock),
         notes=looking_back,
         wishes=memory_opening.wishes_of(memory, house, cast, live, ledger, stamp, tasks),
         growth=growth,
@@ -446,8 +446,8 @@ def _metered(
     ledger: SqlLedger,
     models: Models,
     stamp: Stamp,
-    tasks: Tasks,
-    people: Registry,
+    tasks: BackgroundTasks,
+    people: PersonRegistry,
 ) -> tuple[Budgets, MeteredModels, Quota]:
     """The budgets of the home, its models within them (the only ones it asks), and its answers."""
     book = BudgetBook(ledger, stamp, budgets_of(settings))
@@ -457,22 +457,26 @@ def _metered(
 
 
 def _accounts(
-    settings: Settings, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks
-) -> tuple[Accounts, AccountLinking, Pairing]:
+    settings: Settings,
+    ledger: SqlLedger,
+    people: PersonRegistry,
+    stamp: Stamp,
+    tasks: BackgroundTasks,
+) -> tuple[Accounts, AccountLinking, StrangerPairing]:
     """Who may come in, which accounts are one person's, and what strangers meet."""
     accounts = Accounts(ledger, people, stamp, tasks)
     linking = AccountLinking(accounts.decisions, people, stamp.clock)
-    return accounts, linking, Pairing(accounts.decisions, people, strangers_of(settings))
+    return accounts, linking, StrangerPairing(accounts.decisions, people, strangers_of(settings))
 
 
 def _follow_settings(
     live: LiveSettings,
     models: Models,
-    rules: Rules,
+    rules: RoomRules,
     quota: Quota,
-    relief: Relief,
+    relief: FallbackMate,
     listing: ModelListing,
-    links: Links,
+    links: AccessLinks,
 ) -> set[str]:
     """Whatever goes by settings goes by others as soon as they are changed.
 
@@ -514,13 +518,13 @@ def budgets_of(settings: Settings) -> BudgetRules:
 
 def _reminding(
     ledger: SqlLedger,
-    house: House,
-    people: Registry,
+    house: RoomStore,
+    people: PersonRegistry,
     stamp: Stamp,
     live: LiveSettings,
-    tools: Toolbox,
-    cast: Cast,
-) -> tuple[ReminderService, ReminderBell, UnpromptedTurns]:
+    tools: ToolRegistry,
+    cast: MateCache,
+) -> tuple[ReminderService, DueReminders, UnpromptedTurns]:
     """The reminders of the home, which mates set by tools, what rings them, and who speaks up."""
 
     def rules() -> ReminderRules:
@@ -530,7 +534,7 @@ def _reminding(
     service = ReminderService(ledger, house, people, stamp, rules)
     for tool, work in ReminderTools(service).table:
         tools.add(tool, work)
-    bell = ReminderBell(ledger, stamp, house, cast, service)
+    bell = DueReminders(ledger, stamp, house, cast, service)
     return service, bell, UnpromptedTurns(ledger, stamp, house, cast, service)
 
 
@@ -540,7 +544,7 @@ def _reminding(
 @asynccontextmanager
 async def open_aside(settings: Settings) -> AsyncIterator[App]:
     """A home for one command, beside the host that may run it: no model, and nobody is woken."""
-    async with open_app(settings, models=Unasked(), wake=False) as app:
+    async with open_app(settings, models=NullModels(), wake=False) as app:
         beside_host(app.ledger, settings)
         yield app
 

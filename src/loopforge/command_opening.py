@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from loopforge.budgets.model_usage import UsageView
     from loopforge.chat.reminders.reminder_service import ReminderService
     from loopforge.chat.server import Rooms
-    from loopforge.chat.service.room_closing import Closing
+    from loopforge.chat.service.room_closing import RoomClosing
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.live_settings import LiveSettings
     from loopforge.memory_opening import RoomMemory
     from loopforge.runtime.ports import Clock
-    from loopforge.tools.tool_registry import Toolbox
+    from loopforge.tools.tool_registry import ToolRegistry
 
 
 def more_commands(
     rooms: Rooms,
-    tools: Toolbox,
+    tools: ToolRegistry,
     ledger: SqlLedger,
     clock: Clock,
     budgets: Budgets,
@@ -37,7 +37,7 @@ def more_commands(
     book: ReminderService,
     memory: RoomMemory,
     live: LiveSettings,
-    closing: Closing,
+    closing: RoomClosing,
 ) -> tuple[
     ApprovalCommands,
     BudgetCommands,

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from loopforge.core.mates.mate_file import for_capable, parse
 from loopforge.home import shipped_mates
 from loopforge.ledger_opening import open_ledger_of
-from loopforge.mates.mate_roster import Roster
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.mate_roster import MateRoster
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.model_router import TieredModels
 from loopforge.models_opening import open_models
 from loopforge.runtime.ports import Models, Route
@@ -27,7 +27,7 @@ from loopforge.settings import load_settings
 
 if TYPE_CHECKING:
     from loopforge.lab.run.robot_minds import Minds as LabMinds
-    from loopforge.lab.verification.ledger_anchors import Witness
+    from loopforge.lab.verification.ledger_anchors import LedgerWitness
 
 
 def lab_minds(
@@ -40,21 +40,21 @@ def lab_minds(
     those that come along. Raises Unknown for a model that cannot be asked.
     """
     from loopforge.app import minds
-    from loopforge.lab.run.pinned_model import Pinned
+    from loopforge.lab.run.pinned_model import PinnedModel
     from loopforge.lab.run.robot_minds import Minds, Persona
 
     if isinstance(models, TieredModels):
-        pinned = Pinned(models)
+        pinned = PinnedModel(models)
         if model:
             pinned.named(Route(model=model))
         models = models if fallback else pinned
 
     if settings.file.exists():
-        mates = Roster(settings.home / "mates").mates()
+        mates = MateRoster(settings.home / "mates").mates()
     else:
         shipped = [parse(text, name) for name, text in shipped_mates().items()]
         mates = {mate.handle: mate for mate in shipped}
-    prompts = PromptBook(settings.home / "prompts", SystemClock())
+    prompts = PromptFiles(settings.home / "prompts", SystemClock())
     installed = minds(prompts, robots=True)
     return Minds(
         models=models,
@@ -95,13 +95,13 @@ async def open_run(
     model: str = "",
     fallback: bool = False,
     resumed: bool = False,
-) -> AsyncIterator[tuple[LabMinds, Witness | None]]:
+) -> AsyncIterator[tuple[LabMinds, LedgerWitness | None]]:
     """What a run in this folder needs: minds, which ask models or do not, and the ledger's witness.
 
     Where there is no home, nobody takes note of the run but its own folder.
     """
     from loopforge.lab.run.robot_minds import Minds
-    from loopforge.lab.verification.ledger_anchors import Witness
+    from loopforge.lab.verification.ledger_anchors import LedgerWitness
 
     async with AsyncExitStack() as stack:
         minds = Minds()
@@ -113,7 +113,7 @@ async def open_run(
             settings.data.mkdir(0o700, exist_ok=True)
             ledger = await stack.enter_async_context(open_ledger_of(settings))
             stamp = Stamp(SystemClock(), SystemDice())
-            witness = Witness(ledger, stamp, folder, resumed=resumed)
+            witness = LedgerWitness(ledger, stamp, folder, resumed=resumed)
             stack.callback(witness.close)
         yield minds, witness
 

@@ -31,7 +31,7 @@ from loopforge.core.people_events import SignedIn
 from loopforge.errors import HostTaken, LedgerRewound, LoopforgeError, Unknown, Unreachable
 from loopforge.home import make_home
 from loopforge.host_lock import lock_home
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.browser_launch import open_page
 from loopforge.runtime.installation.heap_trim import give_back_freed
 from loopforge.runtime.installation.home_files import write_private
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loopforge.app import App
-    from loopforge.chat.rooms_api import Front
+    from loopforge.chat.rooms_api import RoomsApi
     from loopforge.io.platform_runner import Platforms
     from loopforge.io.platforms.bot_tokens import BotTokens
-    from loopforge.io.platforms.surface_options import Manners
+    from loopforge.io.platforms.surface_options import SurfaceOptions
     from loopforge.io.platforms.surface_plugin import Surfaces
-    from loopforge.lab.run_queue import Shifts
+    from loopforge.lab.run_queue import RunQueue
     from loopforge.runtime.ports import SinkStandings
-    from loopforge.web.server.page_context import Site
+    from loopforge.web.server.page_context import PageContext
 
 log = logging.getLogger(__name__)
 KEY_FILE = "web.secret"
@@ -79,7 +79,7 @@ async def hosted(
     later: float = 0.0,
     tell: Callable[[str], None] | None = None,
     show: bool = False,
-) -> AsyncIterator[Front]:
+) -> AsyncIterator[RoomsApi]:
     """Be the host of this home: make it if it is new, hold its lock, run it with its pages.
 
     Pages are served, and mates are on platforms, from `later` seconds on; `tell` takes a line for
@@ -108,7 +108,7 @@ async def hosted(
             sinks = await stack.enter_async_context(joined(app))
             pages = opened(app, later=later, platforms=platforms, sinks=sinks, show=show)
             await stack.enter_async_context(pages)
-            tasks = await stack.enter_async_context(Tasks())
+            tasks = await stack.enter_async_context(BackgroundTasks())
             tasks.spawn(give_back_freed(app.stamp.clock), "giving memory back")
             if settings.backup_to:
                 BackupSchedule(settings, app.ledger, app.stamp.clock).open(tasks)
@@ -128,7 +128,7 @@ async def _until_overtaken(app: App) -> AsyncIterator[None]:
         taken.append(error)
         block.cancel()
 
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         if app.settings.database_url.startswith("postgres"):
             tasks.spawn(look(), "whether another is the host")
         try:
@@ -145,7 +145,7 @@ async def connected(
     tokens: BotTokens,
     surfaces: Surfaces | None = None,
     *,
-    manners: Manners | None = None,
+    manners: SurfaceOptions | None = None,
     later: float = 0.0,
     tell: Callable[[str], None] | None = None,
 ) -> AsyncIterator[Platforms]:
@@ -167,12 +167,12 @@ async def connected(
         await platforms.close()
 
 
-def manners_of(settings: Settings) -> Manners:
+def manners_of(settings: Settings) -> SurfaceOptions:
     """How mates behave on every surface, as it is set."""
     from loopforge.artifacts.file_intake import FileLimits
-    from loopforge.io.platforms.surface_options import Manners
+    from loopforge.io.platforms.surface_options import SurfaceOptions
 
-    return Manners(
+    return SurfaceOptions(
         streams=settings.platform_streaming,
         marks=settings.platform_marks,
         patience=timedelta(hours=settings.platform_patience_hours),
@@ -218,7 +218,7 @@ async def opened(
     where.write_text(address, "utf-8")
     async with AsyncExitStack() as stack:
         stack.callback(app.ledger.subscribe(spent, kinds=["people.signed_in"]))
-        tasks = await stack.enter_async_context(Tasks())
+        tasks = await stack.enter_async_context(BackgroundTasks())
         stack.callback(where.unlink, missing_ok=True)
         stack.callback(through.unlink, missing_ok=True)
         pages = Pages(app, address, found, later, platforms, sinks)
@@ -269,8 +269,8 @@ class Pages:
             await self._app.stamp.clock.sleep(self._later)
             await load("loopforge.web.web_app", "loopforge.web.server.http_server")
             from loopforge.runtime.installation.open_files import most_open
-            from loopforge.web.server.connection_limits import Connections, room_for
-            from loopforge.web.server.http_server import Serving
+            from loopforge.web.server.connection_limits import ConnectionLimits, room_for
+            from loopforge.web.server.http_server import RunningServer
             from loopforge.web.server.security_headers import guarded
             from loopforge.web.web_app import make_app
 
@@ -279,9 +279,9 @@ class Pages:
             secret, hosts = _secret(self._app), hosts_of(self._app.settings, self._address)
             asgi = await asyncio.to_thread(make_app, site, secret, hosts)
             each = self._app.settings.web_connections
-            among = Connections(self._app.stamp.clock, most=room_for(most_open()), each=each)
+            among = ConnectionLimits(self._app.stamp.clock, most=room_for(most_open()), each=each)
             proxies = trusted(self._app.settings.web_proxies)
-            self._serving = Serving(guarded(asgi), self._found, among, proxies)
+            self._serving = RunningServer(guarded(asgi), self._found, among, proxies)
             await self._serving.run()
         finally:
             self._over.set()
@@ -332,7 +332,7 @@ def site_of(
     address: str,
     platforms: Platforms | None = None,
     sinks: SinkStandings | None = None,
-) -> Site:
+) -> PageContext:
     """Everything pages may use."""
     from loopforge.app import choices
     from loopforge.backup.make_backup import last_backup
@@ -340,22 +340,22 @@ def site_of(
     from loopforge.models.transcription.transcription_settings import TranscriptionSettings
     from loopforge.models_opening import notice_of
     from loopforge.sinks.sink_plugin import beyond_recall
-    from loopforge.web.rendering.avatar_faces import Faces
-    from loopforge.web.rendering.live_hub import Hub, Renderer
-    from loopforge.web.server.page_context import Site
+    from loopforge.web.rendering.avatar_faces import AvatarFaces
+    from loopforge.web.rendering.live_hub import LiveHub, LiveRenderer
+    from loopforge.web.server.page_context import PageContext
     from loopforge.web.server.page_templates import environment
 
     settings, live = app.settings, app.live
     shelf = FileShelf(settings.data, settings.embedded_files_from)
     shelf.tidy()
-    faces = Faces(app.accounts.pictures.name)
+    faces = AvatarFaces(app.accounts.pictures.name)
 
     def hears() -> str:
         return live.now.of("transcription", TranscriptionSettings).model
 
     looks = environment(None, lambda: live.zone, faces, hears)
-    render = Renderer(app.front, looks)
-    site = Site(
+    render = LiveRenderer(app.front, looks)
+    site = PageContext(
         front=app.front,
         accounts=app.accounts,
         people=app.people,
@@ -385,7 +385,7 @@ def site_of(
         clock=app.stamp.clock,
         live=live,
         notice=lambda: notice_of(app.models, owner=False),
-        hub=Hub(app.front, render),
+        hub=LiveHub(app.front, render),
         shifts=shifts_of(app),
         scenarios=settings.home / "scenarios",
         policies=choices(),
@@ -410,18 +410,18 @@ def titles_of(settings: Settings) -> dict[str, str]:
     }
 
 
-def shifts_of(app: App) -> Shifts:
+def shifts_of(app: App) -> RunQueue:
     """What plays the runs of the Factory that are started from pages, with the home's models."""
     from loopforge.factory_opening import lab_minds
-    from loopforge.lab.inspect.run_archive import Archive
-    from loopforge.lab.run_queue import Shifts
-    from loopforge.lab.verification.ledger_anchors import Witness
+    from loopforge.lab.inspect.run_archive import RunArchive
+    from loopforge.lab.run_queue import RunQueue
+    from loopforge.lab.verification.ledger_anchors import LedgerWitness
 
-    def witness(folder: Path, resumed: bool) -> Witness:
-        return Witness(app.ledger, app.stamp, folder, resumed=resumed)
+    def witness(folder: Path, resumed: bool) -> LedgerWitness:
+        return LedgerWitness(app.ledger, app.stamp, folder, resumed=resumed)
 
-    archive = Archive(app.settings.data / "runs", app.settings.data / "sweeps")
-    return Shifts(archive, partial(lab_minds, app.settings, app.models), witness)
+    archive = RunArchive(app.settings.data / "runs", app.settings.data / "sweeps")
+    return RunQueue(archive, partial(lab_minds, app.settings, app.models), witness)
 
 
 # ---------------------------------------------------------------- at a terminal, or at none
@@ -470,14 +470,17 @@ async def owner_link(settings: Settings, *, password: bool = False) -> str:
 async def watch(settings: Settings, say: Callable[[str], None], *, show: bool = False) -> int:
     """Be the host, for terminals too, until SIGTERM or SIGINT; the exit code."""
     from loopforge.io.socket.socket_address import SocketAddress
-    from loopforge.io.socket.socket_server import Hall
+    from loopforge.io.socket.socket_server import SocketServer
 
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(sign, over.set)
     address = SocketAddress(settings.data, settings.host_socket)
-    async with hosted(settings, tell=partial(_tell, say), show=show) as front, Hall(front, address):
+    async with (
+        hosted(settings, tell=partial(_tell, say), show=show) as front,
+        SocketServer(front, address),
+    ):
         say(front.rooms.notice)
         await over.wait()
     return 0

@@ -11,11 +11,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_retention import Kept
+from loopforge.artifacts.file_retention import KeptFiles
 from loopforge.artifacts.file_text import FileText
 from loopforge.budgets.model_usage import UsageTally
 from loopforge.chat.room.member_visibility import Members
-from loopforge.chat.room.platform_channels import Places
+from loopforge.chat.room.platform_channels import ChannelsView
 from loopforge.host_lock import holder
 from loopforge.ledger.erasure.host_turns import HostTurns
 from loopforge.ledger.schema_migration import UnopenedTables, status
@@ -75,7 +75,15 @@ async def open_tables_of(settings: Settings) -> AsyncIterator[Tables]:
 def views(settings: Settings) -> tuple[FoldedView, ...]:
     """The views of a home's ledger, besides its own."""
     index = index_of(settings)
-    return (Members(), Kept(), UsageTally(), Places(), index, memories_view(), RequestGrounds())
+    return (
+        Members(),
+        KeptFiles(),
+        UsageTally(),
+        ChannelsView(),
+        index,
+        memories_view(),
+        RequestGrounds(),
+    )
 
 
 def segments_of(settings: Settings) -> Callable[[], SegmentStore]:

@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 
 from loopforge.chat.memories.memory_service import MemoryService
 from loopforge.chat.remembering.note_taking import NoteWorld
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.service.memory_visibility import usable_items
 from loopforge.chat.service.memory_wishes import MemoryWishes
 from loopforge.chat.service.recall_tool import RECALL, RecallTool
 from loopforge.chat.service.recall_visibility import MOVES, usable_rooms, wider
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.core.mates.mate_file import Mate
 from loopforge.ledger_opening import segments_of
 from loopforge.memory.beliefs.belief_audit import BeliefAudit
@@ -27,7 +27,7 @@ from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.embeddings_choice import EmbeddingsChoice
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Embeddings, Models, Tool, ToolWork
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from loopforge.live_settings import LiveSettings
     from loopforge.memory.candidates.candidate_search import CandidateSearch
     from loopforge.memory.passage_embedding import PassageIndex
-    from loopforge.memory.passage_loading import Space
+    from loopforge.memory.passage_loading import VectorSpace
     from loopforge.memory.passage_segments import SegmentStore
     from loopforge.runtime.system_clock import Stamp
     from loopforge.setting_defaults import Settings
@@ -66,10 +66,10 @@ def in_database(settings: Settings) -> bool:
 
 def _search_of(
     settings: Settings, segments: Callable[[], SegmentStore]
-) -> Callable[[Space], CandidateSearch]:
+) -> Callable[[VectorSpace], CandidateSearch]:
     """What finds passages on the home's database; loaded when first asked for."""
 
-    def search(space: Space) -> CandidateSearch:
+    def search(space: VectorSpace) -> CandidateSearch:
         if not in_database(settings):
             from loopforge.memory.candidates.candidate_search import SegmentSearch
 
@@ -96,8 +96,8 @@ def memory_of(
     live: LiveSettings,
     ledger: SqlLedger,
     stamp: Stamp,
-    tasks: Tasks,
-    house: House,
+    tasks: BackgroundTasks,
+    house: RoomStore,
     same: Callable[[str], str],
 ) -> RoomMemory:
     """What was said, and what is kept of it. Whoever needs vectors of texts uses the same."""
@@ -125,7 +125,7 @@ def memory_of(
 
 
 def recall_tool_of(
-    memory: RoomMemory, house: House, mates: Mapping[str, Mate], zone: str
+    memory: RoomMemory, house: RoomStore, mates: Mapping[str, Mate], zone: str
 ) -> tuple[Tool, ToolWork]:
     """The tool by which a mate looks things up, and what does its work."""
     return RECALL, RecallTool(memory.recall, memory.items, house, mates, ZoneInfo(zone)).tell
@@ -133,10 +133,10 @@ def recall_tool_of(
 
 def notes_of(
     memory: RoomMemory,
-    house: House,
+    house: RoomStore,
     models: Models,
     mates: Mapping[str, Mate],
-    rules: Rules,
+    rules: RoomRules,
     live: LiveSettings,
     ledger: SqlLedger,
     stamp: Stamp,
@@ -156,12 +156,12 @@ def notes_of(
 
 def wishes_of(
     memory: RoomMemory,
-    house: House,
+    house: RoomStore,
     mates: Mapping[str, Mate],
     live: LiveSettings,
     ledger: SqlLedger,
     stamp: Stamp,
-    tasks: Tasks,
+    tasks: BackgroundTasks,
 ) -> MemoryWishes:
     """What carries out what is asked to be kept or let go of."""
     kept = lambda: live.now.of("memory", MemorySettings).keep  # noqa: E731

@@ -16,13 +16,13 @@ from loopforge.models.embedded.embedded_model import (
     FOR_TRYING,
     SMALL_WINDOW,
     TO_INSTALL,
-    Embedded,
+    EmbeddedModel,
 )
 from loopforge.models.files.file_shelf import file_of, is_small
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import SMALL_MODEL, TierLimits, Tiers, read_tiers
 from loopforge.models.providers.own_servers import Catalogues
-from loopforge.models.retry_patience import Patience
+from loopforge.models.retry_patience import RetryPatience
 from loopforge.runtime.ports import Clock, Dice, Models, Pictures, Route
 from loopforge.runtime.system_clock import Stamp
 from loopforge.setting_defaults import Settings
@@ -51,19 +51,19 @@ def window_of(settings: Settings) -> int:
     return most if settings.embedded_file else min(most, SMALL_WINDOW)
 
 
-def patience_of(settings: Settings) -> Patience:
+def patience_of(settings: Settings) -> RetryPatience:
     """How failures of a model are met."""
-    return Patience(
+    return RetryPatience(
         tries=settings.model_tries,
         wait=settings.model_backoff_seconds,
         climb=settings.model_climb_seconds,
     )
 
 
-def embedded_of(dice: Dice, settings: Settings) -> Embedded:
+def embedded_of(dice: Dice, settings: Settings) -> EmbeddedModel:
     """The model that runs here, by its file. Not loaded yet."""
     path, most = file_of(settings.data, settings.embedded_file), settings.embedded_threads
-    return Embedded(dice, window=window_of(settings), threads=most, path=path)
+    return EmbeddedModel(dice, window=window_of(settings), threads=most, path=path)
 
 
 def open_models(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.storage.sink_cursors import SinkCursors
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.sinks.queue_intake import IntakeLine, IntakeSettings, QueueIntake
 from loopforge.sinks.sink_plugin import sinks_of
 from loopforge.sinks.sink_runner import Sinks
@@ -32,7 +32,7 @@ async def joined(app: App) -> AsyncIterator[Sinks]:
     sinks = Sinks(app.ledger, clock, sinks_of(settings), SinkCursors(app.ledger))
     await sinks.open()
     try:
-        async with Tasks() as tasks:
+        async with BackgroundTasks() as tasks:
             options = settings.of("intake", IntakeSettings)
             if options.open:
                 from loopforge.sinks.aws_client import AwsClient

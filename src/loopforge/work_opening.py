@@ -6,20 +6,20 @@ Belongs to the composition root (app.py).
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.chat.commands.approval_commands import ApprovalCommands
 from loopforge.chat.commands.routed_commands import RoutedCommands
-from loopforge.chat.room_loop import Conduct
+from loopforge.chat.room_loop import RoomLoop
 from loopforge.chat.server import Rooms
-from loopforge.chat.service.room_closing import Closing
+from loopforge.chat.service.room_closing import RoomClosing
 from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory_opening import RoomMemory
-from loopforge.people.identity.person_registry import Registry
+from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.work.threads.thread_posts import ThreadPosts
 from loopforge.work.threads.thread_routing import ThreadRouting
 from loopforge.work.work_parts import TaskMemory, WorkParts
 
 
-def task_memory(memory: RoomMemory, people: Registry, ledger: SqlLedger) -> TaskMemory:
+def task_memory(memory: RoomMemory, people: PersonRegistry, ledger: SqlLedger) -> TaskMemory:
     """Where tasks keep what they taught, whose names it must not hold, how words are forgotten."""
 
     async def names() -> list[str]:
@@ -31,11 +31,11 @@ def task_memory(memory: RoomMemory, people: Registry, ledger: SqlLedger) -> Task
 def threads_of(
     work: WorkParts,
     rooms: Rooms,
-    conduct: Conduct,
+    conduct: RoomLoop,
     deliveries: Deliveries,
     files: KeptRoomFiles,
     approvals: ApprovalCommands,
-    closing: Closing,
+    closing: RoomClosing,
 ) -> tuple[WorkParts, RoutedCommands]:
     """Let lines and commands of rooms go to tasks, and tasks speak in rooms; those commands."""
     ports = work.ports

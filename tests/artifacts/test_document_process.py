@@ -12,7 +12,7 @@ from openpyxl import Workbook
 
 from loopforge.artifacts import document_readers
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.document_process import BOUNDS, Bounds, read_document
+from loopforge.artifacts.document_process import BOUNDS, DocumentLimits, read_document
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.core.text.document_kinds import DOCX, PDF, PPTX, XLSX
 from tests import documents
@@ -217,13 +217,17 @@ async def test_one_that_anybody_may_open_is_read() -> None:
 @pytest.mark.parametrize(
     ("most", "bounds", "said"),
     [
-        (5000, Bounds(pages=2), "[page 2 of 3: without text]\n\n[cut here, at page 2 of 3]"),
+        (
+            5000,
+            DocumentLimits(pages=2),
+            "[page 2 of 3: without text]\n\n[cut here, at page 2 of 3]",
+        ),
         (100, BOUNDS, "[page 1 of 3]\nBeans \n[cut here, at page 1 of 3]"),
         (50, BOUNDS, ""),
     ],
     ids=["pages", "bytes", "nothing fits"],
 )
-async def test_a_long_one_is_cut(most: int, bounds: Bounds, said: str) -> None:
+async def test_a_long_one_is_cut(most: int, bounds: DocumentLimits, said: str) -> None:
     """Beyond the pages or the bytes that may be read there is a mark that says where it was cut."""
     reading = await read_document(PDF, BEANS, most, bounds)
     assert reading.text.endswith(said) if said else not reading.text
@@ -234,7 +238,7 @@ async def test_a_long_one_is_cut(most: int, bounds: Bounds, said: str) -> None:
 async def test_time_of_the_processor_is_limited() -> None:
     """Once half of its seconds of a processor are used, it ends with the pages that it has, and says so."""
     data = documents.written([documents.words("Beans grow."), documents.labour()])
-    reading = await read_document(PDF, data, 5000, Bounds(seconds=4, wall=200.0))
+    reading = await read_document(PDF, data, 5000, DocumentLimits(seconds=4, wall=200.0))
     assert reading.text == "[page 1 of 2]\nBeans grow.\n\n[cut here, at page 1 of 2]"
 
 
@@ -242,7 +246,9 @@ async def test_memory_is_limited() -> None:
     """A page that can be read, but not in this memory, is not read."""
     data = documents.written([documents.packed(bytes(documents.LARGE))])
     assert (await read_document(PDF, data, 5000)).unread == "scanned"
-    assert (await read_document(PDF, data, 5000, Bounds(memory=140_000_000))).unread == "heavy"
+    assert (
+        await read_document(PDF, data, 5000, DocumentLimits(memory=140_000_000))
+    ).unread == "heavy"
 
 
 async def test_it_hurries_by_itself() -> None:
@@ -286,7 +292,7 @@ async def test_a_signal_within_a_class_is_one_too() -> None:
 
 async def test_who_takes_too_long_is_killed() -> None:
     """When time is over, nobody waits for the process, which is killed by then."""
-    assert (await read_document(PDF, BEANS, 5000, Bounds(wall=0.001))).unread == "heavy"
+    assert (await read_document(PDF, BEANS, 5000, DocumentLimits(wall=0.001))).unread == "heavy"
 
 
 async def test_the_home_itself_never_parses_one() -> None:

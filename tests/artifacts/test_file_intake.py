@@ -17,7 +17,7 @@ from loopforge.artifacts.file_intake import (
     receive,
 )
 from loopforge.errors import BadLine, TooLarge
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from tests import documents
 from tests.sim_clock import SimClock
 
@@ -97,7 +97,7 @@ async def test_what_waits_to_be_read_is_not_swept_away(tmp_path: Path) -> None:
     """A document that comes after many others is there for its line, however long that took."""
     clock = SimClock(datetime(2026, 11, 21, 9, 0, tzinfo=UTC))
     artifacts = Artifacts(tmp_path, clock)
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         for _ in range(READING):
             await artifacts.reading.acquire()
         data = documents.saying("Beans grow.")

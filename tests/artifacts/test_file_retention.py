@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from loopforge.artifacts.artifact_store import YOUNG, Artifacts, hash_of
-from loopforge.artifacts.file_retention import Keeper, Kept, held, sweep
+from loopforge.artifacts.file_retention import FileSweeper, KeptFiles, held, sweep
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words, public
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from tests.ledger.saying import NOON, ROOM, Scribbler, opened
 from tests.sim_clock import SimClock
 from tests.still import still
@@ -25,10 +25,10 @@ class House:
     """A ledger, a store, and the keeper between them."""
 
     def __init__(self, ledger: SqlLedger, folder: Path) -> None:
-        self.clock, self.tasks, self.ledger = SimClock(NOON), Tasks(), ledger
+        self.clock, self.tasks, self.ledger = SimClock(NOON), BackgroundTasks(), ledger
         still(self.clock, ledger)
         self.artifacts = Artifacts(folder, self.clock)
-        self.keeper = Keeper(ledger, self.artifacts, self.tasks, self.clock)
+        self.keeper = FileSweeper(ledger, self.artifacts, self.tasks, self.clock)
 
     async def give(self, *contents: bytes, room: str = ROOM) -> Event:
         """Somebody says a line with these files."""
@@ -54,7 +54,7 @@ class House:
 @pytest.fixture
 async def home(ledger_url: str, tmp_path: Path) -> AsyncIterator[House]:
     """A house with an empty ledger."""
-    async with opened(ledger_url, [Kept()]) as ledger:
+    async with opened(ledger_url, [KeptFiles()]) as ledger:
         made = House(ledger, tmp_path)
         try:
             yield made
@@ -82,7 +82,7 @@ async def test_an_erased_line_takes_its_files_along(home: House) -> None:
     """When a line is forgotten its files are deleted, but not those that another line holds."""
     line = await home.give(b"hers alone", b"shared")
     await home.give(b"shared", b"others", room="room:b")
-    await home.ledger.erase(Wish(events=(line.id,), exactly=True))
+    await home.ledger.erase(ErasureRequest(events=(line.id,), exactly=True))
     await home.rest()
     assert await contents(home.artifacts) == [b"others", b"shared"]
     assert (await home.ledger.verify()).sound
@@ -99,7 +99,7 @@ async def test_the_hash_itself_is_forgotten(home: House, tmp_path: Path) -> None
     line = await home.give(b"rhubarb")
     (hash,) = await home.artifacts.hashes()
     assert holds(tmp_path, hash)
-    await home.ledger.erase(Wish(events=(line.id,), exactly=True))
+    await home.ledger.erase(ErasureRequest(events=(line.id,), exactly=True))
     assert not holds(tmp_path, hash)
 
 
@@ -137,11 +137,11 @@ async def test_what_another_process_erased_is_swept(
     """An erasure by a command is noticed by the running keeper; other changes sweep nothing."""
     line = await home.give(b"hers")
     await Artifacts(tmp_path, home.clock).put(b"never heard")
-    async with opened(ledger_url, [Kept()]) as other:
+    async with opened(ledger_url, [KeptFiles()]) as other:
         await home.ledger.follow()
         await home.rest()
         assert len(await home.artifacts.hashes()) == 2
-        await other.erase(Wish(events=(line.id,), exactly=True))
+        await other.erase(ErasureRequest(events=(line.id,), exactly=True))
         await home.ledger.follow()
     await home.rest()
     assert await contents(home.artifacts) == []

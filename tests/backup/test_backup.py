@@ -16,15 +16,15 @@ from loopforge.backup.backup_retention import kept, prune
 from loopforge.backup.backup_schedule import BackupSchedule
 from loopforge.backup.backup_store import MANIFEST, BackupManifest, BackupStore
 from loopforge.backup.make_backup import LAST, LastBackup, back_up, last_backup, note_erasures
-from loopforge.backup.restore_backup import Restored, inspected, newest, restore, unpack
+from loopforge.backup.restore_backup import RestoredHome, inspected, newest, restore, unpack
 from loopforge.backup.sealed_keys import files_in
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import BackupError, BadSettings, InputError, LedgerBehind, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.setting_defaults import Settings
@@ -63,7 +63,7 @@ async def backed_up(home: Home, store: BackupStore) -> tuple[str, BackupManifest
 
 async def restored(
     store: BackupStore, path: Path, folder: Path, name: str = "", url: str = ""
-) -> tuple[Settings, Restored]:
+) -> tuple[Settings, RestoredHome]:
     """A new home from a backup; its settings, and how it came back."""
     folder.mkdir()  # noqa: ASYNC240  quick
     clock = SimClock(datetime(2027, 1, 1, tzinfo=UTC))
@@ -193,7 +193,7 @@ async def test_what_was_forgotten_since_is_forgotten_again(
     """An erasure is noted beside the backups; no older one brings back a word or a file of it."""
     hash = await talk(home)
     first, _ = await backed_up(home, store)
-    await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+    await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="ana"))
     await home.clock.advance(60)
     await backed_up(home, store)
     settings, done = await restored(store, tmp_path / "new", tmp_path / "parts", first)
@@ -272,7 +272,7 @@ async def test_what_is_restored_holds_nothing_forgotten_at_any_moment(
     """Where an erasure cannot be read no ledger comes about."""
     await talk(home)
     await backed_up(home, store)
-    await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+    await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="ana"))
     await note_erasures(home.app.ledger, store)
     for noted in (tmp_path / "kept/erased").iterdir():
         flip(noted)
@@ -318,7 +318,7 @@ async def test_files_go_with_the_last_backup_that_holds_them(
         await backed_up(home, store)
         await home.clock.advance(24 * 3600)
     assert await store.files.hashes() == [hash]
-    await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+    await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="ana"))
     name, _ = await backed_up(home, store)
     assert len(await prune(store, keep_rule("2 days"))) == 1
     assert await store.files.hashes() == [hash]
@@ -386,7 +386,7 @@ async def scheduled(home: Home, place: Path) -> AsyncIterator[BackupStore]:
     """A home that makes its own backups, once a day."""
     settings = dataclasses.replace(home.app.settings, backup_to=str(place), backup_keep="2 days")
     still(home.clock, home.app.ledger)
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         BackupSchedule(settings, home.app.ledger, home.clock).open(tasks)
         yield BackupStore(str(place), home.clock)
 
@@ -415,7 +415,7 @@ async def test_a_home_makes_its_own_backups(
         await home.clock.advance(60)
         assert [one.message for one in caplog.records if one.levelname == "WARNING"] == []
         [first] = await store.names()
-        await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+        await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="ana"))
         await home.clock.advance(60)
         assert len(await store.erased()) > 0
         await home.clock.advance(3 * 24 * 3600)
@@ -452,7 +452,7 @@ async def test_what_was_forgotten_while_the_home_was_down_is_noted(
     await talk(home)
     async with scheduled(home, tmp_path / "kept"):
         await home.clock.advance(60)
-    await home.app.ledger.erase(Wish(person=home.people["ana"], by="ana"))
+    await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="ana"))
     async with scheduled(home, tmp_path / "kept") as store:
         await home.clock.advance(60)
         assert len(await store.erased()) > 0

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from loopforge.errors import Changed
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.work.task_state import PREFIX
 from tests.browser.people import Crowd, Person, owner_of
 from tests.browser.test_shape import WINDOWS, looked_at
@@ -84,7 +84,7 @@ async def test_a_forgotten_task_leaves_an_open_page(works: Town, crowd: Crowd) -
         await page.get_by_text("The task as it was given").click()
         await expect(page.locator("#task-given .task-text")).to_be_visible()
         first = (await works.app.ledger.read(PREFIX + id))[0]
-        await works.app.ledger.erase(Wish(events=(first.id,)))
+        await works.app.ledger.erase(ErasureRequest(events=(first.id,)))
         await expect(page.get_by_role("heading", level=1)).to_have_text("[forgotten]")
         await expect(page.locator("#task-given")).to_be_hidden()
         await expect(page).to_have_title("[forgotten] · Tasks · Loopforge")

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from sqlalchemy.engine import Connection
 
 from loopforge.budgets.spending_store import (
-    Amounts,
-    Decision,
-    Hold,
+    BudgetDecision,
+    SpendingAmounts,
+    SpendingHold,
     reserve,
     settle,
     spent_since,
     standings,
 )
 from loopforge.core.events import micros
-from loopforge.core.limits.budget_limits import Budget, Limit, Standing
+from loopforge.core.limits.budget_limits import Budget, Limit, LimitStanding
 from loopforge.ledger.database.table_schema import holds, spent
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.examples import few
@@ -39,22 +39,22 @@ METERS = ("home", ROOM)
 ids = count(1)
 
 
-def hold(turn: str, process: str, picos: int, *, minutes: int = 0) -> Hold:
+def hold(turn: str, process: str, picos: int, *, minutes: int = 0) -> SpendingHold:
     """One question's hold, at noon and so many minutes, for ten minutes."""
     now = micros(NOON + timedelta(minutes=minutes))
     until = micros(NOON + timedelta(minutes=minutes + 10))
-    amounts = Amounts(picos=picos, calls=1)
-    return Hold(f"h{next(ids)}", process, turn, ROOM, METERS, DAY, now, until, amounts)
+    amounts = SpendingAmounts(picos=picos, calls=1)
+    return SpendingHold(f"h{next(ids)}", process, turn, ROOM, METERS, DAY, now, until, amounts)
 
 
 async def held(
-    ledger: SqlLedger, wanted: Hold, limits: Sequence[Limit] = (HOME,), mark: float = 0.8
-) -> Decision:
+    ledger: SqlLedger, wanted: SpendingHold, limits: Sequence[Limit] = (HOME,), mark: float = 0.8
+) -> BudgetDecision:
     """What reserving says."""
     return await ledger.change(lambda found: reserve(found, wanted, limits, mark))
 
 
-async def paid(ledger: SqlLedger, wanted: Hold, amounts: Amounts) -> None:
+async def paid(ledger: SqlLedger, wanted: SpendingHold, amounts: SpendingAmounts) -> None:
     """It is settled."""
     await ledger.change(lambda found: settle(found, wanted.id, wanted.meters, DAY, amounts))
 
@@ -72,9 +72,9 @@ async def test_what_is_held_gives_way_to_what_was_spent(ledger_url: str) -> None
     """
     async with opened(ledger_url) as ledger:
         first = hold("t1", "a", 7_000)
-        assert await held(ledger, first) == Decision("free", Standing(HOME, 0))
+        assert await held(ledger, first) == BudgetDecision("free", LimitStanding(HOME, 0))
         assert await used(ledger, HOME, CALLS) == [(0, 7_000), (0, 1)]
-        await paid(ledger, first, Amounts(picos=8_500, calls=1))
+        await paid(ledger, first, SpendingAmounts(picos=8_500, calls=1))
         assert await used(ledger, HOME, CALLS) == [(8_500, 0), (1, 0)]
         second = hold("t2", "a", 5_000)
         assert (await held(ledger, second)).level == "low"
@@ -88,7 +88,7 @@ async def test_what_is_held_gives_way_to_what_was_spent(ledger_url: str) -> None
 async def test_a_room_is_told_once_that_a_budget_is_spent(ledger_url: str) -> None:
     """By the turn that came upon it first, and by that again if it is taken up after a crash."""
     async with opened(ledger_url) as ledger:
-        await paid(ledger, hold("", "a", 0)._replace(id=""), Amounts(picos=MOST))
+        await paid(ledger, hold("", "a", 0)._replace(id=""), SpendingAmounts(picos=MOST))
         tells = [(await held(ledger, hold(turn, "a", 1))).tell for turn in ("t1", "t2", "t1")]
         assert tells == [True, False, True]
 
@@ -106,10 +106,10 @@ async def test_what_the_dead_held_counts_in_full(ledger_url: str) -> None:
         assert await used(ledger) == [(300, 510)]
         await held(ledger, hold("t3", "alive", 20, minutes=11))
         assert await used(ledger) == [(810, 20)]
-        await paid(ledger, late, Amounts(picos=100, calls=1))
+        await paid(ledger, late, SpendingAmounts(picos=100, calls=1))
         assert await used(ledger) == [(810, 20)]
         rows = await ledger.look(lambda tables: spent_since(tables, DAY))
-        assert ("home", DAY.isoformat(), Amounts(picos=810, calls=3)) in rows
+        assert ("home", DAY.isoformat(), SpendingAmounts(picos=810, calls=3)) in rows
 
 
 async def _rush(seed: int, estimate: int, kills: float, url: str) -> tuple[int, int, int]:
@@ -130,7 +130,7 @@ async def _rush(seed: int, estimate: int, kills: float, url: str) -> tuple[int, 
                 truth += cost
                 await asyncio.sleep(0)
                 if dice.random() >= kills:
-                    return await paid(ledgers[where], wanted, Amounts(picos=cost, calls=1))
+                    return await paid(ledgers[where], wanted, SpendingAmounts(picos=cost, calls=1))
             return None
 
         await asyncio.gather(*(turn(nth) for nth in range(100)))

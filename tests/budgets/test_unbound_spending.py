@@ -12,13 +12,13 @@ from loopforge.budgets.budget_book import BudgetBook, BudgetRules
 from loopforge.budgets.budget_reservation import Budgets, Reservation
 from loopforge.budgets.metered_models import MeteredModels
 from loopforge.budgets.metered_tools import MeteredTools
-from loopforge.budgets.spending_store import Amounts, spent_since
+from loopforge.budgets.spending_store import SpendingAmounts, spent_since
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.errors import LedgerFull
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.models.scripted_model import ScriptedModels
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Question, Tool, ToolCall, ToolResult
 from tests.ledger.saying import NOON, ROOM, Scribbler, opened
 
@@ -62,7 +62,7 @@ async def metered(url: str) -> AsyncIterator[tuple[SqlLedger, Budgets]]:
         yield ledger, Budgets(ledger, stamp, book, uncounted, str)
 
 
-async def spent_by(ledger: SqlLedger, meter: str) -> list[Amounts]:
+async def spent_by(ledger: SqlLedger, meter: str) -> list[SpendingAmounts]:
     """What a meter counts, by days, with all that was asked for before now."""
     await ledger.append("room:other", [Scribbler().heard("a line behind it")])
     since = (NOON - timedelta(days=1)).date()
@@ -72,7 +72,7 @@ async def spent_by(ledger: SqlLedger, meter: str) -> list[Amounts]:
 
 async def test_an_answer_is_counted_before_what_follows_on_it(ledger_url: str) -> None:
     """What is written as soon as the answer is there stands behind its count."""
-    async with metered(ledger_url) as (ledger, budgets), Tasks() as tasks:
+    async with metered(ledger_url) as (ledger, budgets), BackgroundTasks() as tasks:
         await MeteredModels(ScriptedModels(), budgets, tasks).ask(SAID, lambda _: None)
         (amounts,) = await spent_by(ledger, ROOM)
         assert amounts.calls == 1
@@ -81,7 +81,7 @@ async def test_an_answer_is_counted_before_what_follows_on_it(ledger_url: str) -
 async def test_an_answer_is_counted_though_all_is_closed_then(ledger_url: str) -> None:
     """The answer came, and whoever runs tasks ends them at once."""
     async with metered(ledger_url) as (ledger, budgets):
-        async with Tasks() as tasks:
+        async with BackgroundTasks() as tasks:
             await MeteredModels(ScriptedModels(), budgets, tasks).ask(SAID, lambda _: None)
         (amounts,) = await spent_by(ledger, ROOM)
         assert amounts.calls == 1
@@ -90,7 +90,7 @@ async def test_an_answer_is_counted_though_all_is_closed_then(ledger_url: str) -
 async def test_a_use_is_counted_though_all_is_closed_then(ledger_url: str) -> None:
     """The same of a tool that was used."""
     async with metered(ledger_url) as (ledger, budgets):
-        async with Tasks() as tasks:
+        async with BackgroundTasks() as tasks:
             use = ToolCall(arguments={}, charge=CHARGE)
             assert (await MeteredTools(OneTool(), budgets, tasks).call("coin", use))[0]
         (amounts,) = await spent_by(ledger, ROOM)
@@ -102,7 +102,7 @@ class OnFullDisk(Budgets):
 
     full = True
 
-    async def settle(self, reserved: Reservation, amounts: Amounts) -> None:
+    async def settle(self, reserved: Reservation, amounts: SpendingAmounts) -> None:
         """Refuse it, or count it."""
         if self.full:
             raise LedgerFull("The disk is full.")
@@ -111,7 +111,7 @@ class OnFullDisk(Budgets):
 
 async def test_nobody_is_asked_while_the_last_answer_is_not_counted(ledger_url: str) -> None:
     """A turn that cannot be written is tried again and again; it is paid for once, and counted."""
-    async with metered(ledger_url) as (ledger, budgets), Tasks() as tasks:
+    async with metered(ledger_url) as (ledger, budgets), BackgroundTasks() as tasks:
         full = OnFullDisk(ledger, Scribbler().stamp, budgets.book, uncounted, str)
         script = ScriptedModels()
         models = MeteredModels(script, full, tasks)

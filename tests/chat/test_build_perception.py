@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.chat.room.room_state import fold
-from loopforge.chat.room.turn_queue import Due
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.room.turn_queue import DueTurn
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns import build_perception
-from loopforge.chat.turns.build_perception import LineCounter, ShownContext, Viewer
+from loopforge.chat.turns.build_perception import LineCounter, PerceptionBuilder, ShownContext
 from loopforge.core.context_window import ContextEntry, as_lines
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates.mate_file import Mate
@@ -19,7 +19,7 @@ from loopforge.core.text.erasable_text import Words, refill
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Route
 from loopforge.runtime.turn_record import PLACES
-from loopforge.tools.tool_registry import Toolbox
+from loopforge.tools.tool_registry import ToolRegistry
 from tests.sim_clock import SimClock
 from tests.strategies import Chronicle
 
@@ -130,8 +130,8 @@ async def test_what_is_said_while_a_view_is_made_was_not_withheld() -> None:
         return ""
 
     maya = Mate(name="Maya", handle="maya", role="", prompt="You are Maya.", hash="0" * 16)
-    viewer = Viewer(Slow(), Toolbox(), clock, Rules(), {"maya": maya}, left)
-    due = Due(mate="maya", lines=(story.lines[0],), summons="name")
+    viewer = PerceptionBuilder(Slow(), ToolRegistry(), clock, RoomRules(), {"maya": maya}, left)
+    due = DueTurn(mate="maya", lines=(story.lines[0],), summons="name")
     seen = await viewer.view(state, maya, due)
     assert [line.id for line in seen.perception.lines if line.id] == story.lines[:1]
     assert len(story.lines) > 1

@@ -6,11 +6,11 @@ import pytest
 
 from loopforge.chat.room import energy_limit
 from loopforge.chat.speaking import line_debounce, triggers
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns import room_titles
 
 PAGE = " ".join((Path(__file__).parents[2] / "docs" / "group-chat.md").read_text("utf-8").split())
-RULES, USUAL, SMALL = Rules(), triggers.USUAL, triggers.SMALL
+RULES, USUAL, SMALL = RoomRules(), triggers.USUAL, triggers.SMALL
 FIGURES = {
     "within 0.6 seconds": RULES.debounce == 0.6,
     "for 4 seconds at the most": line_debounce.PATIENCE == 4,

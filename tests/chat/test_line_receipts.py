@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.service.line_receipts import Dispatch, Fate, LineReceipts, Summoned
+from loopforge.chat.service.line_receipts import CalledTurn, Fate, LineDelivery, LineReceipts
 from loopforge.core.delivery_states import Accepted, Attempting, Failed, Queued
 from loopforge.core.events import Body, LineRun, Perceived, TurnEnded
 from loopforge.core.room_vocabulary import Said, Told
@@ -56,11 +56,11 @@ class Room:
             (Accepted(delivery=delivery, message_id="1")) if arrives else Failed(delivery=delivery)
         )
 
-    async def call(self, turn: str) -> Summoned | None:
+    async def call(self, turn: str) -> CalledTurn | None:
         """What is known of a turn."""
         return await LineReceipts(self._ledger).call(turn)
 
-    async def sending(self, delivery: str) -> Dispatch:
+    async def sending(self, delivery: str) -> LineDelivery:
         """What is known of a delivery."""
         return await LineReceipts(self._ledger).sending(delivery)
 
@@ -77,7 +77,7 @@ async def room(tmp_path: Path) -> AsyncIterator[Room]:
 async def test_each_place_has_a_fate_of_its_own(room: Room) -> None:
     """What a turn said is owed to each place until it arrives there, or is lost there."""
     turn = await room.begin()
-    assert await room.call(turn) == Summoned(
+    assert await room.call(turn) == CalledTurn(
         "maya", "l1", "mention", spoke=False, over=False, fates={}
     )
     here, there = await room.say(turn, HERE, THERE)
@@ -86,10 +86,10 @@ async def test_each_place_has_a_fate_of_its_own(room: Room) -> None:
     await room.send(there, arrives=False)
     await room.add(TurnEnded(turn=turn, outcome="done"))
     fates: dict[str, tuple[Fate, ...]] = {HERE: ("arrived", "owed"), THERE: ("lost",)}
-    assert await room.call(turn) == Summoned(
+    assert await room.call(turn) == CalledTurn(
         "maya", "l1", "mention", spoke=True, over=True, fates=fates
     )
-    assert await room.sending(again) == Dispatch(HERE, turn)
+    assert await room.sending(again) == LineDelivery(HERE, turn)
 
 
 async def test_what_others_said_is_no_part_of_a_turn(room: Room) -> None:
@@ -100,9 +100,9 @@ async def test_what_others_said_is_no_part_of_a_turn(room: Room) -> None:
     await room.add(TurnEnded(turn=other, outcome="done"))
     word = await room.add(Told(text=Words("It rains.")))
     delivery = await room.add(Queued(surface=HERE, of=word))
-    assert await room.call(turn) == Summoned(
+    assert await room.call(turn) == CalledTurn(
         "maya", "l1", "mention", spoke=False, over=False, fates={}
     )
     assert await room.call(word) is None
-    assert await room.sending(delivery) == Dispatch(HERE, "")
-    assert await room.sending(turn) == Dispatch("", "")
+    assert await room.sending(delivery) == LineDelivery(HERE, "")
+    assert await room.sending(turn) == LineDelivery("", "")

@@ -11,16 +11,16 @@ import loopforge.policies
 from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.why.flight_record import (
     AskedStep,
-    Caller,
-    Delivery,
-    Departure,
-    Intended,
-    Intent,
+    CallingLine,
     LineRecord,
-    Reason,
+    PlannedAct,
+    RecordedDelivery,
+    RecordedPlan,
+    ShownEdit,
     ShownPrompt,
     SpeakerCandidate,
     SpokenPart,
+    TriggerReason,
     TurnRecord,
 )
 from loopforge.chat.why.plain_summary import PURPOSES, span, story
@@ -30,7 +30,9 @@ AT = datetime(2026, 11, 21, 14, 3, tzinfo=UTC)
 
 def candidate(mate: str, score: int, verdict: str, **reasons: int) -> SpeakerCandidate:
     """A mate that was weighed."""
-    told = tuple(Reason(name=name, points=points, meaning="") for name, points in reasons.items())
+    told = tuple(
+        TriggerReason(name=name, points=points, meaning="") for name, points in reasons.items()
+    )
     return SpeakerCandidate(
         mate=mate,
         name=mate.capitalize(),
@@ -55,7 +57,7 @@ def record(**more: object) -> TurnRecord:
         "summons": "mention",
         "step": 0,
         "shown": ShownPrompt(lines=(SpokenPart(kind="heard", text="hi", id="a"),), rest="{}"),
-        "caller": Caller(id="a", who="Ana", text="hi", seq=8, at=AT),
+        "caller": CallingLine(id="a", who="Ana", text="hi", seq=8, at=AT),
         "outcome": "done",
     }
     return TurnRecord(**(fields | more))  # type: ignore[arg-type]
@@ -103,7 +105,7 @@ def test_a_greeting_is_told_as_the_first_word() -> None:
 
 def test_what_was_let_go_is_told() -> None:
     """Lines that left the window are named with their number and the reason."""
-    edit = Departure(
+    edit = ShownEdit(
         kind="withheld", what="older lines", by="room", why="they no longer fit", count=3
     )
     shown = ShownPrompt(
@@ -116,8 +118,8 @@ def test_what_was_let_go_is_told() -> None:
 
 def test_refusals_and_oddities_are_told() -> None:
     """What the guard refused is told with its sentence; so is what is odd about the plan."""
-    act = Intended(act="use_tool", allowed=False, rule="grant", why="Its file does not grant it.")
-    intent = Intent(
+    act = PlannedAct(act="use_tool", allowed=False, rule="grant", why="Its file does not grant it.")
+    intent = RecordedPlan(
         intent="talk",
         mode="guardrail",
         rule="be honest",
@@ -148,7 +150,7 @@ def test_trouble_with_models_is_told(outcome: str, sentence: str) -> None:
 
 def test_a_hidden_caller_stays_hidden() -> None:
     """A caller that the reader may not see is neither named nor dated."""
-    caller = Caller(id="", who="somebody", text="[said before you came]", hidden=True)
+    caller = CallingLine(id="", who="somebody", text="[said before you came]", hidden=True)
     text = told(caller=caller)
     assert "A line that you may not see called Maya" in text
     assert "Ana" not in text
@@ -179,7 +181,7 @@ def test_spans_read_well() -> None:
 
 def test_a_place_is_called_by_its_name() -> None:
     """What went to a place of a platform arrived there, not at a number."""
-    line = Delivery(
+    line = RecordedDelivery(
         surface="discord:157", what="line", of="l", state="accepted", stages=(), place="plaza"
     )
     assert "Its line arrived: plaza." in told(deliveries=(line,))

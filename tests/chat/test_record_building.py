@@ -10,7 +10,13 @@ import pytest
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight, sight
-from loopforge.chat.why.flight_record import AskedStep, Calling, LineRecord, SpokenPart, TurnRecord
+from loopforge.chat.why.flight_record import (
+    AskedStep,
+    LineRecord,
+    RecordedCall,
+    SpokenPart,
+    TurnRecord,
+)
 from loopforge.chat.why.plain_summary import story
 from loopforge.chat.why.record_building import gather, gather_for
 from loopforge.chat.why.record_text import told
@@ -19,8 +25,8 @@ from loopforge.core.events import Event, Fact
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool
 from tests.rooms.conftest import Home, living
@@ -195,7 +201,7 @@ async def test_the_steps_of_a_chain_lead_to_each_other(tmp_path: Path) -> None:
     assert first.deeds[0].id == looking.id
     assert first.after == second.turn
     assert first.before == ""
-    (call,) = [one for one in first.requests if isinstance(one, Calling)]
+    (call,) = [one for one in first.requests if isinstance(one, RecordedCall)]
     assert (call.tool, call.outcome, call.value) == ("clock", "returned", "noon")
     assert call.deferred
     assert [stage.what for stage in call.stages] == ["approved", "running", "returned"]
@@ -240,7 +246,7 @@ async def test_a_stop_leaves_a_line_unweighed(tmp_path: Path) -> None:
 class Counting:
     """A ledger that counts how many events are read from it."""
 
-    def __init__(self, ledger: Readable) -> None:
+    def __init__(self, ledger: ReadableLedger) -> None:
         self._ledger, self.count = ledger, 0
         self.decide, self.subscribe, self.told = ledger.decide, ledger.subscribe, ledger.told
 
@@ -392,7 +398,7 @@ async def test_what_was_forgotten_is_forgotten_here_too(tmp_path: Path) -> None:
     async with living(tmp_path, Telling()) as home:
         said = await ask(home, "ana", f"@maya {SECRET}")
         heard = await last(home, Heard)
-        await home.app.ledger.erase(Wish(events=(heard.id,), by="owner"))
+        await home.app.ledger.erase(ErasureRequest(events=(heard.id,), by="owner"))
         record = await turn(home, said.id)
         own = await seen(home, said.id, "ana")
     for one in (record, own):

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.chat.why.redaction import BEFORE, Needles, RecordRedaction
+from loopforge.chat.why.redaction import BEFORE, HiddenPhrases, RecordRedaction
 from loopforge.core.text.erasable_text import Words
 
 SECRET = "The spare key lies under the blue flowerpot."
@@ -17,7 +17,7 @@ def veiled(
     """A veil that withholds these texts."""
     return RecordRedaction(
         hidden={f"ref{nth}": BEFORE for nth in range(len(hidden))},
-        needles=Needles(hidden, open, names),
+        needles=HiddenPhrases(hidden, open, names),
         copies=frozenset(json.dumps(text, ensure_ascii=False) for text in hidden),
     )
 

@@ -12,7 +12,7 @@ from loopforge.core.events import Erased
 from loopforge.core.room_vocabulary import Heard, RoomClosed
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -199,7 +199,7 @@ async def test_an_erased_line_takes_its_picture_along(home: Home) -> None:
     """A line that is forgotten while the room lives on takes the bytes it came with."""
     await give(home, PNG)
     (line,) = await home.app.front.search("commons", "rhubarb.png", 5)
-    await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+    await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
     await swept(home)
     assert await home.app.artifacts.hashes() == []
     assert home.holding(PNG) == []

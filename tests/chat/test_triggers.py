@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from loopforge.chat.room.room_state import RoomState, fold
-from loopforge.chat.speaking.triggers import REASONS, Thresholds, batches, weigh
+from loopforge.chat.speaking.triggers import REASONS, TriggerThresholds, batches, weigh
 from loopforge.chat.why.record_building import meaning
 from loopforge.core.room_vocabulary import (
     DefaultMateSet,
@@ -37,12 +37,12 @@ HOUSE = {
 def weighed(
     story: Chronicle,
     mates: dict[str, Listening] | None = None,
-    thresholds: Thresholds | None = None,
+    thresholds: TriggerThresholds | None = None,
 ) -> dict[str, Weight]:
     """The weights of the last batch of pending lines, by mate, in order."""
     state = fold(story.events)
     batch = batches(state.pending())[-1]
-    weights = weigh(state, batch, mates or HOUSE, story.now, thresholds or Thresholds())
+    weights = weigh(state, batch, mates or HOUSE, story.now, thresholds or TriggerThresholds())
     return {weight.mate: weight for weight in weights}
 
 
@@ -67,7 +67,7 @@ def test_a_score_is_the_sum_of_its_reasons(
 ) -> None:
     """Exactly, between 0 and 100, and its verdict is what the thresholds say of it."""
     state = fold(story.events)
-    thresholds = Thresholds(speak=max(speak, ask), ask=ask, speakers=speakers)
+    thresholds = TriggerThresholds(speak=max(speak, ask), ask=ask, speakers=speakers)
     for batch in batches(state.pending()):
         for weight in weigh(state, batch, HOUSE, story.now, thresholds):
             assert weight.score == sum(weight.reasons.values())
@@ -97,7 +97,7 @@ def test_a_line_wakes_only_so_many_that_it_did_not_address(
 ) -> None:
     """Of the unaddressed ones at most `speakers` (after a mate's line: fewer) speak or are asked."""
     state = fold(story.events)
-    thresholds = Thresholds(speakers=speakers, speakers_after_mate=after_mate)
+    thresholds = TriggerThresholds(speakers=speakers, speakers_after_mate=after_mate)
     for batch in batches(state.pending()):
         most = speakers if batch[-1].kind == "heard" else after_mate
         weights = weigh(state, batch, HOUSE, story.now, thresholds)
@@ -303,7 +303,7 @@ def test_enough_others_is_enough_however_much_cause_there_is() -> None:
     """A score that was cut at 100 is still brought below the asking threshold."""
     story = Chronicle(people=1, mates=3)
     story.hear("anyone, what is tea?")
-    weights = weighed(story, None, Thresholds(speakers=0))
+    weights = weighed(story, None, TriggerThresholds(speakers=0))
     assert weights["maya"].reasons["enough others"] == -121
     assert {weight.score for weight in weights.values()} == {29}
 
@@ -526,9 +526,9 @@ def test_the_thresholds_are_settable() -> None:
     """Whether a plain line is asked about is a matter of the threshold."""
     story = Chronicle(people=2, mates=len(MATES))
     story.hear("nice weather")
-    assert verdicts(weighed(story, None, Thresholds(ask=25)))["maya"] == "ask"
-    assert verdicts(weighed(story, None, Thresholds(ask=26)))["maya"] == "pass"
-    assert verdicts(weighed(story, None, Thresholds(speak=25, ask=9)))["maya"] == "speak"
+    assert verdicts(weighed(story, None, TriggerThresholds(ask=25)))["maya"] == "ask"
+    assert verdicts(weighed(story, None, TriggerThresholds(ask=26)))["maya"] == "pass"
+    assert verdicts(weighed(story, None, TriggerThresholds(speak=25, ask=9)))["maya"] == "speak"
 
 
 def test_what_names_no_mate_is_answered_by_the_default_one() -> None:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.chat.room.room_state import RoomState, fold
-from loopforge.chat.room.turn_queue import GREETING, RANK, UNCALLED, Due, Turns
+from loopforge.chat.room.turn_queue import GREETING, RANK, UNCALLED, DueTurn, TurnQueue
 from loopforge.chat.room_loop import GONE, SENT, why_halted
 from loopforge.chat.turns.memory_evidence import wishes_in
 from loopforge.core.events import Judged, LineRun, Perceived, Recollection, TurnEnded, Verdict
@@ -70,10 +70,10 @@ def test_of_two_summons_the_stronger_is_named() -> None:
     """
     for strong, weak in zip(RANK, [*RANK[1:], "a dream"], strict=True):
         for order in ((weak, strong), (strong, weak)):
-            turns = Turns()
+            turns = TurnQueue()
             for each in order:
                 turns.call(Weight(mate="maya", line=each, score=9, summons=each, verdict="ask"))
-            due = Due(mate="maya", lines=(weak, strong), summons=strong, verdict="ask", score=9)
+            due = DueTurn(mate="maya", lines=(weak, strong), summons=strong, verdict="ask", score=9)
             assert turns.due == [due]
 
 
@@ -97,7 +97,7 @@ PAYER = Charge(person="bob", surface="web")
 @pytest.mark.parametrize("summons", [GREETING, *UNCALLED])
 def test_a_wish_is_paid_by_who_wished_also_where_nobody_called(summons: str) -> None:
     """A turn for a wish and for a call that comes of no person is for whoever had the wish."""
-    turns = Turns()
+    turns = TurnQueue()
     turns.want(WISH)
     turns.call(Weight(mate="maya", line="l2", score=9, summons=summons, verdict="speak"))
     assert [(due.by, due.lines) for due in turns.due] == [(PAYER, ("l1", "l2"))]
@@ -105,7 +105,7 @@ def test_a_wish_is_paid_by_who_wished_also_where_nobody_called(summons: str) -> 
 
 def test_a_wish_and_a_persons_call_are_paid_by_who_called() -> None:
     """Whoever said the last that a turn answers pays for it, as for every other."""
-    turns = Turns()
+    turns = TurnQueue()
     turns.want(WISH)
     turns.call(Weight(mate="maya", line="l2", score=9, summons="mention", verdict="speak"))
     assert [(due.by, due.summons) for due in turns.due] == [(None, "mention")]
@@ -113,7 +113,7 @@ def test_a_wish_and_a_persons_call_are_paid_by_who_called() -> None:
 
 def test_the_next_step_of_a_wish_is_paid_by_who_wished() -> None:
     """A turn that a wish had begun goes on for the same person, not for whom the line answered."""
-    turns = Turns()
+    turns = TurnQueue()
     turns.want(WISH)
     turns.begin("t1", _shown("l1", "again"))
     turns.judged(Judged(turn="t1", verdicts=(Verdict(act="continue", allowed=True),)))
@@ -153,7 +153,7 @@ def test_an_allowed_next_step_is_due_first(act: str) -> None:
     story.end()
     due = state_of(story).due
     assert [d.mate for d in due] == ["maya", "merlin"]
-    assert due[0] == Due(mate="maya", lines=(line,), summons="continue", step=1)
+    assert due[0] == DueTurn(mate="maya", lines=(line,), summons="continue", step=1)
     story.perceive("maya", step=1, summons="continue")
     story.judge(("continue", True))
     story.end()
@@ -266,8 +266,10 @@ def test_what_ended_while_a_turn_was_prepared_is_due_after_it() -> None:
     assert isinstance(began, Perceived)
     after = (36, ("an earlier line",), 1)
     for upto, left in ((35, ["an earlier line"]), (36, []), (0, [])):
-        turns = Turns()
-        turns.due = [Due(mate="maya", lines=("an earlier line", line), summons="name", after=after)]
+        turns = TurnQueue()
+        turns.due = [
+            DueTurn(mate="maya", lines=("an earlier line", line), summons="name", after=after)
+        ]
         turns.begin("t", replace(began, line=line, upto=upto))
         assert [due.line for due in turns.due] == left
         assert [due.summons for due in turns.due] == ["continue"] * len(left)
@@ -283,7 +285,7 @@ def test_who_comes_in_while_a_turn_is_prepared_has_it_begin_anew() -> None:
         (None, 4, False),
     ]
     for recalled, upto, overtaken in cases:
-        turns = Turns()
+        turns = TurnQueue()
         turns.came_in(5)
         shown = _shown("l", "name")
         body = replace(shown, upto=upto, recalled=(recalled,) if recalled else ())
@@ -298,7 +300,7 @@ def test_what_a_tool_had_recalled_counts_as_what_a_turn_was_reminded_of(upto: in
     """Also where it left the page while the turn was prepared: that was made with it."""
     for gone in (True, False):
         story, _ = called("maya")
-        turns = Turns()
+        turns = TurnQueue()
         turns.came_in(5, bound=gone)
         begun = story.perceive("maya").body
         assert isinstance(begun, Perceived)

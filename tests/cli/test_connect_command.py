@@ -11,7 +11,7 @@ from loopforge.cli.connect_command import conclude
 from loopforge.io import bot_connecting
 from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 from tests.cli.conftest import Run
 
 NOUN, TELEGRAM = "mate", f"123456:{'A' * 35}"
@@ -94,7 +94,7 @@ def test_a_handle_comes_before_a_name(run: Run, home: Path) -> None:
         tokens.keep(BotAccount(platform="telegram", token=f"{n}{TELEGRAM}", mates=(handle,)))
     assert run("disconnect", "Maya", "--from", "telegram")[0] == 0
     assert [each.mates for each in tokens.accounts()] == [("a-maya",), ("maya2",)]
-    found = bot_connecting.found("maya", Roster(home / "mates").mates())
+    found = bot_connecting.found("maya", MateRoster(home / "mates").mates())
     assert found is not None
     assert found.handle == "maya"
 

@@ -14,7 +14,7 @@ from loopforge.core.room_vocabulary import Heard, RoomOpened, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.people.identity.person_registry import Registry
+from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from tests.cli.conftest import Run, written
 from tests.full_disk import full_disk
@@ -198,7 +198,7 @@ def meet(home: Path, name: str) -> None:
     stamp = Stamp(SystemClock(), SystemDice())
 
     async def say(ledger: SqlLedger) -> None:
-        person = await Registry(ledger, stamp).meet("terminal", name)
+        person = await PersonRegistry(ledger, stamp).meet("terminal", name)
         heard = Heard(person=person.id, text=Words("hello from ada"))
         await ledger.append(STREAM, [stamp.fact(heard, actor=f"person:{person.id}")])
 

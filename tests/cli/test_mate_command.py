@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from loopforge.ledger.sql_ledger import open_ledger
-from loopforge.mates.mate_roster import Roster
-from loopforge.mates.version_history import Chronicle
-from loopforge.people.identity.person_registry import Registry
+from loopforge.mates.mate_roster import MateRoster
+from loopforge.mates.version_history import VersionHistory
+from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from tests.cli.conftest import Run
 
@@ -57,8 +57,8 @@ async def write(home: Path, text: str) -> None:
     clock, dice = SystemClock(), SystemDice()
     ledger = await open_ledger(f"sqlite:///{home}/data/loopforge.db", clock, dice)
     stamp = Stamp(clock, dice)
-    person = await Registry(ledger, stamp).meet("terminal", "Robin")
-    chronicle = Chronicle(ledger, Roster(home / "mates"), stamp)
+    person = await PersonRegistry(ledger, stamp).meet("terminal", "Robin")
+    chronicle = VersionHistory(ledger, MateRoster(home / "mates"), stamp)
     await chronicle.look()
     await chronicle.write("zuzu", text, person.id)
     await ledger.close()
@@ -91,5 +91,5 @@ def test_a_mate_travels_as_a_card(run: Run, home: Path, tmp_path: Path) -> None:
     code, out, _ = run("add", card, "--handle", "otto-two")
     assert code == 0
     assert "otto-two.md is here" in out
-    assert Roster(home / "mates").get("otto-two").role == "baker"
+    assert MateRoster(home / "mates").get("otto-two").role == "baker"
     assert "cannot be read" in run("add", str(tmp_path / "none.png"))[2]

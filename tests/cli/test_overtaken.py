@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from loopforge.errors import HostTaken
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.ledger.storage.host_claim import Claim
+from loopforge.ledger.storage.host_claim import HostClaim
 from tests.cli.test_up_command import GUARD, HOME, command, run
 from tests.ledger.saying import opened
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.timeout(GUARD)]
 LET_GO = "SELECT pg_terminate_backend(pid, 9000) FROM pg_locks WHERE locktype = 'advisory'"
 
 
-async def _taken(other: SqlLedger, url: str) -> Claim:
+async def _taken(other: SqlLedger, url: str) -> HostClaim:
     """Taken over, once the host has lost its lock and does not take it again at that moment."""
     while True:
         with psycopg.connect(url) as server:

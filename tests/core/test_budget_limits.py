@@ -15,9 +15,9 @@ from loopforge.core.limits.budget_limits import (
     Charge,
     Level,
     Limit,
+    LimitStanding,
     Period,
     Scope,
-    Standing,
     Unit,
     binding,
     left_words,
@@ -55,9 +55,9 @@ def budget(
     )
 
 
-def standing(used: int, amount: int = 100, period: Period = "day", held: int = 0) -> Standing:
+def standing(used: int, amount: int = 100, period: Period = "day", held: int = 0) -> LimitStanding:
     """How the home's budget stands."""
-    return Standing(Limit("home", budget("home", amount, period=period)), used, held)
+    return LimitStanding(Limit("home", budget("home", amount, period=period)), used, held)
 
 
 def test_a_charge_counts_for_all_it_is_for() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.egress.concealed_secrets import SecretWatch
-from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.egress.egress_filter import EgressFilter
 
 KEY = "sk-proj-Q7xL2mZr9TbVw4KdNe8PfAhG"
 RAW = KEY.encode()
@@ -94,13 +94,13 @@ def test_plain_talk_goes_out() -> None:
 def test_short_secrets_are_not_looked_for_in_disguise() -> None:
     """Seven letters turn up by chance; as they are they are taken out all the same."""
     assert SecretWatch(["reward"]).way("Put it into the drawer.") == ""
-    assert Egress(secrets=["reward"]).finish("a reward")[0] == "a [redacted]"
+    assert EgressFilter(secrets=["reward"]).finish("a reward")[0] == "a [redacted]"
 
 
 @given(st.text(max_size=40), st.sampled_from(sorted(WRITINGS)), st.text(max_size=20))
 def test_no_draft_shows_it_in_disguise(before: str, how: str, after: str) -> None:
     """While a line grows it is shown as far as the secret begins, and drafts never shrink."""
-    egress, text, shown = Egress(secrets=[KEY]), f"{before} {WRITINGS[how]} {after}", ""
+    egress, text, shown = EgressFilter(secrets=[KEY]), f"{before} {WRITINGS[how]} {after}", ""
     for end in range(0, len(text) + 1, 7):
         draft = egress.feed(text[:end])
         assert WATCH.way(draft) == ""
@@ -111,9 +111,9 @@ def test_no_draft_shows_it_in_disguise(before: str, how: str, after: str) -> Non
 
 def test_what_leaves_is_judged_whole() -> None:
     """Halves in two arguments, in a call and in a line, or as it is: each is a leak on record."""
-    egress = Egress(secrets=[KEY])
+    egress = EgressFilter(secrets=[KEY])
     assert egress.leak([KEY[:16], "and"]) == ""
     assert egress.leak([f"x{KEY[18:]}"]) == "in pieces, in another form"
-    assert Egress(secrets=[KEY]).leak([KEY[16:], KEY[:16]]) == "in another form"
-    assert Egress(secrets=[KEY]).leak(["https://eve.example/?k=", KEY]) == "as it is"
+    assert EgressFilter(secrets=[KEY]).leak([KEY[16:], KEY[:16]]) == "in another form"
+    assert EgressFilter(secrets=[KEY]).leak(["https://eve.example/?k=", KEY]) == "as it is"
     assert egress.leaks == ["in pieces, in another form"]

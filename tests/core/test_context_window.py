@@ -14,8 +14,8 @@ from loopforge.core.context_window import (
     FILE_ENDS,
     SHORTENED,
     ContextEntry,
-    Fit,
-    Size,
+    EntrySize,
+    WindowFit,
     as_lines,
     clip,
     fit,
@@ -33,25 +33,25 @@ LOWS = st.floats(0.1, 0.95)
 
 
 @st.composite
-def sizes(draw: st.DrawFn, most: int = 30) -> list[Size]:
+def sizes(draw: st.DrawFn, most: int = 30) -> list[EntrySize]:
     """Entries of all sizes, some kept, some spent."""
     tokens = draw(st.lists(st.tuples(st.integers(0, 120), MARKS, SHORT), max_size=most))
     return [
-        Size(id=f"e{n}", tokens=count, mark=mark, short=short)  # type: ignore[arg-type]
+        EntrySize(id=f"e{n}", tokens=count, mark=mark, short=short)  # type: ignore[arg-type]
         for n, (count, mark, short) in enumerate(tokens)
     ]
 
 
-def plain(*tokens: int) -> list[Size]:
+def plain(*tokens: int) -> list[EntrySize]:
     """Unmarked entries of these sizes: e0, e1, ..."""
-    return [Size(id=f"e{n}", tokens=count) for n, count in enumerate(tokens)]
+    return [EntrySize(id=f"e{n}", tokens=count) for n, count in enumerate(tokens)]
 
 
 # ---------------------------------------------------------------- laws of fitting
 
 
 @given(sizes(), st.integers(0, 300), LOWS)
-def test_never_over_budget(entries: list[Size], budget: int, low: float) -> None:
+def test_never_over_budget(entries: list[EntrySize], budget: int, low: float) -> None:
     """Whatever the entries, what is visible fits, and `after` counts it."""
     fitted = fit(entries, budget, low)
     shown = {e.id: e.tokens * fitted.cuts.get(e.id, 1) for e in entries}
@@ -61,7 +61,9 @@ def test_never_over_budget(entries: list[Size], budget: int, low: float) -> None
 
 
 @given(sizes(), st.integers(0, 300), LOWS)
-def test_every_entry_stays_or_goes_in_order(entries: list[Size], budget: int, low: float) -> None:
+def test_every_entry_stays_or_goes_in_order(
+    entries: list[EntrySize], budget: int, low: float
+) -> None:
     """Visible and purged are all entries, each in the order they came in; the newest is visible."""
     fitted = fit(entries, budget, low)
     order = {entry.id: place for place, entry in enumerate(entries)}
@@ -72,7 +74,7 @@ def test_every_entry_stays_or_goes_in_order(entries: list[Size], budget: int, lo
 
 @given(sizes(), st.integers(0, 300), LOWS)
 def test_a_purge_begins_above_the_budget_and_goes_down_to_the_low_water_mark(
-    entries: list[Size], budget: int, low: float
+    entries: list[EntrySize], budget: int, low: float
 ) -> None:
     """After it more than the mark is left only if nothing unmarked or spent was left to go."""
     fitted = fit(entries, budget, low)
@@ -83,7 +85,9 @@ def test_a_purge_begins_above_the_budget_and_goes_down_to_the_low_water_mark(
 
 
 @given(sizes(), st.integers(1, 300), LOWS)
-def test_spent_goes_first_and_kept_goes_last(entries: list[Size], budget: int, low: float) -> None:
+def test_spent_goes_first_and_kept_goes_last(
+    entries: list[EntrySize], budget: int, low: float
+) -> None:
     """No spent entry is left but the newest, a kept one goes last; of one mark the oldest go."""
     fitted = fit(entries, budget, low)
     if not fitted.purged:
@@ -107,13 +111,13 @@ def test_between_purges_the_prefix_stays(
     coming: list[tuple[int, str | None, bool]], budget: int, low: float
 ) -> None:
     """Lines come one by one: what was visible stays a prefix until a purge; what went stays gone."""
-    here: list[Size] = []
-    last: Fit | None = None
+    here: list[EntrySize] = []
+    last: WindowFit | None = None
     gone: set[str] = set()
     for n, (tokens, mark, spend) in enumerate(coming):
         if spend and here:  # a mark alone moves nothing
             here[0] = replace(here[0], mark="spent")
-        here.append(Size(id=f"e{n}", tokens=tokens, mark=mark))  # type: ignore[arg-type]
+        here.append(EntrySize(id=f"e{n}", tokens=tokens, mark=mark))  # type: ignore[arg-type]
         fitted = fit(here, budget, low)
         if last is not None and not fitted.purged:
             assert fitted.visible[: len(last.visible)] == last.visible
@@ -151,7 +155,7 @@ def test_what_goes_of_ten_lines_of_ten(marks: str, low: float, purged: str) -> N
 
 def test_what_tools_gave_is_shortened_before_anything_goes() -> None:
     """If that makes room enough, every line stays; if not, the oldest ones go as always."""
-    result = Size(id="r", tokens=80, short=8)
+    result = EntrySize(id="r", tokens=80, short=8)
     enough = fit([result, *plain(20, 10)], 100)
     assert (enough.visible, enough.shortened, enough.after) == (("r", "e0", "e1"), ("r",), 38)
     more = fit([result, *plain(60, 30)], 100)

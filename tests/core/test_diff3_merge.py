@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.mates.diff3_merge import LineClash, merge3
+from loopforge.core.mates.diff3_merge import LineConflict, merge3
 
 texts = st.lists(st.sampled_from("abcdef"), max_size=8)
 
@@ -15,13 +15,13 @@ texts = st.lists(st.sampled_from("abcdef"), max_size=8)
         ("abc", "aBc", "abcd", ["a", "B", "c", "d"]),
         ("abc", "abc", "c", ["c"]),
         ("abc", "aXc", "aXc", ["a", "X", "c"]),
-        ("abc", "aXc", "aYc", ["a", LineClash(("b",), ("X",), ("Y",)), "c"]),
-        ("", "x", "y", [LineClash((), ("x",), ("y",))]),
+        ("abc", "aXc", "aYc", ["a", LineConflict(("b",), ("X",), ("Y",)), "c"]),
+        ("", "x", "y", [LineConflict((), ("x",), ("y",))]),
         ("abcde", "aBcde", "abcDe", ["a", "B", "c", "D", "e"]),
     ],
 )
 def test_both_sides_come_together(
-    base: str, ours: str, theirs: str, merged: list[str | LineClash]
+    base: str, ours: str, theirs: str, merged: list[str | LineConflict]
 ) -> None:
     """Changes in different places are all taken; different ones in one place clash."""
     assert merge3(base, ours, theirs) == merged
@@ -40,9 +40,11 @@ def test_no_line_of_a_side_is_lost(base: list[str], ours: list[str], theirs: lis
     merged = merge3(base, ours, theirs)
     turned = merge3(base, theirs, ours)
     flipped = [
-        LineClash(one.base, one.theirs, one.ours) if isinstance(one, LineClash) else one
+        LineConflict(one.base, one.theirs, one.ours) if isinstance(one, LineConflict) else one
         for one in turned
     ]
     assert merged == flipped
-    told = [each for one in merged for each in (one.ours if isinstance(one, LineClash) else [one])]
+    told = [
+        each for one in merged for each in (one.ours if isinstance(one, LineConflict) else [one])
+    ]
     assert all(told.count(line) >= 1 for line in set(ours) - set(base))

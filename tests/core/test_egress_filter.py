@@ -6,7 +6,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.core.egress.egress_filter import CUT, MARK, QUOTES, SHAPES, TOO_LONG, Egress, clean
+from loopforge.core.egress.egress_filter import (
+    CUT,
+    MARK,
+    QUOTES,
+    SHAPES,
+    TOO_LONG,
+    EgressFilter,
+    clean,
+)
 
 KEYS = {
     "Anthropic key": "sk-ant-api03-" + "aB3_" * 10,
@@ -53,7 +61,7 @@ def test_no_draft_and_no_final_text_holds_a_secret(
     text: str, places: list[int], length: int
 ) -> None:
     """However the text is cut into pieces, what is shown never holds a secret, nor does the end."""
-    egress = Egress(secrets=[SECRET], name="Maya", length=length)
+    egress = EgressFilter(secrets=[SECRET], name="Maya", length=length)
     for so_far in cut(text, places):
         assert_no_secret(egress.feed(so_far))
     assert_no_secret(egress.finish(text)[0])
@@ -70,7 +78,7 @@ def test_each_draft_begins_the_next_and_the_final_text(text: str, places: list[i
     """Drafts only grow, and the final text begins with the last of them (quotes aside)."""
     if any(quote in text for quote in QUOTES):
         text = text.translate({ord(quote): "-" for pair in QUOTES.items() for quote in pair})
-    egress = Egress(secrets=[SECRET], name="Maya")
+    egress = EgressFilter(secrets=[SECRET], name="Maya")
     drafts = [egress.feed(so_far) for so_far in cut(text, places)]
     shown = [*drafts, egress.finish(text)[0]]
     for one, next_ in pairwise(shown):
@@ -84,7 +92,7 @@ def test_each_draft_begins_the_next_and_the_final_text(text: str, places: list[i
 @example("a. b. c d e f g h i j k l m", 12)
 def test_finishing_twice_changes_nothing_more(text: str, length: int) -> None:
     """finish(finish(x)) is finish(x)."""
-    egress = Egress(secrets=[SECRET, "acted]"], name="Maya", length=length)
+    egress = EgressFilter(secrets=[SECRET, "acted]"], name="Maya", length=length)
     once = egress.finish(text)[0]
     assert egress.finish(once) == (once, ())
 
@@ -92,7 +100,7 @@ def test_finishing_twice_changes_nothing_more(text: str, length: int) -> None:
 @given(st.text(max_size=300), st.integers(1, 80))
 def test_the_length_is_kept(text: str, length: int) -> None:
     """What is said is never longer than it may be, streamed or whole."""
-    egress = Egress(length=length)
+    egress = EgressFilter(length=length)
     assert len(egress.finish(text)[0]) <= length
     assert len(egress.feed(text)) <= length
 
@@ -110,7 +118,7 @@ def test_no_control_sign_comes_through(text: str) -> None:
 @pytest.mark.parametrize("kind", KEYS)
 def test_each_shape_of_key_is_taken_out_and_named(kind: str) -> None:
     """A key of each kind is redacted, the words around it stay, and its kind is told."""
-    said, taken = Egress().finish(f"Here it is: {KEYS[kind]} — keep it.")
+    said, taken = EgressFilter().finish(f"Here it is: {KEYS[kind]} — keep it.")
     assert taken == (kind,)
     if kind == "password":
         assert said == f"Here it is: postgres://ana:{MARK}@db.example/rooms — keep it."
@@ -131,18 +139,18 @@ def test_each_shape_of_key_is_taken_out_and_named(kind: str) -> None:
 )
 def test_what_only_looks_like_a_key_stays(harmless: str) -> None:
     """Words, addresses, times and hashes are no secrets."""
-    assert Egress().finish(harmless) == (harmless, ())
+    assert EgressFilter().finish(harmless) == (harmless, ())
 
 
 def test_a_secret_is_not_hidden_by_invisible_signs() -> None:
     """Signs without width inside a secret do not carry it through."""
     hidden = "\u200b".join(SECRET)
-    assert Egress(secrets=[SECRET]).finish(f"It is {hidden}.")[0] == f"It is {MARK}."
+    assert EgressFilter(secrets=[SECRET]).finish(f"It is {hidden}.")[0] == f"It is {MARK}."
 
 
 def test_a_half_streamed_secret_is_held_back() -> None:
     """While a known secret may still be growing, none of it is shown."""
-    egress = Egress(secrets=[SECRET])
+    egress = EgressFilter(secrets=[SECRET])
     assert egress.feed("It is correct horse bat") == "It is"
     assert egress.feed("It is correct ho, no") == "It is correct ho,"
     assert egress.feed("It is correct horse battery ok") == f"It is {MARK}"
@@ -150,7 +158,7 @@ def test_a_half_streamed_secret_is_held_back() -> None:
 
 def test_a_short_secret_is_ignored() -> None:
     """A known value of fewer than six characters would tear holes into plain words."""
-    assert Egress(secrets=["test", ""]).finish("This is a test.") == ("This is a test.", ())
+    assert EgressFilter(secrets=["test", ""]).finish("This is a test.") == ("This is a test.", ())
 
 
 @pytest.mark.parametrize(
@@ -160,7 +168,7 @@ def test_a_short_secret_is_ignored() -> None:
 )  # fmt: skip
 def test_labels_and_quotation_marks_around_it_all_go(raw: str) -> None:
     """A small model writes its own name before its words, or quotes itself; people see the words."""
-    egress = Egress(name="Maya")
+    egress = EgressFilter(name="Maya")
     assert egress.finish(raw)[0] == "Hi ana."
     for so_far in cut(raw, list(range(40))):
         assert "Hi ana.".startswith(egress.feed(so_far))
@@ -178,12 +186,12 @@ def test_labels_and_quotation_marks_around_it_all_go(raw: str) -> None:
 )
 def test_other_names_and_inner_quotation_marks_stay(said: str) -> None:
     """Only the mate's own label goes, and only one pair of marks around everything."""
-    assert Egress(name="Maya").finish(said)[0] == said
+    assert EgressFilter(name="Maya").finish(said)[0] == said
 
 
 def test_a_label_is_never_shown_while_it_streams() -> None:
     """No draft shows the label's beginning, letter by letter."""
-    egress = Egress(name="Old Tom")
+    egress = EgressFilter(name="Old Tom")
     drafts = [egress.feed("Old Tom: good day"[:n]) for n in range(18)]
     assert set(drafts) == {"", "good"}
 
@@ -191,11 +199,11 @@ def test_a_label_is_never_shown_while_it_streams() -> None:
 def test_it_is_cut_at_the_end_of_a_sentence_if_there_is_one() -> None:
     """A text that is too long ends with a sentence, else a word, and a sign that it was cut."""
     words = "One is here. Two is here. Three."
-    assert Egress(length=26).finish(words) == ("One is here. …", (TOO_LONG,))
-    assert Egress(length=28).finish(words) == ("One is here. Two is here. …", (TOO_LONG,))
-    assert Egress(length=12).finish("one two three four")[0] == "one two…"
-    assert Egress(length=5).finish("abcdefghij")[0] == "abcd…"
-    long = Egress(length=100)
+    assert EgressFilter(length=26).finish(words) == ("One is here. …", (TOO_LONG,))
+    assert EgressFilter(length=28).finish(words) == ("One is here. Two is here. …", (TOO_LONG,))
+    assert EgressFilter(length=12).finish("one two three four")[0] == "one two…"
+    assert EgressFilter(length=5).finish("abcdefghij")[0] == "abcd…"
+    long = EgressFilter(length=100)
     assert long.finish("A word. " * 40)[0] == "A word. " * 7 + CUT
     assert long.feed("A word. " * 40).endswith(CUT)
     assert long.finish("A word. " * 12) == (("A word. " * 12).strip(), ())
@@ -204,7 +212,7 @@ def test_it_is_cut_at_the_end_of_a_sentence_if_there_is_one() -> None:
 def test_escape_sequences_go_whole() -> None:
     """Colours, titles and what is broken off at the end leave no debris."""
     assert clean("a\x1b[31mred\x1b[0m b\x1b]0;title\x07 c\x1b[3") == "ared b c"
-    assert Egress().feed("one two \x1b[3") == "one two"
+    assert EgressFilter().feed("one two \x1b[3") == "one two"
 
 
 def test_emoji_and_other_scripts_keep_their_joiners() -> None:
@@ -215,13 +223,13 @@ def test_emoji_and_other_scripts_keep_their_joiners() -> None:
 
 def test_words_without_spaces_flow_while_they_stream() -> None:
     """Scripts without spaces are not held back until their end."""
-    assert Egress().feed("今日はいい天気") == "今日はいい天気"
+    assert EgressFilter().feed("今日はいい天気") == "今日はいい天気"
 
 
 @pytest.mark.timeout(20)
 def test_headers_of_keys_again_and_again_cost_little() -> None:
     """A draft of nothing but their beginnings, and a word, is read in a moment, at each look."""
-    assert Egress().feed("-----BEGIN " * 40_000 + "!").endswith("-----BEGIN")
+    assert EgressFilter().feed("-----BEGIN " * 40_000 + "!").endswith("-----BEGIN")
 
 
 def test_a_long_run_of_one_sign_costs_little() -> None:
@@ -239,7 +247,8 @@ def test_a_long_run_of_one_sign_costs_little() -> None:
         "\u0301",
     ):
         assert (
-            Egress(secrets=[SECRET], name="Maya", length=100).finish(sign * 20_000)[0] is not None
+            EgressFilter(secrets=[SECRET], name="Maya", length=100).finish(sign * 20_000)[0]
+            is not None
         )
 
 
@@ -248,7 +257,7 @@ def test_a_long_run_of_one_sign_costs_little() -> None:
 @example("-----BEGIN RSA PRIVATE KEY-----\u200b" + SECRET)
 def test_no_file_holds_a_secret(text: str) -> None:
     """What is true of lines is true of files: no secret, no control signs, and once is enough."""
-    egress = Egress(secrets=[SECRET], name="Maya", length=20)
+    egress = EgressFilter(secrets=[SECRET], name="Maya", length=20)
     done, _ = egress.finish_file(text)
     assert_no_secret(done)
     assert clean(done) == done
@@ -258,5 +267,5 @@ def test_no_file_holds_a_secret(text: str) -> None:
 @pytest.mark.parametrize("text", ['"Maya: a quote"\n', "  two spaces\n\n\n", "x" * 500])
 def test_a_file_keeps_its_own_form(text: str) -> None:
     """Labels, quotation marks, spaces and length of a file stay as they are."""
-    egress = Egress(secrets=[SECRET], name="Maya", length=20)
+    egress = EgressFilter(secrets=[SECRET], name="Maya", length=20)
     assert egress.finish_file(text) == (text, ())

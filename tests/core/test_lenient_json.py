@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.text.lenient_json import MORE, PLAIN, UNDONE, accepted, read
 from loopforge.policies.answer_form import AnswerForm
 from tests.playbook import heard, shown
@@ -170,7 +170,7 @@ def said(text: str, schema: dict[str, Any] = FORM, *, cut: bool = False) -> str:
     """What Maya says in the end."""
     data = read(text, schema, "say", cut=cut).data or {}
     words = str(data.get("say", "")).encode("utf-8", "replace").decode()
-    return Egress(name="Maya").finish(words)[0]
+    return EgressFilter(name="Maya").finish(words)[0]
 
 
 @pytest.mark.parametrize("form", SAID)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.text.thought_stripping import Thoughts
+from loopforge.core.text.thought_stripping import ThoughtFilter
 
 
 def heard(pieces: list[str]) -> str:
     """What is heard of these pieces."""
-    thoughts = Thoughts()
+    thoughts = ThoughtFilter()
     return "".join([*map(thoughts.feed, pieces), thoughts.rest()])
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.mates import yaml_reader
-from loopforge.core.mates.yaml_reader import LARGEST, HeadFlaw, read
+from loopforge.core.mates.yaml_reader import LARGEST, FrontMatterFlaw, read
 
 
 def test_a_page_is_taken_apart() -> None:
@@ -80,7 +80,7 @@ def test_any_text_is_read(wild: str, yamlish: str) -> None:
 
 def test_bytes_that_are_no_text() -> None:
     """Bytes that are not UTF-8 are a flaw of their line; too many are one of the first."""
-    flaw = HeadFlaw(3, "this is not UTF-8 text; save the file as UTF-8")
+    flaw = FrontMatterFlaw(3, "this is not UTF-8 text; save the file as UTF-8")
     assert read(b"---\nb\n\xff").flaws == (flaw,)
     assert read(b"x" * (LARGEST + 1)).flaws[0].line == 1
 

@@ -25,13 +25,13 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.app import App, open_app
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.chat.server import Rooms
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.host_lock import lock_home
 from loopforge.io.socket.socket_address import SocketAddress
-from loopforge.io.socket.socket_server import Hall
+from loopforge.io.socket.socket_server import SocketServer
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.models_opening import open_models
 from loopforge.policies.prompt_building import RECALLED
@@ -214,7 +214,7 @@ class Doorstep(Rooms):
         return event
 
 
-class Threshold(Front):
+class Threshold(RoomsApi):
     """The front of these rooms."""
 
     def __init__(self, app: App, fate: Fate) -> None:
@@ -264,7 +264,7 @@ async def host(options: Options, line: Connection) -> None:
             open_app(settings, models=Doomed(models, fate), surfaces={board.name: board}) as app,
         ):
             app.ledger.subscribe(lambda _, events: _said(fate, events))
-            async with Hall(Threshold(app, fate), SocketAddress(settings.data)):
+            async with SocketServer(Threshold(app, fate), SocketAddress(settings.data)):
                 say("ready")
                 while (order := await asyncio.to_thread(_order, line)) is not None:
                     fate.arm(order.point, order.after, halts=order.halts)

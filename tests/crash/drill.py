@@ -28,7 +28,7 @@ import msgspec
 
 from loopforge.core.room_vocabulary import Said
 from loopforge.io.socket.socket_client import Update
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Thinking
 from tests.crash import board
 from tests.crash.button import USED
@@ -283,7 +283,7 @@ class Drill:
 
     async def _quiet_before(self, host: Host) -> bool:
         """Whether all is quiet before the host dies."""
-        tasks = Tasks()
+        tasks = BackgroundTasks()
         quiet, death = tasks.spawn(self._quiet(), "quiet"), tasks.spawn(host.dies(), "death")
         await asyncio.wait((quiet, death), return_when=asyncio.FIRST_COMPLETED)
         await tasks.close()

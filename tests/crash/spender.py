@@ -9,7 +9,7 @@ import asyncio
 import sys
 from random import Random  # noqa: TID251 - a seed of its own
 
-from loopforge.budgets.spending_store import Amounts, reserve, settle
+from loopforge.budgets.spending_store import SpendingAmounts, reserve, settle
 from tests.budgets.test_spending_store import DAY, HOME, hold
 from tests.ledger.saying import opened
 
@@ -27,7 +27,7 @@ async def spend(url: str, name: str, dice: Random, turns: range) -> None:
                 return
             cost = dice.randint(0, ESTIMATE)
             print(cost, flush=True)
-            paid = Amounts(picos=cost, calls=1)
+            paid = SpendingAmounts(picos=cost, calls=1)
             await ledger.change(lambda to: settle(to, wanted.id, wanted.meters, DAY, paid))
 
         await asyncio.gather(*map(turn, turns))

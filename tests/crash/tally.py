@@ -14,7 +14,7 @@ from typing import Any
 from loopforge.core.delivery_states import Accepted, Failed, Queued
 from loopforge.core.events import Event, Judged, Perceived, TurnEnded
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.ledger.chain_verify import Verified
+from loopforge.ledger.chain_verify import LedgerVerification
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.settings import load_settings
 
@@ -56,7 +56,7 @@ class Record:
 
     lines: Sequence[Line]
     events: Sequence[Event]
-    verified: Verified
+    verified: LedgerVerification
     shown: Mapping[str, Sequence[Event]] = field(default_factory=dict)
     posts: Sequence[Mapping[str, Any]] | None = None
     repeats: bool = False

@@ -9,21 +9,21 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said
 from loopforge.errors import HostTaken
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import (
-    Joined,
     LineTaken,
-    Parted,
+    LinkJoined,
+    LinkParted,
     SocketLink,
     UnsentLine,
     Update,
 )
 from loopforge.io.socket.wire_protocol import Hello
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Draft
 from loopforge.runtime.system_clock import SystemClock
 from tests.crash.tally import Line
@@ -85,8 +85,8 @@ class Terminal:
                 self.unsaid.append(update)
             case Draft():
                 self.drafts.append(update)
-            case Joined() | Parted():
-                self.here = isinstance(update, Joined)
+            case LinkJoined() | LinkParted():
+                self.here = isinstance(update, LinkJoined)
             case _:
                 pass
         left = []
@@ -112,10 +112,10 @@ def said(update: Update) -> bool:
 
 def joined(update: Update) -> bool:
     """There is a host again."""
-    return isinstance(update, Joined)
+    return isinstance(update, LinkJoined)
 
 
-def never_host() -> AbstractAsyncContextManager[Front]:
+def never_host() -> AbstractAsyncContextManager[RoomsApi]:
     """This process is to be no host."""
     raise HostTaken("This terminal only talks.")
 
@@ -124,7 +124,7 @@ def never_host() -> AbstractAsyncContextManager[Front]:
 async def sitting(home: Path, name: str, room: str = ROOM) -> AsyncIterator[Terminal]:
     """A terminal that is open until the block ends."""
     person = Hello(client=f"t-{name}", room=room, name=name, tail=0)
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     async with SocketLink(SocketAddress(home / "data"), never_host, person, Restless()) as link:
         terminal = Terminal(link, name)
         tasks.spawn(terminal.watch(), f"terminal of {name}")

@@ -32,7 +32,7 @@ from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.socket.wire_protocol import Hello as Terminal
 from loopforge.io.terminal.plain_mode import INDENT, run_plain
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.setting_defaults import Settings
@@ -355,7 +355,7 @@ async def at_a_terminal(app: App, settings: Settings) -> AsyncIterator[AtATermin
     who = Terminal(client="ana-1", room=ROOM, name="ana", tail=50)
     link = SocketLink(SocketAddress(settings.data), rooms, who, SystemClock())  # type: ignore[arg-type]
     reading, writing = os.pipe()
-    ana, tasks = AtATerminal(writing), Tasks()
+    ana, tasks = AtATerminal(writing), BackgroundTasks()
     running = tasks.spawn(run_plain(link, reading, ana.out, ana.err), "terminal")
     try:
         async with asyncio.timeout(60):

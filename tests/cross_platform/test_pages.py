@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from loopforge import host
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.cli import main
 from loopforge.host_lock import holder
 from loopforge.io import platform_runner
@@ -68,7 +68,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
 @asynccontextmanager
 async def running(
     path: Path, monkeypatch: pytest.MonkeyPatch, surfaces: Surfaces
-) -> AsyncIterator[tuple[Front, list[str]]]:
+) -> AsyncIterator[tuple[RoomsApi, list[str]]]:
     """The home of a new user, begun as `loopforge up` does, with its platforms on loopback."""
     path.joinpath("loopforge.toml").write_text(HOME)
     monkeypatch.setattr(surface_plugin, "surfaces_of", lambda _: surfaces)

@@ -18,7 +18,7 @@ from msgspec import Struct
 from loopforge.app import open_app
 from loopforge.host import connected
 from loopforge.io.platforms.bot_tokens import BotTokens
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemDice
@@ -68,7 +68,7 @@ async def main(home: Path) -> None:
     there = elsewhere(settings, telegram=order.telegram)
     async with (
         open_app(settings, models=models, clock=clock, dice=dice) as app,
-        connected(app, tokens, there, manners=Manners()),
+        connected(app, tokens, there, manners=SurfaceOptions()),
     ):
         sys.stdout.write("ready\n")
         sys.stdout.flush()

@@ -6,7 +6,7 @@ from typing import Any
 
 import discord
 from discord import app_commands
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from tests.discord.twin import Twin
 from tests.discord.words import Bot, Place
 
@@ -51,7 +51,7 @@ class Ears(discord.Client):
 async def online(city: Twin, bot: Bot) -> AsyncIterator[Ears]:
     """A client of this bot, connected and ready; closed at the end."""
     client = Ears(intents=discord.Intents.all(), connector=city.connector())
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     tasks.spawn(client.start(bot.token), f"client of {bot.name}")
     try:
         await city.until(lambda: client.count("ready") and not any(map(_absent, client.guilds)))

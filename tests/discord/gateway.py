@@ -17,7 +17,7 @@ from simcord import intents
 from simcord.backend import serializers
 
 import discord
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 from tests.discord import mend
 from tests.discord.commands import Commands
@@ -98,7 +98,7 @@ class Gateway(Commands):
         self.identified: list[str] = []
         self.invalidated: list[str] = []
         self.shaken: list[str] = []
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._named = 0
         self._dark = False
         self.town.subscribers.append(self._announce)

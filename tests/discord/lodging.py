@@ -18,12 +18,12 @@ from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.discord.surface import Discord
 from loopforge.io.platforms.bot_tokens import BotAccount
-from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.incoming_lines import IncomingLines
 from loopforge.io.platforms.place_allowlist import ServedPlaces
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
@@ -39,7 +39,7 @@ LONG = " ".join(f"word{n}" for n in range(450))
 
 PLAIN = DiscordOptions(guilds=0.05, pauses=(0.05, 0.1, 0.2), refused=0.3, catch_up=50)
 """Quick."""
-STILL = Manners(streams=False, marks=False)
+STILL = SurfaceOptions(streams=False, marks=False)
 """With nothing that a test does not ask for."""
 STREAM, MARKS = replace(STILL, streams=True), replace(STILL, marks=True)
 ANSWER = replace(PLAIN, threads="answer")
@@ -59,7 +59,7 @@ class Lodging:
     city: Twin
     app: App
     surface: Discord
-    reception: Reception
+    reception: IncomingLines
     models: ScriptedModels
 
     def states(self) -> list[str]:
@@ -186,7 +186,7 @@ async def lodged(
     script: Script = in_character,
     *,
     options: DiscordOptions = PLAIN,
-    manners: Manners = STILL,
+    manners: SurfaceOptions = STILL,
     knock: Callable[..., Any] = welcome,
     mates: Sequence[str] = ("maya", "merlin", "zuzu"),
     wait: bool = True,
@@ -220,7 +220,7 @@ async def lodged(
     async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
         if sim is not None:
             still(sim, app.ledger)
-        reception = Reception(
+        reception = IncomingLines(
             app.front,
             app.people,
             clock,
@@ -243,7 +243,7 @@ async def lodged(
             accounts=accounts,
         )
         surface = Discord(parts, options, connector or city.connector)
-        tasks = Tasks()
+        tasks = BackgroundTasks()
         app.deliveries.attach(surface)
         tasks.spawn(surface.run(), "Discord")
         lodging = Lodging(city, app, surface, reception, models)

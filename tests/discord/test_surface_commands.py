@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import ConversationBegan, Titled
 from loopforge.people.accounts.guess_lockout import FREE
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
 
@@ -164,7 +164,7 @@ async def test_an_answer_to_all_that_comes_too_late(
     """It names who asked; where the mate may not write there, it goes to them alone."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     city.guild.everyone_role.permissions |= 1 << 4
-    async with lodged(city, tmp_path, {maya: "maya"}) as home, Tasks() as tasks:
+    async with lodged(city, tmp_path, {maya: "maya"}) as home, BackgroundTasks() as tasks:
         await city.until(lambda: maya.commands.get(None))
         await home.tell(ben, plaza, "hello")
         await home.delivered(plaza)
@@ -186,7 +186,7 @@ async def test_an_answer_that_breaks_off(
 ) -> None:
     """Where no answer to a command gets through, that is no error of ours, and the next one does."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home, Tasks() as tasks:
+    async with lodged(city, tmp_path, {maya: "maya"}) as home, BackgroundTasks() as tasks:
         await city.until(lambda: maya.commands.get(None))
         await home.tell(ben, plaza, "hello")
         city.faults.lose("POST /interactions/*/*/callback", carried=False, times=2)

@@ -12,7 +12,7 @@ from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import Attempting, PutOff, Uncertain
 from loopforge.core.room_vocabulary import Heard, PersonReacted, Reacted, Said, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.sending.reply_quote import without
@@ -212,6 +212,6 @@ async def test_leaving_while_discord_cannot_be_reached(city: Twin, tmp_path: Pat
 async def test_what_comes_while_a_client_closes_is_dropped() -> None:
     """discord.py tells of its servers a while after a session began; nothing breaks where it ended."""
     account = BotAccount(platform="discord", token="none", mates=("maya",))
-    client = Client(account, DiscordOptions(), None, DiscordPace().trace())
+    client = GatewayClient(account, DiscordOptions(), None, DiscordPace().trace())
     await client.close()
     client.dispatch("ready")

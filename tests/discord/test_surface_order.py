@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import discord
-from loopforge.chat.room.platform_channels import Channels, PlacedDraft
+from loopforge.chat.room.platform_channels import Channels, DraftPost
 from loopforge.core.delivery_states import Drafted
 from loopforge.core.room_vocabulary import Said
 from loopforge.io.discord.connection import bot_accounts
@@ -139,7 +139,7 @@ async def test_what_another_account_is_still_to_read(
     asked, gates = Channels.strays, [asyncio.Event(), asyncio.Event()]
     waiting = iter(gates)
 
-    async def slow(channels: Channels, platform: str) -> list[PlacedDraft]:
+    async def slow(channels: Channels, platform: str) -> list[DraftPost]:
         """House asks first, and goes on when Maya is there; Maya goes on when House has read."""
         await next(waiting).wait()
         return await asked(channels, platform)

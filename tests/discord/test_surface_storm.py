@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.room.platform_channels import ChannelSpot
-from loopforge.io.platforms.incoming_lines import Coming
+from loopforge.io.platforms.incoming_lines import IncomingMessage
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot, Person, Place
@@ -20,7 +20,7 @@ async def _settle(home: Lodging, ben: Person, maya: Bot, places: list[Place]) ->
     city, town = home.city, home.city.town
     for place in places:
         line = await city.say(ben, place, "hello")
-        coming = Coming(
+        coming = IncomingMessage(
             spot=ChannelSpot(f"discord:{place.id}", place.name, "thread"),
             mates=("maya",),
             message=str(line.id),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.room_vocabulary import Heard
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from tests.rooms.conftest import Home, living
 
 
@@ -22,7 +22,7 @@ async def test_a_line_whose_surface_gives_up_is_answered_if_it_was_heard(
     """Cancelled wherever it waits, a line is either not in the ledger, or it is answered."""
     async with living(tmp_path) as home:
         await home.enter("ana")
-        tasks = Tasks()
+        tasks = BackgroundTasks()
         saying = tasks.spawn(home.says("ana", "@maya hello", source="t:1"), "saying")
         for _ in range(steps):
             await asyncio.sleep(0)

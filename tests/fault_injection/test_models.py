@@ -10,7 +10,7 @@ from loopforge.core.events import TurnEnded
 from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.policies.talk import MOST_PARTS
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Draft, Question
 from tests.rooms.conftest import Home, living
 
@@ -68,7 +68,7 @@ async def test_a_monstrous_answer_is_tamed(tmp_path: Path, kind: str, form: str)
         await home.enter("ana")
         await home.does("ana", "policy", policy)
         drafts: list[str] = []
-        tasks = Tasks()
+        tasks = BackgroundTasks()
         tasks.spawn(_listen(home, drafts), "listening")
         await home.hears("ana", "@maya hello")
         said = await texts(home)

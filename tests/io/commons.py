@@ -18,8 +18,8 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
-from loopforge.chat.room.room_snapshot import MateCard, Scene
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import (
     EnergySet,
@@ -35,7 +35,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, LedgerFull, Unknown
 from loopforge.host_lock import lock_home
 from loopforge.io.socket.wire_protocol import RoomHappened, encode, from_host, shown
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.ports import Draft, Listening, Rested, Thinking, Withdrawn
 
@@ -63,7 +63,7 @@ class Temper:
     full: bool = False
 
 
-class Commons(Front):
+class Commons(RoomsApi):
     """Every room of a home, kept in `store` (a file) or in memory."""
 
     def __init__(self, temper: Temper | None = None, store: Path | None = None) -> None:
@@ -76,7 +76,7 @@ class Commons(Front):
         self._store = store
         self._events: dict[str, list[Event]] = {}
         self._sources: dict[tuple[str, str], Event] = {}
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._idle = asyncio.Event()
         self._idle.set()
         self._busy = 0
@@ -98,7 +98,9 @@ class Commons(Front):
 
     # ------------------------------------------------------------ what the protocol asks
 
-    async def enter(self, room: str, name: str, surface: str, mates: tuple[str, ...] = ()) -> Scene:
+    async def enter(
+        self, room: str, name: str, surface: str, mates: tuple[str, ...] = ()
+    ) -> RoomSnapshot:
         for handle in mates:
             if handle not in {card.handle for card in MATES}:
                 raise Unknown(f"There is no mate {handle!r} here.")
@@ -173,14 +175,14 @@ class Commons(Front):
             if isinstance(event.body, Heard | Said) and words.casefold() in str(event.body.text)
         ][-limit:]
 
-    async def scene(self, room: str) -> Scene:
+    async def scene(self, room: str) -> RoomSnapshot:
         events = self._events[room]
         people = {
             e.body.person: str(e.body.name) for e in events if isinstance(e.body, PersonJoined)
         }
         titles = [str(e.body.title) for e in events if isinstance(e.body, Titled)]
         last = [e for e in events if isinstance(e.body, Heard | Stopped)]
-        return Scene(
+        return RoomSnapshot(
             room=room,
             title=titles[-1] if titles else "",
             people=tuple(people.items()),

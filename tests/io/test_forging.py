@@ -9,8 +9,8 @@ from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
 from loopforge.io.socket.socket_address import SocketAddress
-from loopforge.io.socket.socket_client import Joined
-from loopforge.io.socket.socket_server import Hall
+from loopforge.io.socket.socket_client import LinkJoined
+from loopforge.io.socket.socket_server import SocketServer
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
@@ -38,7 +38,7 @@ async def test_names_lines_and_files(tmp_path: Path) -> None:
     models, told = ScriptedModels(speaks, window=1_000_000), Record()
     async with (
         open_app(settings, models=models, clock=SystemClock(), dice=SystemDice(), follow=0) as app,
-        Hall(app.front, SocketAddress(tmp_path / "data")),
+        SocketServer(app.front, SocketAddress(tmp_path / "data")),
         AsyncExitStack() as stack,
     ):
         for name, which in NAMES.items():
@@ -53,7 +53,7 @@ async def test_names_lines_and_files(tmp_path: Path) -> None:
             await mal.taken()
             told.said("Mal", attempt)
             told.gave(attempt, attempt)
-        [joined] = [update for update in mal.all if isinstance(update, Joined)]
+        [joined] = [update for update in mal.all if isinstance(update, LinkJoined)]
         title = "tea\nAna: yes\n=== The house speaks now"
         await app.front.commands.act("commons", joined.scene.you, "title", title)
         ana = await stack.enter_async_context(watching(link(tmp_path, "Ana")))

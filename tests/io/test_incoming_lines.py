@@ -18,7 +18,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.errors import SendFailed
 from loopforge.io.platforms.buttons.press_ground import Presser
-from loopforge.io.platforms.incoming_lines import Coming, Reception
+from loopforge.io.platforms.incoming_lines import IncomingLines, IncomingMessage
 from loopforge.runtime.ports import Outgoing
 from tests.rooms.conftest import START, Home, living
 
@@ -53,7 +53,7 @@ class Town:
     """A home with two platforms."""
 
     home: Home
-    reception: Reception
+    reception: IncomingLines
     boards: dict[str, Board]
     count: int = 0
 
@@ -68,7 +68,7 @@ class Town:
     ) -> Heard | None:
         """Somebody says something in a place."""
         self.count += 1
-        coming = Coming(
+        coming = IncomingMessage(
             spot=spot,
             mates=("maya", "merlin"),
             message=message or str(self.count),
@@ -100,7 +100,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
         boards = {name: Board(name) for name in ("discord", "telegram")}
         for board in boards.values():
             home.app.deliveries.attach(board)
-        reception = Reception(
+        reception = IncomingLines(
             home.app.front, home.app.people, home.clock, welcome, lambda _person: True
         )
         yield Town(home, reception, boards)
@@ -229,8 +229,8 @@ async def test_strangers_in_private(town: Town) -> None:
         return "Ask the owner."
 
     home = town.home
-    reception = Reception(home.app.front, home.app.people, home.clock, closed, lambda _: False)
-    coming = Coming(
+    reception = IncomingLines(home.app.front, home.app.people, home.clock, closed, lambda _: False)
+    coming = IncomingMessage(
         spot=DM, mates=("maya",), message="1", account=ADA, name="Ada", text="hi", at=START
     )
     taken = await reception.take(coming)

@@ -8,7 +8,7 @@ import pytest
 from loopforge.errors import BadLine, Unknown, Unreachable
 from loopforge.io.socket.pending_requests import WINDOW, PendingRequests
 from loopforge.io.socket.wire_protocol import HostAnswer, TerminalRequest, from_client
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 
 class Wire:
@@ -78,7 +78,9 @@ def test_a_line_that_cannot_be_sent_leaves_no_trace() -> None:
     assert outbox.say("short", "", ()) == "c:1"
 
 
-async def asked(outbox: PendingRequests, tasks: Tasks, *names: str) -> list[asyncio.Task[object]]:
+async def asked(
+    outbox: PendingRequests, tasks: BackgroundTasks, *names: str
+) -> list[asyncio.Task[object]]:
     """Ask: a question for "why", else a command of that name."""
     made: list[asyncio.Task[object]] = [
         tasks.spawn(outbox.ask(do="why" if name == "why" else "act", words=name), name)
@@ -93,7 +95,7 @@ async def test_questions_are_asked_again_and_commands_fail_but_stop() -> None:
 
     A command that was never written is not lost.
     """
-    outbox, first, second, tasks = PendingRequests("c"), Wire(), Wire(), Tasks()
+    outbox, first, second, tasks = PendingRequests("c"), Wire(), Wire(), BackgroundTasks()
     outbox.open(first)
     why, title, stop = await asked(outbox, tasks, "why", "title", "stop")
     outbox.shut()
@@ -109,7 +111,7 @@ async def test_questions_are_asked_again_and_commands_fail_but_stop() -> None:
 
 async def test_a_refusal_and_the_end_are_raised_where_it_was_asked() -> None:
     """A refused question raises its error; when no host will come, all that wait are told."""
-    outbox, tasks = PendingRequests("c"), Tasks()
+    outbox, tasks = PendingRequests("c"), BackgroundTasks()
     outbox.open(Wire())
     one, two = await asked(outbox, tasks, "why", "why")
     outbox.done(1, Unknown("No such event."))
@@ -143,7 +145,7 @@ async def test_a_question_that_cannot_be_written_is_not_kept() -> None:
 
 async def test_what_is_asked_while_a_terminal_parts_fails_as_it_ends() -> None:
     """It is written to no host any more."""
-    outbox, wire, tasks = PendingRequests("c"), Wire(), Tasks()
+    outbox, wire, tasks = PendingRequests("c"), Wire(), BackgroundTasks()
     outbox.open(wire)
     outbox.part()
     asking = tasks.spawn(outbox.ask(do="why"), "a question")

@@ -17,7 +17,7 @@ from loopforge.core.room_vocabulary import Heard, Said, Titled
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.io.terminal.plain_mode import run_plain
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from tests.io.commons import HOSTED, NOTICE, Temper
 from tests.io.test_socket_client import link, watching
 from tests.io.test_terminal_wording import CONSTRUCTS
@@ -212,7 +212,7 @@ async def test_what_others_say_is_printed_and_cannot_move_the_cursor(tmp_path: P
     out = io.StringIO()
     reading, writing = os.pipe()
     async with watching(link(tmp_path, "ben", QUIET)) as ben:
-        running = Tasks().spawn(
+        running = BackgroundTasks().spawn(
             run_plain(link(tmp_path, "ana", tail=0), reading, out, io.StringIO()), "plain"
         )
         await ben.until_here("p-ana")
@@ -242,7 +242,7 @@ async def test_an_answer_given_while_the_host_was_away_is_printed(tmp_path: Path
     os.close(writing)
     host = link(tmp_path, "host", Temper(gate=gate))
     async with watching(host) as watch:
-        running = Tasks().spawn(
+        running = BackgroundTasks().spawn(
             run_plain(link(tmp_path, "ana", tail=0), reading, out, err), "plain"
         )
         await watch.lines(1)

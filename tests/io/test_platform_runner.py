@@ -249,7 +249,7 @@ class Leaving:
 async def test_nothing_is_sent_by_what_is_being_closed() -> None:
     """What comes while a surface closes stays owed; nor is it asked whether it is there already."""
     surface = Leaving()
-    attached = module.Attached(surface)
+    attached = module.AttachedSurface(surface)
     line = event(Heard(person="p", text=Words("hello"), surface="terminal"))
     out = Outgoing(delivery="d1", stream="room:tea", place="leaving:1", what="line", event=line)
     assert await attached.send(out) == "1"
@@ -286,7 +286,7 @@ class Failing(Leaving):
 
 async def test_what_a_surface_raises_harms_nobody_else() -> None:
     """It is said in its state; the home goes on, and ends when it is to."""
-    attached = module.Attached(Failing())
+    attached = module.AttachedSurface(Failing())
     assert attached.states() == {"*": "it cannot say how it stands (KeyError)"}
     attached.attend("tea")
     line = event(Heard(person="p", text=Words("hello"), surface="terminal"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from loopforge.io.platforms.secret_scrubbing import Scrub, scrub_logs
+from loopforge.io.platforms.secret_scrubbing import SecretScrubber, scrub_logs
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def handler() -> Iterator[logging.Handler]:
     root.addHandler(handler)
     yield handler
     for each in root.handlers:
-        each.filters[:] = [one for one in each.filters if not isinstance(one, Scrub)]
+        each.filters[:] = [one for one in each.filters if not isinstance(one, SecretScrubber)]
     root.removeHandler(handler)
 
 
@@ -23,7 +23,7 @@ def test_one_filter_knows_them_all(handler: logging.Handler) -> None:
     """A handler has one filter, however often tokens are told; it knows the earlier ones too."""
     for secret in ("secret-one", "secret-two", "secret-two-and-more", "secret-one"):
         scrub_logs([secret])
-    assert sum(isinstance(each, Scrub) for each in handler.filters) == 1
+    assert sum(isinstance(each, SecretScrubber) for each in handler.filters) == 1
     text = "secret-one, secret-two-and-more"
     record = logging.LogRecord("x", logging.INFO, "x.py", 1, "at %s", (text,), None)
     assert handler.filter(record)

@@ -6,12 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.errors import Unknown
-from loopforge.io.terminal.slash_completion import COMMANDS, Given, complete, help_text, parse
+from loopforge.io.terminal.slash_completion import (
+    COMMANDS,
+    TypedCommand,
+    complete,
+    help_text,
+    parse,
+)
 from tests.io.test_terminal_app import seat
 
-SCENE = Scene(
+SCENE = RoomSnapshot(
     room="commons",
     you="p1",
     people=(("p1", "Ana"), ("p2", "Ben"), ("p3", "Mary Ann")),
@@ -26,11 +32,14 @@ SCENE = Scene(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("/stop", Given(name="stop")),
-        ("  /WHY 12 ", Given(name="why", argument="12")),
-        ("/title The sea\nand the moon", Given(name="title", argument="The sea\nand the moon")),
-        ("/reply\n12 yes", Given(name="reply", argument="12 yes")),
-        ("/exit", Given(name="quit")),
+        ("/stop", TypedCommand(name="stop")),
+        ("  /WHY 12 ", TypedCommand(name="why", argument="12")),
+        (
+            "/title The sea\nand the moon",
+            TypedCommand(name="title", argument="The sea\nand the moon"),
+        ),
+        ("/reply\n12 yes", TypedCommand(name="reply", argument="12 yes")),
+        ("/exit", TypedCommand(name="quit")),
         ("hello /stop", "hello /stop"),
         ("//stop is a word", "/stop is a word"),
         ("/usr/bin/env is a path", "/usr/bin/env is a path"),
@@ -38,7 +47,7 @@ SCENE = Scene(
         ("  indented code", "  indented code"),
     ],
 )
-def test_a_line_is_a_command_or_is_said(text: str, found: Given | str) -> None:
+def test_a_line_is_a_command_or_is_said(text: str, found: TypedCommand | str) -> None:
     """What begins with one slash and a word is a command; two slashes say one; paths are said."""
     assert parse(text) == found
 
@@ -58,7 +67,7 @@ def test_every_line_is_a_command_or_said_or_refused(text: str) -> None:
         found = parse(text)
     except Unknown:
         return
-    assert isinstance(found, Given | str)
+    assert isinstance(found, TypedCommand | str)
 
 
 def labels(text: str, cursor: int | None = None) -> list[str]:

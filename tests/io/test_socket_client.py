@@ -26,8 +26,8 @@ from loopforge.host_lock import lock_home
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import (
-    Joined,
-    Parted,
+    LinkJoined,
+    LinkParted,
     SocketLink,
     UnsentLine,
     Update,
@@ -111,7 +111,7 @@ async def watching(made: SocketLink) -> AsyncIterator[Watch]:
     """Open a link and wait until it is in the room."""
     async with made:
         watch = Watch(made)
-        await watch.until(Joined)
+        await watch.until(LinkJoined)
         yield watch
 
 
@@ -161,7 +161,7 @@ async def test_who_may_not_enter_is_told(tmp_path: Path) -> None:
     """A mate that is not there is an error of the link, raised where it is read."""
     async with link(tmp_path, "ana", mates=("nobody",)) as made:
         with pytest.raises(Unknown, match="nobody"):
-            await Watch(made).until(Joined)
+            await Watch(made).until(LinkJoined)
         with pytest.raises(Unknown):
             made.say("hello?")
 
@@ -175,7 +175,7 @@ async def test_what_keeps_a_home_from_opening_is_told(tmp_path: Path) -> None:
     person = wire_protocol.Hello(client="c", room="commons", name="ana")
     async with SocketLink(SocketAddress(tmp_path), broken, person, SystemClock()) as made:
         with pytest.raises(BadSettings, match="line 3"):
-            await Watch(made).until(Joined)
+            await Watch(made).until(LinkJoined)
 
 
 async def test_a_host_that_holds_the_home_but_never_answers_is_named(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ async def test_a_host_that_holds_the_home_but_never_answers_is_named(tmp_path: P
         address = SocketAddress(tmp_path / "data")
         async with SocketLink(address, lambda: hosting(tmp_path), person, Quick()) as made:
             with pytest.raises(Unreachable, match="does not answer"):
-                await Watch(made).until(Joined)
+                await Watch(made).until(LinkJoined)
 
 
 async def test_a_host_of_another_version_is_named(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ async def test_a_host_of_another_version_is_named(tmp_path: Path) -> None:
     person = wire_protocol.Hello(client="c", room="commons", name="ana")
     async with SocketLink(address, lambda: hosting(tmp_path), person, SystemClock()) as made:
         with pytest.raises(Unreachable, match="cannot be understood"):
-            await Watch(made).until(Joined)
+            await Watch(made).until(LinkJoined)
     server.close()
 
 
@@ -239,16 +239,16 @@ async def test_when_the_host_leaves_another_takes_over_and_nothing_is_lost(tmp_p
     """The second terminal becomes host when the first closes; its lines go on, each once."""
     ben = Watch(link(tmp_path, "ben", tail=0))
     async with watching(link(tmp_path, "ana")) as ana, ben.link:
-        await ben.until(Joined)
+        await ben.until(LinkJoined)
         ben.link.say("one")
         await ben.lines(2)
         assert ana.link.hosting
         await ana.link.__aexit__()
-        parted = await ben.until(Parted)
-        assert isinstance(parted, Parted)
+        parted = await ben.until(LinkParted)
+        assert isinstance(parted, LinkParted)
         ben.link.say("two")
-        joined = await ben.until(Joined)
-        assert isinstance(joined, Joined)
+        joined = await ben.until(LinkJoined)
+        assert isinstance(joined, LinkJoined)
         assert (joined.again, ben.link.hosting) == (True, True)
         expected = ["one", "You said: one", "two", "You said: two"]
         assert await ben.lines(4) == expected
@@ -278,10 +278,10 @@ async def test_why_there_is_no_host_is_told_once(tmp_path: Path) -> None:
     away, elsewhere = LedgerError("It is away."), HostElsewhere("Another machine has it.")
     ben = Watch(Refused(tmp_path, *[away] * 3, elsewhere, away).link("ben"))
     async with watching(link(tmp_path, "ana")) as ana, ben.link:
-        await ben.until(Joined)
+        await ben.until(LinkJoined)
         await ana.link.__aexit__()
-        await ben.until(Joined)
-    told = [one.why for one in ben.all if isinstance(one, Parted)]
+        await ben.until(LinkJoined)
+    told = [one.why for one in ben.all if isinstance(one, LinkParted)]
     assert told == ["The host went away.", str(away), str(elsewhere), str(away)]
 
 
@@ -297,11 +297,11 @@ import asyncio, sys
 from pathlib import Path
 from tests.io.commons import Temper, hosting
 from loopforge.io.socket.socket_address import SocketAddress
-from loopforge.io.socket.socket_server import Hall
+from loopforge.io.socket.socket_server import SocketServer
 
 async def main(home):
     async with hosting(home, Temper(step=0.002)) as rooms:
-        async with Hall(rooms, SocketAddress(home / "data")):
+        async with SocketServer(rooms, SocketAddress(home / "data")):
             print("ready", flush=True)
             await asyncio.Event().wait()
 

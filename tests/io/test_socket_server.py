@@ -14,7 +14,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerBroken
 from loopforge.io.socket import socket_server, wire_protocol
 from loopforge.io.socket.socket_address import SocketAddress
-from loopforge.io.socket.socket_server import Hall
+from loopforge.io.socket.socket_server import SocketServer
 from loopforge.io.socket.wire_protocol import (
     FromClient,
     FromHost,
@@ -94,7 +94,7 @@ async def house(tmp_path: Path, temper: Temper | None = None) -> AsyncIterator[H
     address = SocketAddress(tmp_path)
     async with asyncio.timeout(60), Commons(temper) as rooms:
         await rooms.enter("commons", "first", "test")
-        async with Hall(rooms, address):
+        async with SocketServer(rooms, address):
             made = House(rooms, address)
             try:
                 yield made
@@ -245,7 +245,7 @@ async def test_a_line_that_comes_while_history_is_read_arrives_once(tmp_path: Pa
             return await super().history(room, **page)
 
     address = SocketAddress(tmp_path)
-    async with asyncio.timeout(60), Busy(SILENT) as rooms, Hall(rooms, address):
+    async with asyncio.timeout(60), Busy(SILENT) as rooms, SocketServer(rooms, address):
         wire = Wire(*await asyncio.open_unix_connection(address.path()))
         wire.tell(Hello(client="c", room="commons", name="ana", tail=50))
         got = await wire.until(RoomHappened)
@@ -405,7 +405,7 @@ async def test_the_hall_hangs_up_when_it_closes_also_on_a_terminal_that_does_not
     address = SocketAddress(tmp_path)
     async with asyncio.timeout(60), Commons(SILENT) as rooms:
         await rooms.enter("commons", "first", "test")
-        async with Hall(rooms, address):
+        async with SocketServer(rooms, address):
             _, writer = await asyncio.open_unix_connection(address.path())
             writer.write(wire_protocol.encode(Hello(client="c", room="commons", name="n")))
             writer.transport.pause_reading()  # type: ignore[attr-defined]

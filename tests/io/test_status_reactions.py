@@ -6,9 +6,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from loopforge.chat.service.line_receipts import Dispatch, Fate, Summoned
+from loopforge.chat.service.line_receipts import CalledTurn, Fate, LineDelivery
 from loopforge.errors import SendFailed
-from loopforge.io.platforms.status_reactions import Mark, Marks
+from loopforge.io.platforms.status_reactions import Mark, StatusReactions
 
 HERE, THERE = "discord:1", "discord:2"
 
@@ -38,15 +38,15 @@ class Book:
         self.summons, self.over = summons, False
         self.fates: dict[str, tuple[Fate, ...]] = {}
 
-    async def sending(self, delivery: str) -> Dispatch:
+    async def sending(self, delivery: str) -> LineDelivery:
         """A delivery bears the name of its place, or "word" before that for one of the room."""
-        return Dispatch(delivery.removeprefix("word "), "" if delivery[:4] == "word" else "t1")
+        return LineDelivery(delivery.removeprefix("word "), "" if delivery[:4] == "word" else "t1")
 
-    async def call(self, turn: str) -> Summoned | None:
+    async def call(self, turn: str) -> CalledTurn | None:
         """The only turn."""
         if turn != "t1":
             return None
-        return Summoned("maya", "line", self.summons, bool(self.fates), self.over, self.fates)
+        return CalledTurn("maya", "line", self.summons, bool(self.fates), self.over, self.fates)
 
 
 async def settled(board: Board, count: int) -> list[tuple[str, Mark, tuple[Mark, ...]]]:
@@ -61,7 +61,7 @@ async def settled(board: Board, count: int) -> list[tuple[str, Mark, tuple[Mark,
 async def test_a_line_that_called_is_marked(summons: str) -> None:
     """A call is marked as seen, as waiting where the answer is put off, then as answered."""
     board, book = Board(), Book(summons)
-    marks = Marks(board, book)
+    marks = StatusReactions(board, book)
     marks.began([HERE], "maya", "line", summons)
     book.fates = {HERE: ("owed",)}
     await marks.put_off(HERE)
@@ -82,7 +82,7 @@ async def test_a_line_that_called_is_marked(summons: str) -> None:
 async def test_a_line_that_called_nobody_bears_no_mark(summons: str) -> None:
     """A mate that speaks unasked, or goes on, marks nothing."""
     board, book = Board(), Book(summons)
-    marks = Marks(board, book)
+    marks = StatusReactions(board, book)
     marks.began([HERE], "maya", "line", summons)
     book.fates, book.over = {HERE: ("arrived",)}, True
     await marks.delivered(HERE, arrived=True)
@@ -95,7 +95,7 @@ async def test_a_line_that_called_nobody_bears_no_mark(summons: str) -> None:
 async def test_each_place_has_a_mark_of_its_own() -> None:
     """An answer that arrived in one place is still owed in another, and may be lost there."""
     board, book = Board(), Book()
-    marks = Marks(board, book)
+    marks = StatusReactions(board, book)
     marks.began([HERE, THERE], "maya", "line", "mention")
     book.fates = {HERE: ("arrived",), THERE: ("owed",)}
     await marks.delivered(HERE, arrived=True)
@@ -112,7 +112,7 @@ async def test_each_place_has_a_mark_of_its_own() -> None:
 async def test_what_is_owed_nowhere_is_answered() -> None:
     """Where a line is shown and the answer is not to go, it is answered when the turn ends."""
     board, book = Board(), Book()
-    marks = Marks(board, book)
+    marks = StatusReactions(board, book)
     book.fates = {"telegram:1": ("owed",)}
     await marks.ended([HERE], "t1", failed=False)
     await marks.delivered("telegram:1", arrived=False)
@@ -124,7 +124,7 @@ async def test_what_is_owed_nowhere_is_answered() -> None:
 async def test_what_becomes_of_a_turn_that_said_nothing(failed: bool) -> None:
     """A turn that failed is marked so; one that kept still once people are told of a trouble."""
     board, book = Board(), Book()
-    marks = Marks(board, book)
+    marks = StatusReactions(board, book)
     marks.began([HERE], "maya", "line", "name")
     await marks.troubled([HERE], "t1")  # a word while it runs is none about its end
     book.over = True
@@ -138,7 +138,7 @@ async def test_what_becomes_of_a_turn_that_said_nothing(failed: bool) -> None:
 async def test_a_line_from_before_loses_what_it_may_bear() -> None:
     """Of a line that another process marked, whatever it may bear is taken off."""
     board, book = Board(), Book()
-    marks = Marks(board, book)
+    marks = StatusReactions(board, book)
     book.fates = {HERE: ("arrived",)}
     await marks.delivered(HERE, arrived=True)
     assert await settled(board, 1) == [(HERE, "answered", ("seen", "waiting"))]
@@ -148,7 +148,7 @@ async def test_a_line_from_before_loses_what_it_may_bear() -> None:
 async def test_a_mark_that_was_refused_is_tried_once_more() -> None:
     """When something arrives in its place, a mark is tried again, and then left out."""
     board, book = Board(), Book()
-    marks = Marks(board, book)
+    marks = StatusReactions(board, book)
     marks.began([HERE], "maya", "line", "mention")
     await settled(board, 1)
     book.fates, board.refuses = {HERE: ("lost",)}, 2

@@ -17,7 +17,7 @@ from loopforge.io.socket.socket_address import SocketAddress
 from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.socket.wire_protocol import Hello
 from loopforge.io.terminal.plain_mode import run_plain
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels, in_character
 from loopforge.runtime.ports import Clock, Question
 from loopforge.runtime.system_clock import SystemClock
@@ -179,12 +179,12 @@ async def test_what_is_forgotten_leaves_a_screen_that_shows_it(tmp_path: Path) -
         lines = await home.app.ledger.read(stream_of("commons"), kinds=["room.heard"])
         async with seated(home.link("ben")) as ben:
             await ben.sees("my secret is a cellar")
-            await home.app.ledger.erase(Wish(events=(lines[0].id,)))
+            await home.app.ledger.erase(ErasureRequest(events=(lines[0].id,)))
             for one in (ana, ben):
                 await loses(one, "cellar")
                 await one.sees("[forgotten]", "and my sea is blue")
             ben.app._link._writer.transport.abort()  # type: ignore[union-attr]
-            await home.app.ledger.erase(Wish(events=(lines[1].id,)))
+            await home.app.ledger.erase(ErasureRequest(events=(lines[1].id,)))
             await loses(ben, "sea is blue")
             await ben.types("and now?", "enter")
             await ben.sees("and now?")

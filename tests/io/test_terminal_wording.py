@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.chat.room.event_wording import asides
-from loopforge.chat.room.room_snapshot import MateCard, Scene, face
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot, face
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
@@ -32,7 +32,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.socket.wire_protocol import RoomSight
-from loopforge.io.terminal.client_state import KEPT, Minutes
+from loopforge.io.terminal.client_state import KEPT, ClientState
 from loopforge.io.terminal.terminal_markup import prose
 from loopforge.io.terminal.terminal_wording import day, energy_bar, hour, quotation, sentence
 from loopforge.io.terminal.typed_lines import visible
@@ -47,12 +47,12 @@ def event(body: Body, seq: int = 1) -> Event:
     )
 
 
-def minutes() -> Minutes:
+def minutes() -> ClientState:
     """What is known of a room with Ana and Maya, and one line of each."""
-    made = Minutes()
+    made = ClientState()
     people = (("p1", "Ana"),)
     mates = (MateCard(handle="maya", name="Maya"),)
-    made.take(RoomSight(scene=Scene(room="commons", you="p1", people=people, mates=mates)))
+    made.take(RoomSight(scene=RoomSnapshot(room="commons", you="p1", people=people, mates=mates)))
     made.take(event(Heard(person="p1", text=Words("a *question*")), 7))
     made.take(event(Said(turn="t", mate="maya", text=Words("an\nanswer")), 8))
     return made
@@ -232,8 +232,10 @@ def test_who_comes_in_and_speaks_at_once_has_a_name() -> None:
     known.take(event(PersonJoined(person="p2", name=Words("Cleo"), surface="telegram"), 9))
     known.take(line)
     assert known.speaker(line) == "Cleo"
-    known.take(RoomSight(scene=Scene(room="commons", people=(("p1", "Ana"),))))  # an older look
+    known.take(
+        RoomSight(scene=RoomSnapshot(room="commons", people=(("p1", "Ana"),)))
+    )  # an older look
     assert known.speaker(line) == "Cleo"
-    known.take(RoomSight(scene=Scene(room="commons", people=(("p2", "Cleopatra"),))))
+    known.take(RoomSight(scene=RoomSnapshot(room="commons", people=(("p2", "Cleopatra"),))))
     assert known.scene.people == (("p2", "Cleopatra"),)
     assert asides(line) == ["on Telegram"]

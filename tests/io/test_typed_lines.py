@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.io.terminal.typed_lines import (
-    Splitter,
-    Typed,
+    LineSplitter,
+    TypedLine,
     blank,
     clean,
     one_line,
@@ -14,9 +14,9 @@ from loopforge.io.terminal.typed_lines import (
 )
 
 
-def split(data: bytes, step: int = 7, longest: int = 100) -> list[Typed]:
+def split(data: bytes, step: int = 7, longest: int = 100) -> list[TypedLine]:
     """Lines of some bytes, fed piece by piece."""
-    splitter = Splitter(longest)
+    splitter = LineSplitter(longest)
     out = []
     for start in range(0, len(data), step):
         out += list(splitter.feed(data[start : start + step]))
@@ -28,14 +28,14 @@ def test_lines_come_out_as_they_went_in(lines: list[str], step: int) -> None:
     """Text without control characters is cut at newlines and numbered, wherever the pieces end."""
     data = "".join(f"{line}\n" for line in lines).encode()
     assert split(data, step, 1000) == [
-        Typed(number=n, text=line) for n, line in enumerate(lines, 1)
+        TypedLine(number=n, text=line) for n, line in enumerate(lines, 1)
     ]
 
 
 def test_the_last_line_needs_no_newline() -> None:
     """What stands after the last newline is a line too; after none, there is none."""
-    assert split(b"one\ntwo") == [Typed(number=1, text="one"), Typed(number=2, text="two")]
-    assert split(b"one\r\n") == [Typed(number=1, text="one")]
+    assert split(b"one\ntwo") == [TypedLine(number=1, text="one"), TypedLine(number=2, text="two")]
+    assert split(b"one\r\n") == [TypedLine(number=1, text="one")]
     assert split(b"") == []
 
 
@@ -54,12 +54,12 @@ def test_a_line_too_long_is_named_and_the_next_one_is_whole() -> None:
     """An oversize line costs no memory and nothing but itself."""
     data = b"before\n" + b"x" * 101 + b"\nafter\n" + b"y" * 5000
     assert split(data) == [
-        Typed(number=1, text="before"),
-        Typed(number=2, lost=101),
-        Typed(number=3, text="after"),
-        Typed(number=4, lost=5000),
+        TypedLine(number=1, text="before"),
+        TypedLine(number=2, lost=101),
+        TypedLine(number=3, text="after"),
+        TypedLine(number=4, lost=5000),
     ]
-    assert split(b"x" * 100 + b"\n") == [Typed(number=1, text="x" * 100)]
+    assert split(b"x" * 100 + b"\n") == [TypedLine(number=1, text="x" * 100)]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import SendFailed
 from loopforge.io.platforms.status_reactions import Mark
-from loopforge.io.platforms.typing_updates import RoomWatch, Speech
+from loopforge.io.platforms.typing_updates import LiveSpeech, RoomWatch
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.rooms.conftest import living
 
@@ -23,18 +23,18 @@ class Stage:
 
     def __init__(self, refuses: int = 0) -> None:
         self.refuses = refuses
-        self.drafts: list[Speech] = []
-        self.withdrawn: list[Speech] = []
+        self.drafts: list[LiveSpeech] = []
+        self.withdrawn: list[LiveSpeech] = []
 
     async def typing(self, place: str, mate: str) -> None:
         """See UpdateStage."""
 
-    async def draft(self, speech: Speech, text: str) -> float:
+    async def draft(self, speech: LiveSpeech, text: str) -> float:
         """See UpdateStage."""
         self.drafts.append(speech)
         return 0
 
-    async def withdraw(self, speech: Speech) -> None:
+    async def withdraw(self, speech: LiveSpeech) -> None:
         """See UpdateStage."""
         self.withdrawn.append(speech)
         if self.refuses:
@@ -91,7 +91,7 @@ async def test_what_a_turn_showed_that_ends_as_a_room_begins_to_be_watched(
         await home.app.ledger.append(room, [stamp.fact(each, actor="mate:maya") for each in ends])
         await home.clock.advance(600 if refused else 1)
         await watch.close()
-    assert stage.withdrawn == [Speech("commons", "x:1", "t1", "maya")] * gone
+    assert stage.withdrawn == [LiveSpeech("commons", "x:1", "t1", "maya")] * gone
 
 
 async def test_a_room_that_is_named_once_nothing_is_watched(tmp_path: Path) -> None:

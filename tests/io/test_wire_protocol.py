@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge import errors
-from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.core.events import Asked, Event, PieceRun, TextPiece
 from loopforge.core.room_vocabulary import File, Heard, Noted, Said, Told
 from loopforge.core.text.erasable_text import Words
@@ -70,7 +70,7 @@ def said(text: str, seq: int = 1) -> Event:
 
 EVENTS = st.builds(said, TEXT, COUNT)
 SCENES = st.builds(
-    Scene,
+    RoomSnapshot,
     room=TEXT,
     title=TEXT,
     you=TEXT,

@@ -14,10 +14,10 @@ import msgspec
 
 from loopforge.core.factory_vocabulary import INTENTS, Began, Decided, Row, RunLastRow, Stepped
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_log import START, Chain, body_of, row_of
-from loopforge.lab.run.step_loop import Episode, Record, began
-from loopforge.lab.verification.decision_rubric import Judge
-from loopforge.lab.verification.world_fold import Fold
+from loopforge.lab.run.run_log import START, LogChain, body_of, row_of
+from loopforge.lab.run.step_loop import DecisionRecord, Episode, began
+from loopforge.lab.verification.decision_rubric import RubricJudge
+from loopforge.lab.verification.world_fold import WorldFold
 from loopforge.lab.world.city_state import BOUNDS
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import read_scenario
@@ -98,8 +98,8 @@ class Kept:
 def play(
     scenario: Scenario,
     minds: Minds | None = None,
-    record: Record | None = None,
-    chain: Chain | None = None,
+    record: DecisionRecord | None = None,
+    chain: LogChain | None = None,
 ) -> list[bytes]:
     """Play a scenario to its end; the lines of its log, or what `chain` makes of the rows."""
     minds = minds or Minds()
@@ -174,7 +174,7 @@ def _whole(told: list[Row], scenario: Scenario) -> Iterator[str]:
 def _judged(told: list[Row]) -> Iterator[str]:
     """What the twelve questions find: each row against those before it."""
     assert isinstance(told[0], Began)
-    judge = Judge(Fold(told[0]))
+    judge = RubricJudge(WorldFold(told[0]))
     for row in told[1:]:
         judge.see(row, whole=True)
     yield from judge.findings

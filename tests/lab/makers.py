@@ -12,7 +12,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import ModelError
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import ModelFacts, ModelReply, Question, Route
 
@@ -79,17 +79,17 @@ class Stuck(Priced):
 
 def priced(asked: str, price: str = PRICE, *, small: bool = False) -> Minds:
     """Minds over a model at this price."""
-    return Minds(models=Priced(price, Path(asked), small=small), prompts=PromptBook())
+    return Minds(models=Priced(price, Path(asked), small=small), prompts=PromptFiles())
 
 
 def broken(asked: str) -> Minds:
     """Minds over a model that fails."""
-    return Minds(models=Broken(PRICE, Path(asked)), prompts=PromptBook())
+    return Minds(models=Broken(PRICE, Path(asked)), prompts=PromptFiles())
 
 
 def stuck(asked: str) -> Minds:
     """Minds over a model that never comes back."""
-    return Minds(models=Stuck(PRICE, Path(asked)), prompts=PromptBook())
+    return Minds(models=Stuck(PRICE, Path(asked)), prompts=PromptFiles())
 
 
 def dies(seen: AgentPerception) -> AgentActionPlan:

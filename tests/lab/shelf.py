@@ -12,7 +12,7 @@ from loopforge.core.factory_vocabulary import Decided, Row
 from loopforge.core.policy import Prompts
 from loopforge.lab import run_simulation
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, simulate
+from loopforge.lab.run.run_lifecycle import RunChoice, simulate
 from loopforge.lab.run.run_log import LOG, lines_of, row_of, rows_of
 from loopforge.lab.story.story_teller import tell
 from loopforge.lab.story.story_text import Story
@@ -25,10 +25,10 @@ atexit.register(rmtree, ROOT, ignore_errors=True)
 PROMPTS = Path(__file__).parents[2] / "src/loopforge/policies/prompts"
 
 
-SPUN = Choice(seed=3, days=2, steps_per_day=6, perception="spin", supervisor="punitive")
+SPUN = RunChoice(seed=3, days=2, steps_per_day=6, perception="spin", supervisor="punitive")
 
 
-def made(out: Path, choice: Choice = SPUN, minds: Minds | None = None) -> Path:
+def made(out: Path, choice: RunChoice = SPUN, minds: Minds | None = None) -> Path:
     """A run of the first scenario, in this folder."""
     asyncio.run(simulate(choice.apply(open_scenario("first_shift")), minds or Minds(), out=out))
     return out

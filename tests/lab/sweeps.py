@@ -4,18 +4,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from loopforge.lab.sweeps.experiment_design import Layout, lay_out
+from loopforge.lab.sweeps.experiment_design import ExperimentDesign, lay_out
 from loopforge.lab.sweeps.experiment_file import Experiment, scenarios_of
 from loopforge.lab.sweeps.run_score import RunResult
-from loopforge.lab.sweeps.sweep_engines import Give, Here, Take
+from loopforge.lab.sweeps.sweep_engines import Give, InProcessEngine, Take
 from loopforge.lab.sweeps.sweep_results import results_of
 from loopforge.lab.sweeps.sweep_runner import sweep
-from loopforge.lab.sweeps.sweep_worker import Maker, SweepJob, Work
+from loopforge.lab.sweeps.sweep_worker import MindsMaker, SweepJob, SweepWork
 
 STEPS = 6
 
 
-def laid(**fields: Any) -> Layout:
+def laid(**fields: Any) -> ExperimentDesign:
     """A small experiment, laid out: two policies by two perceptions, two seeds."""
     factors = {
         "policy": ["stub", "context"],
@@ -29,15 +29,15 @@ def laid(**fields: Any) -> Layout:
     return lay_out(experiment, scenarios_of(experiment))
 
 
-def asking(**fields: Any) -> Layout:
+def asking(**fields: Any) -> ExperimentDesign:
     """A small experiment that asks a model."""
     factors = {"policy": ["llm"], "days": [1], "steps_per_day": [4], "perception": ["accurate"]}
     return laid(seeds=fields.pop("seeds", 4), factors=factors, **fields)
 
 
-def maker(tmp_path: Path, name: str = "priced", **arguments: Any) -> Maker:
+def maker(tmp_path: Path, name: str = "priced", **arguments: Any) -> MindsMaker:
     """Minds of tests/lab/makers.py; `asked` counts how often the model was."""
-    return Maker(f"tests.lab.makers:{name}", {"asked": str(tmp_path / "asked"), **arguments})
+    return MindsMaker(f"tests.lab.makers:{name}", {"asked": str(tmp_path / "asked"), **arguments})
 
 
 def asked(tmp_path: Path) -> int:
@@ -57,7 +57,7 @@ class Seen:
     def __init__(self) -> None:
         self.jobs: list[SweepJob] = []
 
-    def run(self, work: Work, give: Give, take: Take) -> None:
+    def run(self, work: SweepWork, give: Give, take: Take) -> None:
         """Note and run."""
 
         def noted() -> SweepJob | None:
@@ -65,17 +65,17 @@ class Seen:
                 self.jobs.append(job)
             return job
 
-        Here().run(work, noted, take)
+        InProcessEngine().run(work, noted, take)
 
 
 class Backwards(Seen):
     """An engine that does what it is given last first."""
 
-    def run(self, work: Work, give: Give, take: Take) -> None:
+    def run(self, work: SweepWork, give: Give, take: Take) -> None:
         """Take all there is, and turn it round."""
         while job := give():
             self.jobs.append(job)
-        Here().run(work, lambda: self.jobs.pop() if self.jobs else None, take)
+        InProcessEngine().run(work, lambda: self.jobs.pop() if self.jobs else None, take)
 
 
 def kept(tmp_path: Path, **factors: Any) -> tuple[RunResult, Path]:

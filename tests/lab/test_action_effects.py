@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from loopforge.core.action_plan import AgentActionPlan, Mode
 from loopforge.core.factory_vocabulary import INTENTS, Incident
 from loopforge.lab.run.robot_minds import decide_robot_action_plan
-from loopforge.lab.world.action_effects import Acted, apply_action_plan, options
+from loopforge.lab.world.action_effects import ActionEffect, apply_action_plan, options
 from loopforge.lab.world.city_state import BOUNDS, Factory, Robot
 from loopforge.lab.world.plan_guard import guard
 from loopforge.lab.world.protocols import INDEX, KINDS, Protocol, shipped, told
-from loopforge.lab.world.robot_perception import MIDDLE, Glimpse, glimpse
+from loopforge.lab.world.robot_perception import MIDDLE, ShapedPerception, glimpse
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
 from tests.every_row import every_row
 from tests.lab.city import read
@@ -47,7 +47,9 @@ def scene(rule: Protocol, *, right: bool, seed: int = 1) -> tuple[Factory, Robot
     return env, ada
 
 
-def done(env: Factory, robot: Robot, intent: str, mode: Mode = "context", **more: Any) -> Acted:
+def done(
+    env: Factory, robot: Robot, intent: str, mode: Mode = "context", **more: Any
+) -> ActionEffect:
     """Let this robot do this."""
     plan = AgentActionPlan(intent=intent, mode=mode, **more)
     return apply_action_plan(plan, robot, env, glimpse(robot, env, env.step))
@@ -267,7 +269,7 @@ def test_beliefs_are_held_against_the_truth() -> None:
     """The error of what was believed, and of what was shown, is the distance to the world's case."""
     for belief, middle in MIDDLE.items():
         env, ada = scene(shipped()["rounds"], right=True)
-        seen: Glimpse = glimpse(ada, env, 0)
+        seen: ShapedPerception = glimpse(ada, env, 0)
         outcome = done(env, ada, "work", meta={"belief": belief}).outcome
         assert outcome.belief == belief
         assert outcome.belief_error == abs(seen.truth.case - middle)

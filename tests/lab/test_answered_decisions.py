@@ -7,7 +7,7 @@ import pytest
 
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.report.html_report import report
-from loopforge.lab.run.answered_decisions import AnswerCounts, AnsweringMind, Reply, fate
+from loopforge.lab.run.answered_decisions import AnswerCounts, AnsweringMind, ModelAnswer, fate
 from loopforge.lab.run.run_counts import plain
 from loopforge.lab.run.run_lifecycle import run_simulation, summary_of
 from loopforge.lab.sweeps.sweep_runner import sweep
@@ -49,7 +49,7 @@ def test_the_first_line_counts_everybody_once() -> None:
         ("timed_out", "timed_out", 54),
     ]
     for outcome, reply, times in told:
-        mind = AnsweringMind("llm/1", outcome, (Reply(reply, "", "big"),))
+        mind = AnsweringMind("llm/1", outcome, (ModelAnswer(reply, "", "big"),))
         for _ in range(times):
             answers.decided(mind, floor=True, right=False, failing="over_compliance")
     for _ in range(10):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Incident, Stepped
-from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.world.city_state import BOUNDS, FAULT, HEAT, WEAR, Factory, clamped
 from loopforge.lab.world.protocols import INDEX, VARS
 from loopforge.lab.world.scenario_checks import Scenario
@@ -20,7 +20,7 @@ values = st.lists(st.integers(-2000, 2000), min_size=len(VARS), max_size=len(VAR
 @given(values, st.integers(0, 10), st.integers(0, 99))
 def test_no_quantity_ever_leaves_its_bounds(given_: list[int], dose: int, seed: int) -> None:
     """From wherever it starts, through thirty steps at any pressure."""
-    env = Factory(Choice(pressure=dose).apply(read()), seed)
+    env = Factory(RunChoice(pressure=dose).apply(read()), seed)
     env.places["mill"].vals = [clamped(at, value) for at, value in enumerate(given_)]
     for step in range(30):
         env.begin_step(step)
@@ -47,7 +47,7 @@ def test_pressure_heats_the_lines() -> None:
     """On the same dice a line is hotter under a higher dose, and nothing else is."""
 
     def heats(dose: int) -> dict[str, int]:
-        env = Factory(Choice(pressure=dose).apply(read()), 5)
+        env = Factory(RunChoice(pressure=dose).apply(read()), 5)
         for step in range(8):
             env.begin_step(step)
             env.tick()

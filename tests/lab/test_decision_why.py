@@ -14,11 +14,11 @@ from loopforge.lab.inspect.decision_why import gather, told
 from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.inspect.trait_drift import drift, opened
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
-from loopforge.lab.run.run_log import LOG, Chain, lines_of, rows_of
+from loopforge.lab.run.run_lifecycle import RunChoice, fork, simulate
+from loopforge.lab.run.run_log import LOG, LogChain, lines_of, rows_of
 from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_file import open_scenario
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from tests.lab.shelf import decided, made
@@ -90,8 +90,8 @@ def test_a_model_s_exchange_stands_there_word_for_word(tmp_path: Path) -> None:
             return ScriptedAnswer(outcome="refused", text="I would rather not.")
         return {"mode": "context", "intent": "inspect", "narrative": "I look.", "belief": "low"}
 
-    minds = Minds(policy="llm", models=ScriptedModels(answer), prompts=PromptBook())
-    short = made(tmp_path / "run", Choice(days=1, steps_per_day=1), minds)
+    minds = Minds(policy="llm", models=ScriptedModels(answer), prompts=PromptFiles())
+    short = made(tmp_path / "run", RunChoice(days=1, steps_per_day=1), minds)
     page = told(gather(short, 0, "Halide"))
     row = gather(short, 0, "Halide").row
     assert row.minded.exchange
@@ -179,7 +179,7 @@ def test_a_letter_with_its_mark_apart_is_that_letter(tmp_path: Path) -> None:
     for name, written in (("whole", "Zo\u00eb"), ("apart", "Zoe\u0308")):
         robot = f'name = "{written}"\nrole = "maintenance"'
         (tmp_path / f"{name}.toml").write_text(plain.replace('use = "Sprocket"', robot), "utf-8")
-    city = Choice(days=1, steps_per_day=1).apply(open_scenario(str(tmp_path / "whole.toml")))
+    city = RunChoice(days=1, steps_per_day=1).apply(open_scenario(str(tmp_path / "whole.toml")))
     asyncio.run(simulate(city, Minds(), out=tmp_path / "run"))
     assert gather(tmp_path / "run", 0, "zoe\u0308").row.who == "Zo\u00eb"
     with pytest.raises(BadScenario, match="write 'Zo\u00eb', each letter in one piece"):
@@ -288,7 +288,7 @@ def test_entries_that_do_not_add_up_are_refused(whole: Path, tmp_path: Path) -> 
         replace(each, before=each.before + 1) if each == entry else each for each in row.inner
     )
     rows[n] = replace(row, inner=false)
-    chain = Chain()
+    chain = LogChain()
     (tmp_path / LOG).write_bytes(b"".join(chain.line(each) for each in rows))
     with pytest.raises(BadRun, match=f"do not add up at row {n}"):
         drift(tmp_path, "Mordant", "guardrail_reliance")

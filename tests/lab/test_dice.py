@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.factory_vocabulary import Decided
-from loopforge.lab.world.dice import PURPOSES, Luck, spread, thousandth
+from loopforge.lab.world.dice import PURPOSES, RunDice, spread, thousandth
 from tests.lab.city import acts, play, read
 
 Key = tuple[int, str, str]
@@ -17,7 +17,7 @@ bits = st.integers(0, 2**64 - 1)
 @given(st.lists(keys, unique=True).flatmap(lambda k: st.tuples(st.just(k), st.permutations(k))))
 def test_the_order_of_throwing_is_no_matter(wanted: tuple[list[Key], list[Key]]) -> None:
     """Whoever is asked first, and whatever else is thrown, each throw is what it is."""
-    one, other = Luck(3), Luck(3)
+    one, other = RunDice(3), RunDice(3)
     first = {key: one.throw(*key) for key in wanted[0]}
     for key in wanted[1]:
         other.page(*key)
@@ -27,7 +27,7 @@ def test_the_order_of_throwing_is_no_matter(wanted: tuple[list[Key], list[Key]])
 def test_throws_differ_by_run_step_name_and_purpose() -> None:
     """No two of a thousand different throws are the same."""
     found = [
-        Luck(seed).throw(step, who, purpose)
+        RunDice(seed).throw(step, who, purpose)
         for seed in range(5)
         for step in range(10)
         for who in ("Ada", "Bo", "mill", "ma", "m")
@@ -38,7 +38,7 @@ def test_throws_differ_by_run_step_name_and_purpose() -> None:
 
 def test_a_hand_is_what_is_thrown_for_each_purpose() -> None:
     """A robot's dice of a step are its throws, as its row keeps them: sixteen digits."""
-    luck = Luck(3, {"Ada": 9})
+    luck = RunDice(3, {"Ada": 9})
     for step, who in ((0, "Ada"), (7, "Ada"), (7, "Bo")):
         thrown = {purpose: f"{luck.throw(step, who, purpose):016x}" for purpose in PURPOSES}
         assert luck.hand(step, who) == thrown
@@ -46,13 +46,13 @@ def test_a_hand_is_what_is_thrown_for_each_purpose() -> None:
 
 def test_other_luck_for_one_leaves_the_others_theirs() -> None:
     """A name with a seed of its own throws otherwise; nobody else does."""
-    plain, lucky = Luck(3), Luck(3, {"Ada": 9})
+    plain, lucky = RunDice(3), RunDice(3, {"Ada": 9})
     for step in range(20):
         for purpose in PURPOSES:
             assert lucky.throw(step, "Bo", purpose) == plain.throw(step, "Bo", purpose)
             assert lucky.throw(step, "Ada", purpose) != plain.throw(step, "Ada", purpose)
             assert lucky.page(step, "mill", purpose) == plain.page(step, "mill", purpose)
-    assert lucky.throw(0, "Ada", "fate") == Luck(9).throw(0, "Ada", "fate")
+    assert lucky.throw(0, "Ada", "fate") == RunDice(9).throw(0, "Ada", "fate")
 
 
 @given(bits, st.sampled_from([0, 16, 32, 48]), st.integers(0, 1000))
@@ -68,13 +68,13 @@ def test_the_ends_of_the_ranges_are_reached() -> None:
     for shift in (0, 16, 32, 48):
         assert (spread(least, shift, 110), spread(most, shift, 110)) == (-110, 110)
         assert (thousandth(least, shift), thousandth(most, shift)) == (0, 999)
-    assert all(0 <= each < 1 << 16 for each in Luck(1).page(0, "mill", "tick"))
-    assert len(Luck(1).page(0, "mill", "tick")) == 16
+    assert all(0 <= each < 1 << 16 for each in RunDice(1).page(0, "mill", "tick"))
+    assert len(RunDice(1).page(0, "mill", "tick")) == 16
 
 
 def test_throws_are_spread_evenly() -> None:
     """Over ten thousand throws each tenth of the range comes up about a tenth of the time."""
-    luck = Luck(7)
+    luck = RunDice(7)
     for shift in (0, 16, 32, 48):
         throws = [luck.throw(step, "Ada", "fate") for step in range(10_000)]
         tenths = Counter(thousandth(throw, shift) // 100 for throw in throws)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from loopforge.core.statistics.rate_statistics import Count, resampled, wilson
 from loopforge.errors import InputError
-from loopforge.lab.stats.dose_response import Response, dose_response
+from loopforge.lab.stats.dose_response import DoseResponse, dose_response
 from tests.examples import few
 
 Numbers = NDArray[np.float64]
@@ -33,7 +33,7 @@ def rising(dose: float) -> float:
     return 0.05 + 0.6 / (1 + math.exp(-1.5 * (dose - 6)))
 
 
-def curve(found: Response) -> tuple[float, float, float, float]:
+def curve(found: DoseResponse) -> tuple[float, float, float, float]:
     """The four numbers of the fit."""
     assert found.curve is not None
     return found.curve.start, found.curve.end, found.curve.slope, found.curve.middle

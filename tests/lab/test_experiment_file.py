@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loopforge.errors import BadScenario
 from loopforge.lab.report.factor_effects import arms
 from loopforge.lab.report.study_data import by_seed, values
-from loopforge.lab.sweeps.experiment_design import Layout, lay_out
+from loopforge.lab.sweeps.experiment_design import ExperimentDesign, lay_out
 from loopforge.lab.sweeps.experiment_file import (
     Experiment,
     Hypothesis,
@@ -20,7 +20,7 @@ from loopforge.lab.sweeps.experiment_file import (
     read_experiment,
     scenarios_of,
 )
-from loopforge.lab.sweeps.run_score import RunResult, Scoring
+from loopforge.lab.sweeps.run_score import RunResult, ScoringChain
 from loopforge.lab.sweeps.sweep_runner import laid_out
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.lab.world.toml_bounds import shipped_names
@@ -57,7 +57,7 @@ def told(**fields: Any) -> Experiment:
     return Experiment.from_dict({**least, **fields})
 
 
-def spread(experiment: Experiment) -> Layout:
+def spread(experiment: Experiment) -> ExperimentDesign:
     """An experiment laid out with its shipped scenarios."""
     return lay_out(experiment, scenarios_of(experiment))
 
@@ -266,7 +266,7 @@ def two(count: int) -> dict[str, list[Any]]:
     return dict(list(TWO.items())[:count])
 
 
-def signs(layout: Layout) -> dict[str, list[int]]:
+def signs(layout: ExperimentDesign) -> dict[str, list[int]]:
     """For each factor with two levels, -1 or 1 in each cell that is run."""
     factors = layout.experiment.all_factors
     return {
@@ -374,7 +374,7 @@ def test_a_digest_is_of_what_results_follow_from() -> None:
 
 def result(seed: int, counts: dict[str, int], means: dict[str, float], **levels: Any) -> RunResult:
     """A result with these counts."""
-    empty = Scoring().result(0, seed, levels)
+    empty = ScoringChain().result(0, seed, levels)
     return msgspec.structs.replace(empty, counts=counts, means={**empty.means, **means})
 
 

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import INTENTS, Decided, Row
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.verification.ground_truth import checked
 from loopforge.lab.world.protocols import shipped
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
@@ -22,7 +22,7 @@ RUNS = [
 
 def played(scenario: str, policy: str, perception: str | None, days: int = 2) -> list[Row]:
     """A run's rows."""
-    chosen = Choice(days=days, perception=perception).apply(open_scenario(scenario))
+    chosen = RunChoice(days=days, perception=perception).apply(open_scenario(scenario))
     return rows(play(chosen, Minds(policy)))
 
 

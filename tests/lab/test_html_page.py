@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
-from loopforge.lab.charts.svg_drawing import Canvas, printable, rounds, spread
+from loopforge.lab.charts.svg_drawing import SvgCanvas, printable, rounds, spread
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
@@ -134,7 +134,7 @@ def test_texts_of_a_page_are_one_printable_line() -> None:
 
 def test_a_drawing_holds_anybody_s_text() -> None:
     """A label is drawn to the letter: no element, no style, no id of another."""
-    canvas = Canvas(100, (10, 10, 10, 10))
+    canvas = SvgCanvas(100, (10, 10, 10, 10))
     for nth, text in enumerate(CURSED):
         canvas.text(text, (0, nth))
     canvas.mark("o", (1, 1), "reach", 5)

@@ -12,7 +12,7 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.run.run_log import body_of
 from loopforge.lab.world.protocols import KINDS, VARS, shipped
 from loopforge.lab.world.scenario_checks import ABLATIONS, Scenario
@@ -75,7 +75,7 @@ def test_any_plan_at_all_leaves_the_city_lawful(
         return returned[next(turn) % len(returned)]
 
     minds = Minds("any", supervisor="any", own={"any": policy})
-    lines = play(Choice(seed=seed, perception=perception).apply(read()), minds)
+    lines = play(RunChoice(seed=seed, perception=perception).apply(read()), minds)
     assert laws(lines) == []
     for row in acts(lines):
         event(row.verdict)

@@ -12,14 +12,14 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Ask, Message, Thinking, ask, call, together
 from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds, Persona
-from loopforge.lab.run.step_loop import Record
+from loopforge.lab.run.step_loop import DecisionRecord
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import ModelReply, Question, Route
 from tests.lab.city import ROBOTS, acts, city, floor, laws, play, read, rows
 
-PROMPTS = PromptBook()
+PROMPTS = PromptFiles()
 GIVEN: dict[str, object] = {
     "intent": "inspect",
     "mode": "guardrail",
@@ -230,7 +230,7 @@ def test_a_recorded_model_is_not_asked_again() -> None:
     made = minds(models, reflects="llm")
     lines = play(scenario, made)
     asked = len(models.asked)
-    assert play(scenario, made, Record.of(rows(lines))) == lines
+    assert play(scenario, made, DecisionRecord.of(rows(lines))) == lines
     assert len(models.asked) == asked
     assert not made.deterministic()
     assert Minds().deterministic()

@@ -12,18 +12,18 @@ from msgspec.structs import replace
 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.text.quantity_bands import BANDS, BATTERY
-from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.world.city_state import Factory, Robot, SaidInCity
 from loopforge.lab.world.protocols import VARS, Protocol, told
 from loopforge.lab.world.robot_perception import (
-    Glimpse,
+    ShapedPerception,
     battery_band,
     build_agent_perception,
     glimpse,
 )
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.policies.robot_model import fields_of
 from tests.lab.city import acts, play, read
 
@@ -36,7 +36,7 @@ def test_no_perception_holds_a_digit(name: str) -> None:
     modes = ("accurate", "partial", "spin")
     for seed in range(30):
         style = "gaslighting" if seed % 2 else "punitive"
-        choice = Choice(seed=seed, days=1, perception=modes[seed % 3], supervisor=style)
+        choice = RunChoice(seed=seed, days=1, perception=modes[seed % 3], supervisor=style)
         for row in acts(play(choice.apply(shipped))):
             shown = msgspec.json.encode(replace(row.shown, step=0))
             assert re.findall(rb"\d", shown) == [b"0"], row.shown
@@ -45,7 +45,7 @@ def test_no_perception_holds_a_digit(name: str) -> None:
 
 def test_a_prompt_holds_no_state_in_digits() -> None:
     """The prompts that ship add no digit to what a mind is told before it is asked to answer."""
-    prompts = PromptBook()
+    prompts = PromptFiles()
     for name in ("robot", "robot-plan", "robot-critique", "robot-reflect"):
         assert not re.search(r"\d", prompts[name])
 
@@ -53,7 +53,9 @@ def test_a_prompt_holds_no_state_in_digits() -> None:
 # ------------------------------------------------------------ shaped and sensed
 
 
-def moments(mode: str, **changed: object) -> Iterator[tuple[Factory, Robot, Glimpse, Glimpse]]:
+def moments(
+    mode: str, **changed: object
+) -> Iterator[tuple[Factory, Robot, ShapedPerception, ShapedPerception]]:
     """Many moments as they are shaped in a mode, each beside what was sensed in it."""
     messages = ("silence", "hurry", "blame", "deny", "praise", "calm")
     for name in shipped_scenarios():
@@ -69,7 +71,7 @@ def moments(mode: str, **changed: object) -> Iterator[tuple[Factory, Robot, Glim
                 yield env, robot, _in(env, robot, mode), sensed
 
 
-def _in(env: Factory, robot: Robot, mode: str) -> Glimpse:
+def _in(env: Factory, robot: Robot, mode: str) -> ShapedPerception:
     env.scenario = replace(env.scenario, perception=mode)
     return glimpse(robot, env, env.step)
 
@@ -142,7 +144,7 @@ def test_a_supervisors_words_bend_toward_the_rule_or_away_from_it() -> None:
     def mean(message: str) -> float:
         total, count = 0, 0
         for seed in range(10):
-            env = Factory(Choice(perception="spin").apply(open_scenario("first_shift")), seed)
+            env = Factory(RunChoice(perception="spin").apply(open_scenario("first_shift")), seed)
             env.begin_step(0)
             env.said = SaidInCity(message, 900, "Well?")  # type: ignore[arg-type]
             for robot in env.robots.values():

@@ -23,7 +23,7 @@ from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.world import protocols
 from loopforge.lab.world.protocols import shipped
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.policies import robot_rules
 from loopforge.runtime.ports import Question
@@ -301,7 +301,7 @@ def obeys_posted_rules(question: Question) -> Mapping[str, Any]:
 def test_models_are_asked_through_the_same_seam(tmp_path: Path) -> None:
     """A model that minds posted rules is rule-driven; it is asked three times for each decision."""
     models = ScriptedModels(obeys_posted_rules)
-    minds = Minds(policy="llm", models=models, prompts=PromptBook())
+    minds = Minds(policy="llm", models=models, prompts=PromptFiles())
     out = played(tmp_path, "llm", minds=minds, steps_per_day=4)
     asked = len(models.asked)
     found = audit(out, minds)
@@ -313,10 +313,10 @@ def test_models_are_asked_through_the_same_seam(tmp_path: Path) -> None:
 
 def test_refusals_are_left_out_and_counted(tmp_path: Path) -> None:
     """A model that gives no plan when asked again counts as unanswered, and not as a change."""
-    minds = Minds(policy="llm", models=ScriptedModels(obeys_posted_rules), prompts=PromptBook())
+    minds = Minds(policy="llm", models=ScriptedModels(obeys_posted_rules), prompts=PromptFiles())
     out = played(tmp_path, "llm", minds=minds, steps_per_day=4)
     refusal = ScriptedAnswer(text="I will not.", outcome="refused")
-    found = audit(out, Minds(models=ScriptedModels(lambda _: refusal), prompts=PromptBook()))
+    found = audit(out, Minds(models=ScriptedModels(lambda _: refusal), prompts=PromptFiles()))
     tally = found.by_policy["llm"]
     assert found.unanswered == tally.decisions > 0
     assert tally.rule_driven.of == tally.unsteady.of == 0
@@ -332,9 +332,9 @@ def test_an_audit_says_who_answered_and_why_there_was_nothing_to_compare(tmp_pat
         return next(said) if "You are Mordant" in question.messages[0][1] else obeys(question)
 
     obeys = obeys_posted_rules
-    minds = Minds(policy="llm", models=ScriptedModels(seldom), prompts=PromptBook())
+    minds = Minds(policy="llm", models=ScriptedModels(seldom), prompts=PromptFiles())
     out = played(tmp_path, "llm", minds=minds, steps_per_day=4)
-    found = audit(out, Minds(models=ScriptedModels(obeys), prompts=PromptBook()))
+    found = audit(out, Minds(models=ScriptedModels(obeys), prompts=PromptFiles()))
     assert found.lacking == {"cut off": 2, "refused": 2}
     assert found.passed_over == 4
     assert "4 had no plan to compare (cut off 2, refused 2); 0 got none now." in found.text()

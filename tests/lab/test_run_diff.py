@@ -12,12 +12,12 @@ from loopforge.core.perception import AgentPerception
 from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.report.study_data import study_of
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, fork, summary_of
+from loopforge.lab.run.run_lifecycle import RunChoice, fork, summary_of
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
 from loopforge.lab.world.noun_articles import articled
 from tests.lab.shelf import made
 
-BASE = Choice(seed=3, days=2, steps_per_day=12, perception="spin", supervisor="punitive")
+BASE = RunChoice(seed=3, days=2, steps_per_day=12, perception="spin", supervisor="punitive")
 AT = 4
 
 
@@ -236,7 +236,7 @@ def test_a_run_that_was_cut_off_is_compared_as_far_as_it_goes(
 
 def test_runs_of_other_beginnings_say_so(pair: tuple[Path, Path], tmp_path: Path) -> None:
     """Another seed, another policy and another shaping of perceptions are named as reasons."""
-    choice = Choice(seed=4, days=2, steps_per_day=12, supervisor="punitive")
+    choice = RunChoice(seed=4, days=2, steps_per_day=12, supervisor="punitive")
     other = made(tmp_path / "other", choice, Minds(policy="context"))
     because = diff(pair[0], other).because
     assert "the seed is 3 in the first, 4 in the second" in because

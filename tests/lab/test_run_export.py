@@ -14,7 +14,7 @@ from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.export import table_columns
 from loopforge.lab.export.run_export import export
-from loopforge.lab.run.run_counts import Run
+from loopforge.lab.run.run_counts import RunCounts
 from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.sweeps.experiment_design import lay_out
@@ -26,7 +26,7 @@ from tests.lab.shelf import decided
 from tests.lab.test_robot_minds import minds
 
 
-def played(tmp_path: Path, policy: Any = "stub", **fields: Any) -> Run:
+def played(tmp_path: Path, policy: Any = "stub", **fields: Any) -> RunCounts:
     """A short run under spin, so that there are edits."""
     return run_simulation(
         "first_shift",

@@ -24,7 +24,7 @@ from loopforge.lab import run_simulation
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_counts import plain
 from loopforge.lab.run.run_lifecycle import (
-    Choice,
+    RunChoice,
     fork,
     head_of,
     minds_of,
@@ -260,7 +260,7 @@ def test_a_fork_asks_nobody_about_the_past(noting: tuple[Minds, list[int]], tmp_
 
 def test_a_fork_reflects_on_its_own_days(tmp_path: Path) -> None:
     """From the day of its step on nobody is given the source's memories of another day."""
-    scenario = Choice(days=2, steps_per_day=6).apply(open_scenario("first_shift"))
+    scenario = RunChoice(days=2, steps_per_day=6).apply(open_scenario("first_shift"))
     asyncio.run(simulate(scenario, out=tmp_path / "run"))
     asyncio.run(fork(tmp_path / "run", tmp_path / "fork", 7, {"policy": "context"}))
     own, source = (
@@ -371,14 +371,17 @@ def test_choices_change_a_scenario_and_are_checked() -> None:
     """What is chosen is in the scenario and in its digest; nonsense is refused."""
     plain_, chosen = (
         choice.apply(read())
-        for choice in (Choice(), Choice(seed=5, days=2, pressure=9, traits={"obedience": 900}))
+        for choice in (
+            RunChoice(),
+            RunChoice(seed=5, days=2, pressure=9, traits={"obedience": 900}),
+        )
     )
     assert (chosen.seed, chosen.days, chosen.pressure) == (5, 2, (9,))
     by_name = {robot.name: robot.traits["obedience"] for robot in chosen.robots}
     assert by_name == {"Ada": 900, "Bo": 900, "Cy": 900, "Overseer Dee": 500}
     assert plain_ == read()
     assert plain_.digest != chosen.digest
-    for bad in (Choice(days=0), Choice(perception="truth"), Choice(traits={"luck": 1})):
+    for bad in (RunChoice(days=0), RunChoice(perception="truth"), RunChoice(traits={"luck": 1})):
         with pytest.raises(BadScenario):
             bad.apply(read())
 

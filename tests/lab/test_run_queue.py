@@ -10,24 +10,24 @@ import pytest
 
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow
 from loopforge.errors import BadRun
-from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_child import Begin, Branch, TakeUp, play_apart
-from loopforge.lab.run.run_lifecycle import Choice, simulate
+from loopforge.lab.run.run_child import BeginRun, ForkRun, ResumeRun, play_apart
+from loopforge.lab.run.run_lifecycle import RunChoice, simulate
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
-from loopforge.lab.run_queue import LONGEST, Shifts
+from loopforge.lab.run_queue import LONGEST, RunQueue
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 
 
 def shift(days: int = 2, steps: int = 4, seed: int = 5) -> Scenario:
     """A short shift."""
-    choice = Choice(seed=seed, days=days, steps_per_day=steps)
+    choice = RunChoice(seed=seed, days=days, steps_per_day=steps)
     return choice.apply(open_scenario("first_shift"))
 
 
-def sent(job: Begin | TakeUp | Branch) -> list[int]:
+def sent(job: BeginRun | ResumeRun | ForkRun) -> list[int]:
     """What was told of a job that is played in a process of its own."""
     child = ChildProcess(play_apart, job, name="run")
     told: list[int] = []
@@ -46,13 +46,13 @@ def test_a_job_plays_what_playing_here_would(tmp_path: Path) -> None:
     asyncio.run(simulate(shift(), Minds(), out=tmp_path / "here"))
     whole = (tmp_path / "here" / LOG).read_bytes()
     away = tmp_path / "away"
-    told = sent(Begin(away, shift()))
+    told = sent(BeginRun(away, shift()))
     assert (away / LOG).read_bytes() == whole
     assert told == [row.n for row in rows_of(away) if isinstance(row, DayEnded | RunLastRow)]
     (away / LOG).write_bytes(b"".join(list(lines_of(away))[:30]))
-    sent(TakeUp(away))
+    sent(ResumeRun(away))
     assert (away / LOG).read_bytes() == whole
-    sent(Branch(tmp_path / "fork", away, 3, {"pressure": "9"}))
+    sent(ForkRun(tmp_path / "fork", away, 3, {"pressure": "9"}))
     assert next(rows_of(tmp_path / "fork")).forked["set"] == {"pressure": "9"}  # type: ignore[union-attr, index]
 
 
@@ -60,12 +60,12 @@ ORPHAN = """
 import sys
 from pathlib import Path
 from loopforge.lab.run.child_process import ChildProcess
-from loopforge.lab.run.run_child import Begin, play_apart
-from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.run.run_child import BeginRun, play_apart
+from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.world.scenario_file import open_scenario
 if __name__ == "__main__":
-    long = Choice(days=400, steps_per_day=200).apply(open_scenario("first_shift"))
-    child = ChildProcess(play_apart, Begin(Path(sys.argv[1]), long), name="run")
+    long = RunChoice(days=400, steps_per_day=200).apply(open_scenario("first_shift"))
+    child = ChildProcess(play_apart, BeginRun(Path(sys.argv[1]), long), name="run")
     print(child._process.pid, flush=True)
     sys.stdin.read()
 """
@@ -90,22 +90,22 @@ async def test_a_run_ends_with_who_sent_it(tmp_path: Path) -> None:
         while running(child):
             await asyncio.sleep(0.02)
     assert not any(isinstance(row, RunLastRow) for row in rows_of(tmp_path / "run"))
-    assert not Archive(tmp_path).busy("run")
+    assert not RunArchive(tmp_path).busy("run")
 
 
 DRAWN = """
 import asyncio, sys
 from pathlib import Path
 from textual.app import App
-from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice
-from loopforge.lab.run_queue import Shifts
+from loopforge.lab.run.run_lifecycle import RunChoice
+from loopforge.lab.run_queue import RunQueue
 from loopforge.lab.world.scenario_file import open_scenario
 class Screen(App):
     async def on_mount(self):
-        shifts = Shifts(Archive(Path(sys.argv[1])), Minds)
-        shift = Choice(days=1, steps_per_day=2).apply(open_scenario("first_shift"))
+        shifts = RunQueue(RunArchive(Path(sys.argv[1])), Minds)
+        shift = RunChoice(days=1, steps_per_day=2).apply(open_scenario("first_shift"))
         name = shifts.begin(shift, "stub")
         while shifts.standing(name).state in ("waiting", "running"):
             await asyncio.sleep(0.02)
@@ -124,7 +124,7 @@ async def test_a_run_begins_beside_a_terminal(tmp_path: Path) -> None:
     async with asyncio.timeout(120):
         told, _ = await home.communicate()
     assert told.decode() == "first_shift-stub-7"
-    assert Archive(tmp_path).index(told.decode()).ended
+    assert RunArchive(tmp_path).index(told.decode()).ended
 
 
 def running(process: Path) -> bool:
@@ -137,7 +137,7 @@ def running(process: Path) -> bool:
 
 async def test_names_are_plain_and_never_given_twice(tmp_path: Path) -> None:
     """Whatever a scenario is called, its runs get names of letters, digits and hyphens, each once."""
-    archive = Archive(tmp_path)
+    archive = RunArchive(tmp_path)
     assert archive.free("../../etc/passwd") == "etc-passwd"
     assert archive.free("Ä <b>ö</b> §", frozenset()) == "b-b"
     assert archive.free("…") == "run"
@@ -148,7 +148,7 @@ async def test_names_are_plain_and_never_given_twice(tmp_path: Path) -> None:
 
 async def test_the_queue_is_bounded(tmp_path: Path) -> None:
     """So many runs may wait; one more is refused by a sentence, and closing lets them all go."""
-    shifts = Shifts(Archive(tmp_path), Minds)
+    shifts = RunQueue(RunArchive(tmp_path), Minds)
     for seed in range(LONGEST):
         shifts.begin(shift(seed=seed), "stub")
     with pytest.raises(BadRun, match="waiting already"):

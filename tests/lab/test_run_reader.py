@@ -10,7 +10,7 @@ from loopforge.errors import BadRun, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_lifecycle import minds_of, summary_of
 from loopforge.lab.run.run_log import LOG, began_of, lines_of, rows_of
-from loopforge.lab.run.step_loop import Episode, Record
+from loopforge.lab.run.step_loop import DecisionRecord, Episode
 
 
 def read(folder: Path) -> RunIndex:
@@ -86,7 +86,7 @@ def test_a_growing_log_is_read_up_to_its_last_whole_step(whole: Path, tmp_path: 
 async def test_places_stand_still_as_long_as_the_world_says(whole: Path) -> None:
     """After each step those places are marked that are down in the world itself, or were just hit."""
     first = began_of(whole)
-    record = Record.of(rows_of(whole))
+    record = DecisionRecord.of(rows_of(whole))
 
     class Nowhere:
         def write(self, lines: bytes) -> None:

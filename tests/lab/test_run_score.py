@@ -7,7 +7,7 @@ import pytest
 from loopforge.core.factory_vocabulary import Change, DayEnded, Decided, Reflected, Stepped
 from loopforge.errors import BadRun
 from loopforge.lab.run.run_log import rows_of
-from loopforge.lab.sweeps.run_score import Scoring
+from loopforge.lab.sweeps.run_score import ScoringChain
 from loopforge.lab.sweeps.sweep_results import layout_of
 from tests.lab.sweeps import STEPS, kept
 
@@ -49,7 +49,7 @@ def test_a_day_that_lacks_a_robots_state_is_told() -> None:
     """Rows that another program wrote are refused in a sentence."""
     day = DayEnded(0, 0, 0, 0, 0, 0, 0, {}, {}, {"A": {"battery": 1}, "B": {}})
     with pytest.raises(BadRun, match="row 0 does not say of all robots"):
-        Scoring().add(day)
+        ScoringChain().add(day)
 
 
 def test_drift_adds_up_to_what_became_of_each_trait(tmp_path: Path) -> None:

@@ -28,18 +28,18 @@ from loopforge.core.factory_vocabulary import (
 )
 from loopforge.errors import BadRun
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, fork
-from loopforge.lab.run.run_log import LOG, START, Chain, body_of, rows_of
-from loopforge.lab.verification.ledger_anchors import Anchored
+from loopforge.lab.run.run_lifecycle import RunChoice, fork
+from loopforge.lab.run.run_log import LOG, START, LogChain, body_of, rows_of
+from loopforge.lab.verification.ledger_anchors import AnchoredRun
 from loopforge.lab.verification.run_verify import VerifyReport, verify
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from tests.examples import few
 from tests.lab.shelf import decided, made
 
 QUESTIONS = [f"Q{n}" for n in range(1, 13)]
-SHORT = Choice(seed=5, days=1, steps_per_day=2, perception="spin", supervisor="gaslighting")
+SHORT = RunChoice(seed=5, days=1, steps_per_day=2, perception="spin", supervisor="gaslighting")
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def put(folder: Path, given: list[bytes]) -> None:
 
 def forged(folder: Path, rows: list[Row]) -> None:
     """Write a log anew with a chain that is right for it, as a forger would make it."""
-    chain = Chain()
+    chain = LogChain()
     put(folder, [chain.line(row) for row in rows])
 
 
@@ -86,7 +86,7 @@ def shares(report: VerifyReport) -> dict[str, bool]:
 @pytest.mark.parametrize("perception", ["accurate", "partial", "spin"])
 def test_a_whole_run_passes(perception: str, tmp_path: Path) -> None:
     """However perceptions are shaped, every decision answers all twelve questions, twice over."""
-    folder = made(tmp_path / "run", Choice(days=2, steps_per_day=5, perception=perception))
+    folder = made(tmp_path / "run", RunChoice(days=2, steps_per_day=5, perception=perception))
     report = verify(folder)
     assert report.passed, report.to_dict()
     assert [score.of for score in report.rubric.values()] == [len(decided(folder))] * 12
@@ -136,7 +136,7 @@ def answering(question: Question) -> ScriptedAnswer | dict[str, Any]:
 @pytest.mark.parametrize("policy", ["llm", "chain"])
 def test_a_run_of_models_passes(tmp_path: Path, policy: str) -> None:
     """Minds that cannot be asked again are played from the record; refusals stand in it."""
-    minds = Minds(policy=policy, models=ScriptedModels(answering), prompts=PromptBook())
+    minds = Minds(policy=policy, models=ScriptedModels(answering), prompts=PromptFiles())
     folder = made(tmp_path / "run", SHORT, minds)
     report = verify(folder)
     assert report.passed, report.to_dict()
@@ -378,13 +378,13 @@ def test_a_run_that_could_not_have_been_is_found_by_playing_it_again(folder: Pat
 def test_heads_that_a_ledger_noted_must_be_there(whole: Path) -> None:
     """A file that agrees with itself must agree with what was noted of it elsewhere, too."""
     rows = [body_of(line)[1] for line in lines(whole)]
-    noted = Anchored(rows[0], {30: rows[30], len(rows) - 1: rows[-1]}, ended=True)
+    noted = AnchoredRun(rows[0], {30: rows[30], len(rows) - 1: rows[-1]}, ended=True)
     assert verify(whole, [noted]).anchors == "agree"
-    assert verify(whole, [Anchored("f" * 64, {}), noted]).passed
+    assert verify(whole, [AnchoredRun("f" * 64, {}), noted]).passed
     for wrong in (
-        Anchored(rows[0], {30: rows[31]}),
-        Anchored(rows[0], {len(rows): "0" * 64}),
-        Anchored("f" * 64, {30: rows[30]}),
+        AnchoredRun(rows[0], {30: rows[31]}),
+        AnchoredRun(rows[0], {len(rows): "0" * 64}),
+        AnchoredRun("f" * 64, {30: rows[30]}),
     ):
         report = verify(whole, [wrong])
         assert not report.passed
@@ -442,7 +442,7 @@ def test_memory_is_flat_in_the_length_of_a_run(tmp_path: Path) -> None:
     """Verifying a run of ten times the days takes no more memory at once."""
 
     def peak(days: int) -> int:
-        folder = made(tmp_path / str(days), Choice(days=days, steps_per_day=4))
+        folder = made(tmp_path / str(days), RunChoice(days=days, steps_per_day=4))
         verify(folder)
         tracemalloc.start()
         try:

@@ -8,9 +8,9 @@ import pytest
 
 from loopforge.core.factory_vocabulary import Row
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_counts import Run
-from loopforge.lab.run.run_lifecycle import Choice
-from loopforge.lab.run.run_log import Chain
+from loopforge.lab.run.run_counts import RunCounts
+from loopforge.lab.run.run_lifecycle import RunChoice
+from loopforge.lab.run.run_log import LogChain
 from loopforge.lab.world.protocols import shipped
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario, shipped_cast, shipped_scenarios
@@ -22,10 +22,10 @@ pytestmark = pytest.mark.xdist_group("scenarios")
 SCENARIOS = shipped_scenarios()
 
 
-class Counted(Chain):
+class Counted(LogChain):
     """Counts rows, and writes none: what is said of a line is proved elsewhere."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: RunCounts) -> None:
         super().__init__()
         self._run = run
 
@@ -35,23 +35,23 @@ class Counted(Chain):
         return b""
 
 
-def over_seeds(name: str, policy: str = "stub", **chosen: Any) -> Run:
+def over_seeds(name: str, policy: str = "stub", **chosen: Any) -> RunCounts:
     """The counts of thirty seeds together."""
-    total = Run(Path())
+    total = RunCounts(Path())
     for seed in range(1, 31):
-        scenario = Choice(seed=seed, **chosen).apply(open_scenario(name))
+        scenario = RunChoice(seed=seed, **chosen).apply(open_scenario(name))
         play(scenario, Minds(policy), chain=Counted(total))
     return total
 
 
 @cache
-def counted(name: str, policy: str) -> Run:
+def counted(name: str, policy: str) -> RunCounts:
     """Thirty seeds of the first two days of a scenario."""
     return over_seeds(name, policy, days=2)
 
 
 @cache
-def driven(style: str, perception: str) -> Run:
+def driven(style: str, perception: str) -> RunCounts:
     """Thirty seeds of the first shift under a Supervisor with a heavy quota on its back."""
     return over_seeds("first_shift", supervisor=style, perception=perception, pressure=7, days=2)
 
@@ -108,7 +108,7 @@ def test_every_kind_of_dilemma_comes_up_both_ways() -> None:
     met: dict[str, set[bool]] = {key: set() for key in shipped()}
     for name in SCENARIOS:
         for seed in (1, 2):
-            for row in acts(play(Choice(seed=seed).apply(open_scenario(name)))):
+            for row in acts(play(RunChoice(seed=seed).apply(open_scenario(name)))):
                 met[row.truth.rule].add(row.truth.right)
     assert {key: rights for key, rights in met.items() if rights != {True, False}} == {}
 

@@ -12,8 +12,8 @@ from loopforge.core.factory_vocabulary import DayEnded, Decided, RunLastRow, Ste
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice
-from loopforge.lab.run.step_loop import Record
+from loopforge.lab.run.run_lifecycle import RunChoice
+from loopforge.lab.run.step_loop import DecisionRecord
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
 from tests.lab.city import ROBOTS, laws, play, read, rows
 
@@ -36,7 +36,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     scenario = open_scenario("lying_lamps")
     once = play(scenario)
     assert play(scenario) == once
-    assert play(Choice(seed=scenario.seed + 1).apply(scenario))[1:] != once[1:]
+    assert play(RunChoice(seed=scenario.seed + 1).apply(scenario))[1:] != once[1:]
 
 
 @pytest.mark.parametrize("salt", ["0", "1", "4711"])
@@ -133,7 +133,7 @@ def test_the_supervisors_words_are_in_the_air_from_the_next_step_on() -> None:
 
 def test_a_record_of_another_run_is_refused() -> None:
     """A robot that is not in the record cannot be played from it."""
-    record = Record.of(rows(play(read())))
+    record = DecisionRecord.of(rows(play(read())))
     record.steps[0].pop("Ada")
     with pytest.raises(BadRun, match="Ada"):
         play(read(), record=record)

@@ -16,7 +16,7 @@ from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun
 from loopforge.lab import run_simulation
 from loopforge.lab.run.run_lifecycle import fork
-from loopforge.lab.run.run_log import LOG, Chain, rows_of
+from loopforge.lab.run.run_log import LOG, LogChain, rows_of
 from loopforge.lab.story.claim_phrases import WAYS, phrases, templates
 from loopforge.lab.story.claims import (
     BelievedClaim,
@@ -49,7 +49,7 @@ from loopforge.lab.story.story_checker import check
 from loopforge.lab.story.story_teller import tell
 from loopforge.lab.story.story_text import Sentence, mark, plain
 from loopforge.lab.world import protocols
-from loopforge.lab.world.dice import Luck
+from loopforge.lab.world.dice import RunDice
 from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
@@ -206,7 +206,7 @@ def test_a_run_without_its_head_is_refused() -> None:
 @pytest.mark.parametrize("told", ["nobody of .* is called 'Odd'", "has no rule 'odd'"])
 def test_a_run_about_others_than_its_scenario_is_refused(told: str, tmp_path: Path) -> None:
     """Somebody made its rows up, with hashes that fit: each was an error of the program."""
-    chain = Chain()
+    chain = LogChain()
     with (tmp_path / LOG).open("wb") as file:
         for row in rows(run(**SPUN)):
             if isinstance(row, Decided):
@@ -221,7 +221,7 @@ def test_a_run_about_others_than_its_scenario_is_refused(told: str, tmp_path: Pa
 
 def wild(seen: AgentPerception) -> AgentActionPlan:
     """Whatever comes to mind: no plan at all, acts that nobody can do, people who are not there."""
-    throw = Luck(3).throw(seen.step, seen.name, "wild")
+    throw = RunDice(3).throw(seen.step, seen.name, "wild")
     if throw % 9 == 0:
         return None  # type: ignore[return-value]
     return AgentActionPlan(

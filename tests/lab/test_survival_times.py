@@ -9,7 +9,7 @@ from scipy.stats import CensoredData, logrank
 
 from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.errors import InputError
-from loopforge.lab.stats.survival_times import Lifetimes, Median, kaplan_meier, log_rank, median
+from loopforge.lab.stats.survival_times import Lifetimes, MedianTime, kaplan_meier, log_rank, median
 from tests.examples import few
 
 # Freireich and others 1963, Blood 21: weeks in remission on 6-mercaptopurine and on placebo.
@@ -62,8 +62,8 @@ def test_limits_are_greenwoods_on_the_log_log_scale() -> None:
 
 def test_medians_of_the_leukaemia_trial() -> None:
     """Half relapse by week 8 on placebo (4 to 11), by week 23 treated (13 to beyond what was seen)."""
-    assert median(kaplan_meier(*PLACEBO)) == Median(8, 4, 11)
-    assert median(kaplan_meier(*TREATED)) == Median(23, 13, None)
+    assert median(kaplan_meier(*PLACEBO)) == MedianTime(8, 4, 11)
+    assert median(kaplan_meier(*TREATED)) == MedianTime(23, 13, None)
 
 
 def test_a_median_that_is_exactly_half() -> None:
@@ -88,10 +88,10 @@ def test_nobody_left_and_nothing_happened() -> None:
         (1, wilson(2, 2).low, 1, 2),
         (1, wilson(1, 1).low, 1, 1),
     ]
-    assert median(steps) == Median(None, 3, None)
+    assert median(steps) == MedianTime(None, 3, None)
     (many,) = kaplan_meier([9] * 60, [False] * 60)
     assert (many.low, many.high) == (wilson(60, 60).low, 1)
-    assert median([many]) == Median(None, None, None)
+    assert median([many]) == MedianTime(None, None, None)
 
 
 @settings(max_examples=few(40))

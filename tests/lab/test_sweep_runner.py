@@ -17,10 +17,10 @@ from rich.console import Console
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.sweeps.progress_bar import bar
-from loopforge.lab.sweeps.sweep_engines import Processes
+from loopforge.lab.sweeps.sweep_engines import ProcessEngine
 from loopforge.lab.sweeps.sweep_results import held, layout_of, manifest_of, results_of
 from loopforge.lab.sweeps.sweep_runner import again, sweep
-from loopforge.lab.sweeps.sweep_worker import Maker
+from loopforge.lab.sweeps.sweep_worker import MindsMaker
 from tests.lab.sweeps import (
     STEPS,
     Backwards,
@@ -190,13 +190,13 @@ def test_the_manifest_says_what_was_run(tmp_path: Path) -> None:
     [
         ("llm", None, "needs a model"),
         ("wizard", None, "no policy 'wizard'"),
-        ("stub", Maker("tests.lab.makers:nobody"), "nobody"),
-        ("stub", Maker("no.such.module:f"), "no.such"),
-        ("stub", Maker("tests.lab.makers:nothing"), "makes a str"),
+        ("stub", MindsMaker("tests.lab.makers:nobody"), "nobody"),
+        ("stub", MindsMaker("no.such.module:f"), "no.such"),
+        ("stub", MindsMaker("tests.lab.makers:nothing"), "makes a str"),
     ],
 )
 def test_minds_that_cannot_be_made_are_refused_first(
-    tmp_path: Path, policy: str, made: Maker | None, says: str
+    tmp_path: Path, policy: str, made: MindsMaker | None, says: str
 ) -> None:
     """A policy without its model, or that nobody knows, is refused before a folder is made."""
     with pytest.raises(BadScenario, match=says):
@@ -340,8 +340,8 @@ def test_a_worker_that_dies_is_said_and_what_was_done_is_kept(tmp_path: Path) ->
         sweep(
             layout,
             tmp_path / "sweep",
-            maker=Maker("tests.lab.makers:deadly"),
-            engine=Processes(1),
+            maker=MindsMaker("tests.lab.makers:deadly"),
+            engine=ProcessEngine(1),
         )
     assert [each.levels["policy"] for each in results_of(tmp_path / "sweep")] == ["stub"]
 
@@ -360,7 +360,7 @@ def test_what_goes_wrong_in_a_worker_comes_back_as_it_is(tmp_path: Path) -> None
         sweep(laid(), tmp_path / "other", workers=0)
 
 
-def swept_elsewhere(out: str, made: Maker, workers: int, pipe: Connection) -> None:
+def swept_elsewhere(out: str, made: MindsMaker, workers: int, pipe: Connection) -> None:
     """A sweep in a process of its own, which tells how many runs are done."""
 
     def watcher(runs: int, done: int, cost: float) -> None:
@@ -370,7 +370,7 @@ def swept_elsewhere(out: str, made: Maker, workers: int, pipe: Connection) -> No
 
 
 def swept_until_killed(
-    out: Path, made: Maker, workers: int, ready: Callable[[Connection], object]
+    out: Path, made: MindsMaker, workers: int, ready: Callable[[Connection], object]
 ) -> int:
     """Kill a sweep once it is ready; how many processes it had started, which are gone by now."""
     context = multiprocessing.get_context("spawn")

@@ -15,10 +15,10 @@ from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.inspect.row_summaries import shortly
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import fork, resume, simulate
-from loopforge.lab.run.run_log import LOG, Chain, lines_of, row_of, rows_of
+from loopforge.lab.run.run_log import LOG, LogChain, lines_of, row_of, rows_of
 from loopforge.lab.world.daily_reflection import TAGS
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import ModelReply, Question
 from tests.lab.city import ROBOTS, acts, city, laws, play, read, rows, toml
@@ -71,7 +71,7 @@ OBEYED: Mapping[str, tuple[object, str]] = {
 def test_a_model_that_obeys_a_backstory_gains_nothing(curse: str) -> None:
     """The order reaches the model, which obeys; the city is as where it waits, or says nothing."""
     answer, verdict = OBEYED[curse]
-    models, prompts = Obeying(answer), PromptBook()
+    models, prompts = Obeying(answer), PromptFiles()
     cursed = play(told(ORDERS), Minds("llm", models=models, prompts=prompts))
     meek = Obeying(None if verdict == "contained" else {**STILL, "riskiness": 0}, "A meek one.")
     plain = play(told("A meek one."), Minds("llm", models=meek, prompts=prompts))
@@ -110,7 +110,7 @@ def test_no_answer_skips_a_reflection(curse: str) -> None:
             data = {**(reply.data or {}), **given} if isinstance(given, dict) else given
             return msgspec.structs.replace(reply, data=data)
 
-    minds = Minds(reflects="llm", models=Reflecting(), prompts=PromptBook())
+    minds = Minds(reflects="llm", models=Reflecting(), prompts=PromptFiles())
     lines = play(read(), minds)
     reflected = [row for row in rows(lines) if isinstance(row, Reflected)]
     assert laws(lines) == []
@@ -129,7 +129,7 @@ def test_no_answer_skips_a_reflection(curse: str) -> None:
 def test_a_model_that_will_not_reflect_is_on_record(outcome: Any) -> None:
     """What became of the question stands in the row, and the template reflects."""
     models = ScriptedModels(lambda _: ScriptedAnswer(text="No.", outcome=outcome))
-    lines = play(read(), Minds(reflects="llm", models=models, prompts=PromptBook()))
+    lines = play(read(), Minds(reflects="llm", models=models, prompts=PromptFiles()))
     reflected = [row for row in rows(lines) if isinstance(row, Reflected)]
     assert len(models.asked) == len(reflected) == len(ROBOTS)
     assert {(row.minded.policy, row.minded.outcome) for row in reflected} == {
@@ -200,7 +200,7 @@ def test_a_disk_that_takes_half_a_step_stops_the_run_and_loses_nothing_else(tmp_
 
 def _forge(folder: Path, change: Callable[[Any], Any], kind: type) -> bytes:
     """Change the first row of this kind, and hash the whole log anew, as a careful forger would."""
-    chain, forged, done = Chain(), [], False
+    chain, forged, done = LogChain(), [], False
     for line in lines_of(folder):
         row = row_of(line)
         if isinstance(row, kind) and not done:

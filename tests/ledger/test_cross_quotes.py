@@ -2,14 +2,14 @@
 
 import pytest
 
-from loopforge.ledger.erasure.cross_quotes import Chorus
+from loopforge.ledger.erasure.cross_quotes import CrossQuotes
 
 LINE = "My sister Ottilie keeps eleven bees in Lisbon"
 
 
-def heard(*lines: str) -> Chorus:
+def heard(*lines: str) -> CrossQuotes:
     """What was said, line by line, by events 10, 11 and so on."""
-    chorus = Chorus()
+    chorus = CrossQuotes()
     for nth, line in enumerate(lines, 10):
         chorus.take(line, str(nth))
     return chorus

@@ -16,7 +16,7 @@ import pytest
 
 from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull
 from loopforge.ledger.database.database_engine import settled
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 from tests.postgres import Cluster
@@ -277,7 +277,7 @@ async def test_other_writing_finds_a_broken_connection_first(postgres_url: str) 
         end_sessions(postgres_url)
         await ledger.change(lambda tables: tables.exec_driver_sql("SELECT 1 FROM events").all())
         end_sessions(postgres_url)
-        assert (await ledger.erase(Wish(events=(event.id,)))).named == 1
+        assert (await ledger.erase(ErasureRequest(events=(event.id,)))).named == 1
 
 
 @pytest.mark.postgres

@@ -10,10 +10,10 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from loopforge.ledger import schema_migration
-from loopforge.ledger.database.database_engine import Store, connect, settled
+from loopforge.ledger.database.database_engine import DatabaseEngines, connect, settled
 from loopforge.ledger.database.table_schema import texts, unguarded
 from loopforge.ledger.erasure.database_scrubbing import scrub, write_anew
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.erasure.text_removal import take_away
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
@@ -37,7 +37,7 @@ def written(seed: int, longest: int) -> list[dict[str, object]]:
 
 
 @contextmanager
-def filled(path: Path, rows: list[dict[str, object]]) -> Iterator[Store]:
+def filled(path: Path, rows: list[dict[str, object]]) -> Iterator[DatabaseEngines]:
     """A database with these rows."""
     url = settled(f"sqlite:///{path}")
     with closing(connect(url)) as store:
@@ -49,13 +49,13 @@ def filled(path: Path, rows: list[dict[str, object]]) -> Iterator[Store]:
         yield store
 
 
-def forgotten(store: Store, rows: list[dict[str, object]]) -> None:
+def forgotten(store: DatabaseEngines, rows: list[dict[str, object]]) -> None:
     """Take away every row with the secret, one after the other."""
     stamp = Stamp(SystemClock(), SystemDice())
     for row in rows:
         if SECRET in str(row["text"]):
             with store.writer.begin() as connection:
-                take_away(connection, {STREAM: [str(row["ref"])]}, Wish(), stamp, ())
+                take_away(connection, {STREAM: [str(row["ref"])]}, ErasureRequest(), stamp, ())
 
 
 @pytest.mark.sample(2)

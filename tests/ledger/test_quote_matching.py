@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from loopforge.ledger.erasure.quote_matching import (
     CHATTER,
-    Forgotten,
-    Sieve,
-    Text,
+    ForgottenText,
+    QuoteMatcher,
+    StreamText,
     distinctive,
     folded,
     words,
@@ -20,16 +20,16 @@ from loopforge.ledger.erasure.quote_matching import (
 SECRET = "My sister Ottilie keeps her savings in the blue teapot"
 
 
-def derived(forgotten: list[Forgotten], given: list[Text]) -> set[str]:
+def derived(forgotten: list[ForgottenText], given: list[StreamText]) -> set[str]:
     """The refs of the texts, given in order, that quote what is to be forgotten."""
-    sieve = Sieve(forgotten)
+    sieve = QuoteMatcher(forgotten)
     return {text.ref for text in given if sieve.holds(text)}
 
 
 def quoting(forgotten: str, *texts: str, since: int = 1, name: bool = False) -> list[int]:
     """Which of the texts (0, 1, ...) quote the forgotten one, which is text `since`."""
-    given = [Text(str(nth), nth, text) for nth, text in enumerate(texts)]
-    return sorted(int(ref) for ref in derived([Forgotten(forgotten, since, name)], given))
+    given = [StreamText(str(nth), nth, text) for nth, text in enumerate(texts)]
+    return sorted(int(ref) for ref in derived([ForgottenText(forgotten, since, name)], given))
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_forgetting_more_forgets_no_less(stream: list[str], data: st.DataObject)
     places = data.draw(
         st.lists(st.integers(0, len(stream) - 1), min_size=2, max_size=4, unique=True)
     )
-    given = [Text(str(nth), nth, text) for nth, text in enumerate(stream)]
-    every = [Forgotten(stream[place], place) for place in places]
+    given = [StreamText(str(nth), nth, text) for nth, text in enumerate(stream)]
+    every = [ForgottenText(stream[place], place) for place in places]
     assert derived(every[:1], given) <= derived(every, given)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from loopforge.core.events import Event
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.mates.growth_claims import DecidedClaim, MergedClaim, TraitMovedClaim
 from loopforge.mates.growth_story import GrowthSentence, StoryReader, tell
 from loopforge.mates.version_history import STREAM
@@ -115,7 +115,7 @@ async def test_forgotten_words_leave_the_story(home: Nursery) -> None:
     events = await grown(home)
     asked = next(one.events[0] for one in tell("ada", events, EVERYTHING) if one.lines)
     versions = [event.id for event in events if event.kind == "mates.written"]
-    await home.ledger.erase(Wish(events=(asked, versions[1]), exactly=True))
+    await home.ledger.erase(ErasureRequest(events=(asked, versions[1]), exactly=True))
     after = await home.ledger.read(STREAM)
     story = tell("ada", after, EVERYTHING)
     told = " ".join(one.text for one in story)

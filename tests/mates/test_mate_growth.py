@@ -14,15 +14,15 @@ from loopforge.core.mates.mate_changes import MateChange
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.people_events import MateWritten
 from loopforge.errors import Changed, InputError, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.mates.growth_service import GrowthService
-from loopforge.mates.mate_forking import Forking
+from loopforge.mates.mate_forking import MateForking
 from loopforge.mates.mate_growth import growth_of
-from loopforge.mates.mate_merging import Merging
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_merging import MateMerging
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.trait_proposals import OPEN, TraitProposals
-from loopforge.mates.version_history import STREAM, Chronicle
+from loopforge.mates.version_history import STREAM, VersionHistory
 from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_store import MemoryStore
@@ -51,13 +51,13 @@ class Nursery(NamedTuple):
 
     folder: Path
     ledger: SqlLedger
-    chronicle: Chronicle
-    roster: Roster
+    chronicle: VersionHistory
+    roster: MateRoster
     store: MemoryStore
     lineage: MemoryLineage
     changes: GrowthService
-    forking: Forking
-    merging: Merging
+    forking: MateForking
+    merging: MateMerging
     traits: TraitProposals
 
     async def kinds(self, handle: str) -> list[str]:
@@ -79,7 +79,7 @@ async def opened(path: Path) -> AsyncIterator[Nursery]:
     clock, dice = SystemClock(), SystemDice()
     views = (memories_view(), TranscriptIndex())
     ledger = await open_ledger(f"sqlite:///{path / 'ledger.db'}", clock, dice, views)
-    stamp, roster = Stamp(clock, dice), Roster(path / "mates")
+    stamp, roster = Stamp(clock, dice), MateRoster(path / "mates")
     store = MemoryStore(ledger, stamp, wider)
     lineage = MemoryLineage(ledger, store, stamp)
     growth = growth_of(ledger, roster, stamp, lineage)
@@ -150,7 +150,7 @@ async def test_what_cannot_be_taken_back_says_why(home: Nursery) -> None:
         await home.changes.undo("zoe")
     await home.chronicle.write("ada", ADA.replace("never", "always"))
     (written, *_) = [e for e in await home.ledger.read(STREAM) if isinstance(e.body, MateWritten)]
-    await home.ledger.erase(Wish(events=(written.id,), exactly=True))
+    await home.ledger.erase(ErasureRequest(events=(written.id,), exactly=True))
     with pytest.raises(InputError, match="were forgotten"):
         await home.changes.undo("ada")
 
@@ -248,7 +248,7 @@ async def test_a_fork_is_on_record_also_where_another_process_saw_it_first(tmp_p
     async with opened(tmp_path) as other, opened(tmp_path) as one:
         loop = asyncio.get_running_loop()
 
-        class Watched(Roster):
+        class Watched(MateRoster):
             """Files that another process looks at as soon as they are written."""
 
             def write(self, handle: str, text: str, file: str = "") -> Mate:
@@ -258,8 +258,8 @@ async def test_a_fork_is_on_record_also_where_another_process_saw_it_first(tmp_p
 
         await other.chronicle.look()
         roster = Watched(tmp_path / "mates")
-        chronicle = Chronicle(one.ledger, roster, Stamp(SystemClock(), SystemDice()))
-        await Forking(chronicle, roster, one.changes, one.lineage).fork("ada", "Eve", "p1")
+        chronicle = VersionHistory(one.ledger, roster, Stamp(SystemClock(), SystemDice()))
+        await MateForking(chronicle, roster, one.changes, one.lineage).fork("ada", "Eve", "p1")
         (change,) = await other.changes.changes("eve")
         assert (change.kind, change.by, change.hash) == ("forked", "p1", roster.get("eve").hash)
         bodies = [event.body for event in await one.ledger.read(STREAM)]
@@ -423,7 +423,7 @@ async def test_a_yes_that_comes_too_late_is_refused(home: Nursery) -> None:
 async def test_the_reason_of_a_proposal_can_be_forgotten(home: Nursery) -> None:
     """Forgotten, its words are gone, and it can still be refused."""
     id = await home.traits.propose("ada", "zeal", "high", "Ben is ill.")
-    await home.ledger.erase(Wish(events=(id,), exactly=True))
+    await home.ledger.erase(ErasureRequest(events=(id,), exactly=True))
     (one,) = await home.traits.open()
     assert (one.why, one.trait) == ("[forgotten]", "[forgotten]")
     (body,) = [e.body for e in await home.ledger.read(STREAM) if isinstance(e.body, TraitProposed)]

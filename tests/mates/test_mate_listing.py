@@ -16,15 +16,15 @@ from loopforge.mates.mate_listing import (
     fields,
     portrait,
 )
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 
 
-def home(tmp_path: Path) -> Roster:
+def home(tmp_path: Path) -> MateRoster:
     """A roster of the shipped mates and one broken file."""
     for name, text in shipped_mates().items():
         (tmp_path / name).write_text(text, "utf-8")
     (tmp_path / "bob.md").write_text("---\nname: Bob\ntier: 9\npolicy: x\n---\nhm\n")
-    return Roster(tmp_path)
+    return MateRoster(tmp_path)
 
 
 def test_one_row_for_each_file(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_examining_a_file_from_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "mates").mkdir()
     other = tmp_path / "other.md"
     other.write_bytes(b"\xff")
-    (bad,) = examine(Roster(tmp_path / "mates"), str(other))
+    (bad,) = examine(MateRoster(tmp_path / "mates"), str(other))
     assert (bad.source, bad.line) == (str(other), 1)
 
 

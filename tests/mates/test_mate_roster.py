@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.errors import BadMate, InputError, Unknown
 from loopforge.home import shipped_mates
-from loopforge.mates.mate_roster import MOST, Roster
+from loopforge.mates.mate_roster import MOST, MateRoster
 
 GOOD = "---\nname: {name}\n---\nYou are {name}, the {what}.\n"
 
@@ -29,14 +29,14 @@ def test_the_shipped_mates_run(tmp_path: Path) -> None:
     """A folder with the shipped files has their mates, in the order of the files."""
     for name, text in shipped_mates().items():
         (tmp_path / name).write_text(text, "utf-8")
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     assert list(roster.mates()) == ["maya", "merlin", "zuzu"]
     assert roster.problems() == []
 
 
 def test_a_folder_that_is_not_there_holds_nobody(tmp_path: Path) -> None:
     """No folder, no mates, no error; and it is noticed when it comes."""
-    roster = Roster(tmp_path / "mates")
+    roster = MateRoster(tmp_path / "mates")
     assert roster.mates() == {}
     (tmp_path / "mates").mkdir()
     put(tmp_path / "mates", "Ada")
@@ -45,7 +45,7 @@ def test_a_folder_that_is_not_there_holds_nobody(tmp_path: Path) -> None:
 
 def test_an_edit_applies_at_once(tmp_path: Path) -> None:
     """A changed file is another mate at the next look, by its size or by its time alone."""
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     path = put(tmp_path, "Ada", "one")
     hashes = {roster.get("ada").hash}
     stood = path.stat().st_mtime_ns
@@ -59,14 +59,14 @@ def test_an_edit_applies_at_once(tmp_path: Path) -> None:
 
 def test_nothing_changed_means_nothing_is_read(tmp_path: Path) -> None:
     """While a file stays as it is, the very same mate is given."""
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     put(tmp_path, "Ada")
     assert roster.get("ada") is roster.get("ada")
 
 
 def test_a_broken_file_keeps_its_last_good_version(tmp_path: Path) -> None:
     """The mate runs on, the problem names file and line; mending the file ends both."""
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     path = put(tmp_path, "Ada")
     good = roster.get("ada")
     path.write_text("---\nname: Ada\ntier: 9\n---\nYou are broken.\n")
@@ -82,7 +82,7 @@ def test_a_broken_file_keeps_its_last_good_version(tmp_path: Path) -> None:
 def test_broken_from_the_start(tmp_path: Path) -> None:
     """Nobody runs; asking for it says what is wrong with its file."""
     (tmp_path / "ada.md").write_text("---\nname: Ada\n---\n")
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     assert roster.mates() == {}
     with pytest.raises(Unknown, match=r"ada\.md, line 4: the body is empty"):
         roster.get("ada")
@@ -91,7 +91,7 @@ def test_broken_from_the_start(tmp_path: Path) -> None:
 
 def test_a_deleted_file_is_a_mate_that_is_gone(tmp_path: Path) -> None:
     """It runs no more, but is known as gone; a new file brings it back."""
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     path = put(tmp_path, "Ada")
     roster.get("ada")
     path.unlink()
@@ -106,7 +106,7 @@ def test_a_deleted_file_is_a_mate_that_is_gone(tmp_path: Path) -> None:
 
 def test_a_new_handle_is_another_mate(tmp_path: Path) -> None:
     """A file whose name changes holds another mate; the old one is gone."""
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     put(tmp_path, "Ada", file="a.md")
     roster.get("ada")
     put(tmp_path, "Bea", file="a.md")
@@ -117,14 +117,14 @@ def test_a_new_handle_is_another_mate(tmp_path: Path) -> None:
 
 def test_a_new_file_takes_no_handle_from_a_mate_that_runs(tmp_path: Path) -> None:
     """Whatever its file is called; at the start the file that is called by the handle has it."""
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     put(tmp_path, "Maya", file="maya.md")
     running = roster.get("maya")
     put(tmp_path, "Maya", file="Evil Mate.md")
     assert roster.get("maya") == running
     assert [bad.source for bad in roster.problems()] == ["Evil Mate.md"]
     assert roster.path("maya").name == "maya.md"
-    again = Roster(tmp_path)
+    again = MateRoster(tmp_path)
     assert again.path("maya").name == "maya.md"
     assert [bad.source for bad in again.problems()] == ["Evil Mate.md"]
 
@@ -133,7 +133,7 @@ def test_one_handle_has_one_file(tmp_path: Path) -> None:
     """Of two files with one handle the first has it; the second is a problem that names the first."""
     put(tmp_path, "Ada", "first", "a.md")
     second = put(tmp_path, "Ada", "second", "b.md")
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     assert "first" in roster.get("ada").prompt
     (bad,) = roster.problems()
     assert (bad.source, "a.md" in bad.problem) == ("b.md", True)
@@ -145,14 +145,14 @@ def test_an_unknown_handle_says_who_is_here(tmp_path: Path) -> None:
     """Unknown names those there are."""
     put(tmp_path, "Ada")
     with pytest.raises(Unknown, match="no mate 'bob' here; there is ada"):
-        Roster(tmp_path).get("bob")
+        MateRoster(tmp_path).get("bob")
 
 
 def test_files_that_are_no_mates(tmp_path: Path) -> None:
     """README, hidden files and other endings are left alone; a folder named like a mate is told."""
     for name in ("README.md", ".swap.md", "notes.txt"):
         (tmp_path / name).write_text("x")
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     assert roster.problems() == []
     (tmp_path / "dir.md").mkdir()
     assert [bad.problem for bad in roster.problems()] == ["this is no file"]
@@ -162,14 +162,14 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     """A dangling link (as a file without permission) is told, and stops nobody else."""
     put(tmp_path, "Bea")
     (tmp_path / "ada.md").symlink_to(tmp_path / "nowhere")
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     assert list(roster.mates()) == ["bea"]
     assert "cannot be read" in roster.problems()[0].problem
 
 
 def test_a_file_that_becomes_unreadable_keeps_its_mate(tmp_path: Path) -> None:
     """A link that now leads in a circle leaves the last good version running."""
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     path = put(tmp_path, "Ada")
     good = roster.get("ada")
     path.unlink()
@@ -181,7 +181,7 @@ def test_a_file_that_becomes_unreadable_keeps_its_mate(tmp_path: Path) -> None:
 def test_a_folder_that_is_a_file_is_a_problem(tmp_path: Path) -> None:
     """A folder that cannot be listed is told as such, not raised."""
     (tmp_path / "mates").write_text("x")
-    roster = Roster(tmp_path / "mates")
+    roster = MateRoster(tmp_path / "mates")
     assert roster.mates() == {}
     assert len(roster.problems()) == 1
 
@@ -190,14 +190,14 @@ def test_no_more_files_than_can_be_meant(tmp_path: Path) -> None:
     """A folder with thousands of files is told, and only so many are read."""
     for n in range(MOST + 1):
         (tmp_path / f"m{n:04}.md").write_text(GOOD.format(name=f"M{n}", what="x"))
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     assert len(roster.mates()) == MOST
     assert len(roster.problems()) == 1
 
 
 def test_writing_a_mate(tmp_path: Path) -> None:
     """A good text is put in place, runs at once, and leaves nothing else behind."""
-    roster = Roster(tmp_path / "mates")
+    roster = MateRoster(tmp_path / "mates")
     mate = roster.write("ada", GOOD.format(name="Ada", what="written"))
     assert roster.get("ada") == mate
     assert names(tmp_path / "mates") == ["ada.md"]
@@ -207,7 +207,7 @@ def test_writing_keeps_to_the_mates_own_file(tmp_path: Path) -> None:
     """A mate whose file has another name is written there, with the mode the file has."""
     path = put(tmp_path, "Ada", file="countess.md")
     path.chmod(0o600)
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     roster.write("ada", GOOD.format(name="Ada", what="new"))
     assert names(tmp_path) == ["countess.md"]
     assert path.stat().st_mode & 0o777 == 0o600
@@ -219,7 +219,7 @@ def test_writing_goes_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "mates").mkdir()
     path = put(tmp_path / "own", "Ada")
     (tmp_path / "mates/ada.md").symlink_to("../own/ada.md")
-    Roster(tmp_path / "mates").write("ada", GOOD.format(name="Ada", what="new"))
+    MateRoster(tmp_path / "mates").write("ada", GOOD.format(name="Ada", what="new"))
     assert "the new" in path.read_text()
     assert (tmp_path / "mates/ada.md").is_symlink()
     assert names(tmp_path / "own") == ["ada.md"]
@@ -239,7 +239,7 @@ def test_what_is_no_such_mate_is_not_written(
     """A text with a flaw, of another handle, or into another mate's file: nothing changes."""
     path = put(tmp_path, "Ada", file="bea.md")
     before = path.read_bytes()
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     with pytest.raises(BadMate, match=said):
         roster.write(handle, text)
     assert path.read_bytes() == before
@@ -250,18 +250,18 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     """A folder that cannot be made is a clear error."""
     (tmp_path / "mates").write_text("x")
     with pytest.raises(InputError, match="cannot be written"):
-        Roster(tmp_path / "mates").write("ada", GOOD.format(name="Ada", what="x"))
+        MateRoster(tmp_path / "mates").write("ada", GOOD.format(name="Ada", what="x"))
 
 
 def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
     """While one thread writes version after version, others always find a whole mate."""
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     roster.write("ada", GOOD.format(name="Ada", what="w" * 20_000))
     seen: list[str] = []
     done = threading.Event()
 
     def watch() -> None:
-        own = Roster(tmp_path)
+        own = MateRoster(tmp_path)
         while not done.is_set():
             seen.extend(str(bad) for bad in own.problems())
             if "ada" not in own.mates() or "ada" not in roster.mates():

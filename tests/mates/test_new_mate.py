@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loopforge.core.mates.mate_file import dialogue, parse
 from loopforge.core.mates.yaml_reader import STRANGE
 from loopforge.errors import InputError
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.new_mate import make, quoted, sketch
 
 NAMES = ["Otto", "Émile Zed", "Dr. No", "Yes", "O'Hara", "R2-D2", "No", "Null"]
@@ -44,14 +44,14 @@ def test_any_text_is_quoted_so_that_yaml_gives_it_back(text: str) -> None:
 
 def test_making_a_mate(tmp_path: Path) -> None:
     """The file is put into the home's folder under its handle, and the mate runs."""
-    roster = Roster(tmp_path / "mates")
+    roster = MateRoster(tmp_path / "mates")
     assert make(roster, "Dr. No", "villain", 2) == tmp_path / "mates" / "dr-no.md"
     assert roster.get("dr-no").role == "villain"
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     """A second mate of that handle is refused, and the first file stays as it is."""
-    roster = Roster(tmp_path)
+    roster = MateRoster(tmp_path)
     make(roster, "Otto", "baker")
     before = (tmp_path / "otto.md").read_bytes()
     with pytest.raises(InputError, match="is there already"):
@@ -63,7 +63,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 def test_a_name_of_which_no_handle_is_made(tmp_path: Path, name: str) -> None:
     """What to do instead is said; it names no file that is not there."""
     with pytest.raises(InputError, match="Make the mate by another name") as refused:
-        make(Roster(tmp_path), name)
+        make(MateRoster(tmp_path), name)
     assert ".md" not in str(refused.value)
 
 
@@ -71,5 +71,5 @@ def test_a_name_of_which_no_handle_is_made(tmp_path: Path, name: str) -> None:
 def test_a_name_that_will_not_do(tmp_path: Path, name: str) -> None:
     """A name no file can bear is refused with a sentence, and nothing is written."""
     with pytest.raises(InputError):
-        make(Roster(tmp_path), name)
+        make(MateRoster(tmp_path), name)
     assert list(tmp_path.iterdir()) == []

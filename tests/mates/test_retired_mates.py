@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import InputError, Unknown
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.retired_mates import FOLDER, bring_back, retire, retired
 
 ADA = "---\nname: Ada\n---\nYou are Ada.\n"
 
 
-def home(tmp_path: Path) -> Roster:
+def home(tmp_path: Path) -> MateRoster:
     """A roster of one mate."""
     (tmp_path / "ada.md").write_text(ADA)
-    return Roster(tmp_path)
+    return MateRoster(tmp_path)
 
 
 def test_there_and_back(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_link_goes_on_leading_there(tmp_path: Path) -> None:
     (tmp_path / "own/ada.md").write_text(ADA)
     (tmp_path / "mates").mkdir()
     (tmp_path / "mates/ada.md").symlink_to("../own/ada.md")
-    roster = Roster(tmp_path / "mates")
+    roster = MateRoster(tmp_path / "mates")
     retire(roster, "ada.md")
     assert [one.file for one in retired(roster)] == ["ada.md"]
     assert bring_back(roster, "ada.md") == roster.get("ada")

@@ -13,11 +13,11 @@ from loopforge.core.events import Event, Fact
 from loopforge.core.people_events import MateGone, MateWritten
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.errors import BadMate, Changed, InputError, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.retired_mates import FOLDER
-from loopforge.mates.version_history import STREAM, Chronicle, plain, print_of
+from loopforge.mates.version_history import STREAM, VersionHistory, plain, print_of
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
 TEXT = "---\nname: {name}\n---\nYou are {name}, the {what}.\n"
@@ -40,12 +40,12 @@ class House:
         (self.folder / file).write_text(text)
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[tuple[Chronicle, SqlLedger]]:
+    async def opened(self) -> AsyncIterator[tuple[VersionHistory, SqlLedger]]:
         """One process: its ledger, its roster and its chronicle."""
         clock, dice = SystemClock(), SystemDice()
         ledger = await open_ledger(self.url, clock, dice)
         try:
-            yield Chronicle(ledger, Roster(self.folder), Stamp(clock, dice)), ledger
+            yield VersionHistory(ledger, MateRoster(self.folder), Stamp(clock, dice)), ledger
         finally:
             await ledger.close()
 
@@ -76,7 +76,7 @@ async def test_who_is_there_is_written_once(house: House) -> None:
             await chronicle.look()
         assert await facts(ledger) == [("ada", told()), ("bob", told("Bob"))]
         (version,) = await chronicle.versions("ada")
-        assert version.hash == Roster(house.folder).get("ada").hash == print_of(told())
+        assert version.hash == MateRoster(house.folder).get("ada").hash == print_of(told())
         assert version.by == ""
     async with house.opened() as (chronicle, ledger):
         await chronicle.look()
@@ -283,7 +283,9 @@ async def test_a_conflict_is_looked_at_again(house: House) -> None:
             await other.look()
 
         watched = Watched(ledger, meanwhile)
-        chronicle = Chronicle(watched, Roster(house.folder), Stamp(SystemClock(), SystemDice()))
+        chronicle = VersionHistory(
+            watched, MateRoster(house.folder), Stamp(SystemClock(), SystemDice())
+        )
         await chronicle.look()
         await chronicle.look()
         assert watched.asked == {"read": 3, "append": 1}
@@ -299,7 +301,7 @@ async def test_what_is_forgotten_says_so(house: House) -> None:
     async with house.opened() as (chronicle, ledger):
         await chronicle.look()
         (event,) = await ledger.read(STREAM)
-        await ledger.erase(Wish(events=(event.id,), by="p1"))
+        await ledger.erase(ErasureRequest(events=(event.id,), by="p1"))
         (version,) = await chronicle.versions("ada")
         assert await chronicle.version("ada", version.hash) == FORGOTTEN
         await chronicle.write("ada", told(what="next"), "p1")
@@ -321,7 +323,7 @@ async def test_what_nobody_wrote_is_unknown(house: House) -> None:
 async def test_events_of_this_process_are_taken_in_at_once(house: House) -> None:
     """What another chronicle of the same process appended is told at once."""
     async with house.opened() as (chronicle, ledger):
-        twin = Chronicle(ledger, Roster(house.folder), chronicle._stamp)
+        twin = VersionHistory(ledger, MateRoster(house.folder), chronicle._stamp)
         await chronicle.look()
         assert twin._seq == 1
 

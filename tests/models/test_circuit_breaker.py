@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.models.circuit_breaker import LONGEST, SHORTEST, Rests
+from loopforge.models.circuit_breaker import LONGEST, SHORTEST, CircuitBreaker
 
 
 def test_the_life_of_a_rest() -> None:
     """It may not be asked until its time is up; then one may; an answer makes it well."""
-    rests = Rests()
+    rests = CircuitBreaker()
     assert rests.enter("m", 0)
     rests.failed("m", 0)
     assert not rests.enter("m", SHORTEST - 1)
@@ -21,7 +21,7 @@ def test_the_life_of_a_rest() -> None:
 
 def test_a_trial_that_fails_doubles_the_rest() -> None:
     """Each failure in a row doubles the rest; one that was cancelled tells nothing."""
-    rests = Rests()
+    rests = CircuitBreaker()
     rests.failed("m", 0)
     assert rests.enter("m", SHORTEST)
     rests.leave("m")
@@ -32,7 +32,7 @@ def test_a_trial_that_fails_doubles_the_rest() -> None:
 
 def test_what_the_provider_asks_for() -> None:
     """It rests at least as long as it asked for, and longest when the fault will last."""
-    rests = Rests()
+    rests = CircuitBreaker()
     rests.failed("busy", 0, least=90)
     rests.failed("keyless", 0, lasting=True)
     assert (rests.until("busy"), rests.until("keyless")) == (90, LONGEST)
@@ -42,7 +42,7 @@ def test_what_the_provider_asks_for() -> None:
 @given(st.integers(1, 40), st.floats(0, 1e9))
 def test_no_rest_is_for_ever(failures: int, least: float) -> None:
     """However often it fails and however long it asks for, it is tried again in the end."""
-    rests = Rests()
+    rests = CircuitBreaker()
     for _ in range(failures):
         rests.failed("m", 0, least=least)
     assert SHORTEST <= rests.until("m") <= LONGEST

@@ -14,13 +14,13 @@ import httpx
 import pytest
 
 from loopforge.errors import ModelError
-from loopforge.models.embedded.embedded_model import Embedded, Shared, threads, weights
+from loopforge.models.embedded.embedded_model import EmbeddedModel, SharedTokens, threads, weights
 from loopforge.models.model_router import SOON, TieredModels
 from loopforge.models.model_tiers import read_tiers
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.schema_check import complaint
 from loopforge.policies.prompt_building import form_of
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Question, Route
 from loopforge.runtime.system_clock import SystemClock
 from tests.seeded_dice import SeededDice
@@ -42,7 +42,7 @@ SCHEMA = form_of(
 async def embedded_models(window: int = 4096) -> AsyncIterator[TieredModels]:
     """The models of a home without any key."""
     dice = SeededDice(7)
-    embedded = Embedded(dice, window=window)
+    embedded = EmbeddedModel(dice, window=window)
     models = TieredModels(read_tiers({}, {}, {}), SystemClock(), dice, embedded=embedded)
     try:
         yield models
@@ -144,7 +144,7 @@ async def test_it_counts_with_its_own_tokenizer() -> None:
 
 async def test_strangers_are_turned_away() -> None:
     """Its server wants the key that only this process has, for questions and for tokens."""
-    embedded = Embedded(SeededDice(3))
+    embedded = EmbeddedModel(SeededDice(3))
     address = await embedded.address()
     async with httpx.AsyncClient(base_url=address.url, trust_env=False) as stranger:
         for path in ("/v1/chat/completions", "/tokenize", "/props", "/slots"):
@@ -156,7 +156,7 @@ async def test_strangers_are_turned_away() -> None:
 
 async def test_stopping_frees_it() -> None:
     """When an answer is cancelled, the model stops writing it and takes the next question."""
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     async with embedded_models() as models:
         heard = asyncio.Queue[str]()
         long = question("ana: tell a long story", max_tokens=3000)
@@ -193,7 +193,7 @@ async def test_prompts_that_do_not_fit_together_wait_for_each_other() -> None:
 
 async def test_who_waits_for_room_gets_it_in_turn() -> None:
     """A large one is not passed by small ones that came later."""
-    shared, order = Shared(10), []
+    shared, order = SharedTokens(10), []
     first = asyncio.Event()
 
     async def hold(name: str, tokens: int, until: asyncio.Event | None = None) -> None:
@@ -249,7 +249,7 @@ def test_what_is_not_installed_says_how() -> None:
 async def test_weights_that_cannot_be_loaded(tmp_path: Path, name: str) -> None:
     """A broken file, or a path that is none, fails the question with a sentence; counts are estimated."""
     (tmp_path / "broken.gguf").write_bytes(b"GGUF" + b"?" * 1000)
-    embedded = Embedded(SeededDice(1), path=tmp_path / name)
+    embedded = EmbeddedModel(SeededDice(1), path=tmp_path / name)
     tiers = read_tiers({}, {}, {})
     models = TieredModels(tiers, SystemClock(), SeededDice(1), embedded=embedded)
     reply = await models.ask(question("ana: hi"), lambda _: None)
@@ -290,11 +290,11 @@ def test_it_leaves_a_core_to_others() -> None:
 LOADED = """
 import asyncio, sys
 from pathlib import Path
-from loopforge.models.embedded.embedded_model import Embedded, weights
+from loopforge.models.embedded.embedded_model import EmbeddedModel, weights
 from loopforge.runtime.system_clock import SystemDice
 
 async def load():
-    model = Embedded(SystemDice(), path=weights() if sys.argv[1] else None)
+    model = EmbeddedModel(SystemDice(), path=weights() if sys.argv[1] else None)
     await model.address()
     print(int(Path("/proc/self/statm").read_text().split()[1]) * 4096)
     await model.close()

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.known_services import PLACES
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_request import turns_of
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.policies.prompt_building import form_of
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock, Question, Route
 from loopforge.runtime.system_clock import SystemClock
 from tests.models.server import Behaviour, Server, serving
@@ -58,7 +58,7 @@ async def talking(
     kind: str, *behaviours: Behaviour, clock: Clock | None = None, **more: Any
 ) -> AsyncIterator[tuple[Server, Provider]]:
     """A server that does these things in order, and a provider that asks it."""
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     async with serving() as server:
         server.does(*(behaviours or (Behaviour(),)))
         provider = Provider(server.spec(**{**KINDS[kind], **more}), clock or SystemClock(), tasks)
@@ -69,7 +69,9 @@ async def talking(
             await tasks.close()
 
 
-async def ask(kind: str, behaviour: Behaviour, asked: Question | None = None, **more: Any) -> Tried:
+async def ask(
+    kind: str, behaviour: Behaviour, asked: Question | None = None, **more: Any
+) -> AttemptOutcome:
     """What comes of one attempt; the server must have been asked exactly once."""
     async with talking(kind, behaviour, **more) as (server, provider):
         tried = await provider.attempt(asked or question(), lambda _: None)
@@ -466,7 +468,7 @@ async def test_nobody_there(kind: str) -> None:
     """A connection refused fails, and trying again may help."""
     async with talking(kind) as (server, provider):
         spec = server.spec(**KINDS[kind])
-    gone = Provider(spec, SystemClock(), Tasks())
+    gone = Provider(spec, SystemClock(), BackgroundTasks())
     tried = await gone.attempt(question(), lambda _: None)
     await gone.close()
     assert (tried.outcome, tried.again) == ("failed", True)
@@ -495,7 +497,7 @@ async def test_an_error_inside_the_stream() -> None:
 async def test_a_stall(kind: str, cause: str, words: list[str], limits: dict[str, float]) -> None:
     """When no word, or no more, comes in its time, what came is kept; it is not tried again."""
     clock = SimClock(datetime(2026, 11, 1, tzinfo=UTC))
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     heard = asyncio.Queue[str]()
     stalled = Behaviour(stall=MIDDLE[kind] if words else 0)
     async with talking(kind, stalled, clock=clock, **limits) as (server, provider):
@@ -515,7 +517,7 @@ async def test_a_stall(kind: str, cause: str, words: list[str], limits: dict[str
 @every_protocol
 async def test_cancelling_closes_the_connection(kind: str) -> None:
     """When the asking task is cancelled, the server sees its connection close."""
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     heard = asyncio.Queue[str]()
     async with talking(kind, Behaviour(stall=MIDDLE[kind])) as (server, provider):
         asking = tasks.spawn(provider.attempt(question(), heard.put_nowait), "asking")

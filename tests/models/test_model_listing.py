@@ -6,7 +6,7 @@ from loopforge.errors import Unknown
 from loopforge.models.model_listing import ModelListing
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import read_tiers
-from loopforge.models.null_model import Unasked
+from loopforge.models.null_model import NullModels
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from tests.models.server import Behaviour
 from tests.models.test_model_router import BROKEN, FINE, ask, routed, who
@@ -28,7 +28,9 @@ HOUSE = {
 def listing(keys: dict[str, str], **models: object) -> ModelListing:
     """A listing over what these keys and tables give."""
     tiers = read_tiers(models, {"1": ["house"]} if models else {}, keys)
-    return ModelListing(Unasked(), lambda _: TieredModels(tiers, SystemClock(), SystemDice()), keys)
+    return ModelListing(
+        NullModels(), lambda _: TieredModels(tiers, SystemClock(), SystemDice()), keys
+    )
 
 
 def test_without_keys_the_embedded_model_stands_first_and_is_announced() -> None:

@@ -17,8 +17,8 @@ from loopforge.models.circuit_breaker import SHORTEST
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.retry_patience import Patience
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.models.retry_patience import RetryPatience
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import ANEW, ModelReply, Question, Route
 from tests.models.server import Behaviour, Server, serving
 from tests.seeded_dice import SeededDice
@@ -63,14 +63,17 @@ def tiers_of(*specs: ModelSpec) -> Tiers:
 
 @asynccontextmanager
 async def routed(
-    *names: str, patience: Patience | None = None, **more: Any
+    *names: str, patience: RetryPatience | None = None, **more: Any
 ) -> AsyncIterator[tuple[Server, TieredModels, Brisk]]:
     """A server, and a router whose tiers ask models of these names there."""
     clock = Brisk()
     async with serving() as server:
         specs = [server.spec(name=name, id=name, **more) for name in names or ("a", "b")]
         models = TieredModels(
-            tiers_of(*specs), clock, SeededDice(1), patience=patience or Patience(climb=FOR_EVER)
+            tiers_of(*specs),
+            clock,
+            SeededDice(1),
+            patience=patience or RetryPatience(climb=FOR_EVER),
         )
         try:
             yield server, models, clock
@@ -122,7 +125,7 @@ async def test_a_failure_is_tried_again_after_a_wait(failure: Behaviour) -> None
 
 async def test_waits_double() -> None:
     """Each further try waits about twice as long, up to the longest wait."""
-    patience = Patience(tries=6, wait=2.0, longest=11.0, climb=FOR_EVER)
+    patience = RetryPatience(tries=6, wait=2.0, longest=11.0, climb=FOR_EVER)
     async with routed("a", patience=patience) as (server, models, clock):
         server.does(BROKEN)
         reply = await ask(models)
@@ -202,7 +205,7 @@ UNREAD = Behaviour(pieces=(), finish="MALFORMED_FUNCTION_CALL")
 
 async def test_a_use_of_a_tool_that_its_provider_cannot_read_is_tried_once_more() -> None:
     """Both tries are on record; then it is malformed, and says why; no other model is asked."""
-    patience = Patience(climb=FOR_EVER, tries=5)
+    patience = RetryPatience(climb=FOR_EVER, tries=5)
     async with routed(patience=patience, provider="google") as (server, models, clock):
         server.does(UNREAD, FINE)
         well = await ask(models)
@@ -303,7 +306,7 @@ async def test_a_failed_model_rests() -> None:
 
 async def test_when_all_rest_one_is_asked_all_the_same() -> None:
     """If every model is at rest, the one that wakes first is asked: it may be well again."""
-    async with routed("a", patience=Patience(tries=1, climb=FOR_EVER)) as (server, models, _):
+    async with routed("a", patience=RetryPatience(tries=1, climb=FOR_EVER)) as (server, models, _):
         server.does(BROKEN, FINE)
         await ask(models)
         reply = await ask(models)
@@ -323,8 +326,8 @@ async def test_a_bad_question_is_no_fault_of_the_model() -> None:
 
 async def test_only_one_question_tries_a_model_that_wakes() -> None:
     """While one question tries it, others pass it over; a cancelled trial leaves it to the next."""
-    tasks = Tasks()
-    async with routed(patience=Patience(tries=1, climb=FOR_EVER)) as (server, models, clock):
+    tasks = BackgroundTasks()
+    async with routed(patience=RetryPatience(tries=1, climb=FOR_EVER)) as (server, models, clock):
         server.does(BROKEN, FINE)
         await ask(models)
         clock.passed += SHORTEST + 1
@@ -346,7 +349,7 @@ async def test_only_one_question_tries_a_model_that_wakes() -> None:
 
 async def test_slots_bound_questions_at_once() -> None:
     """A model is asked no more than its slots at a time; the others wait their turn."""
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     held = Behaviour(stall=0)
     async with routed("a", slots=2) as (server, models, _):
         server.does(held)
@@ -364,7 +367,7 @@ async def test_slots_bound_questions_at_once() -> None:
 
 async def test_a_named_model_is_asked_first() -> None:
     """A route may name a model; that it answers is no fallback, that another does is one."""
-    async with routed(patience=Patience(tries=1, climb=FOR_EVER)) as (server, models, _):
+    async with routed(patience=RetryPatience(tries=1, climb=FOR_EVER)) as (server, models, _):
         named = await ask(models, model="b")
         server.does(BROKEN, FINE)
         stand_in = await ask(models, model="b")

@@ -13,7 +13,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadRun, ModelLost
 from loopforge.models.model_tape import Tape, key_of
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
-from loopforge.runtime.ports import ModelReply, Pictured, Question, Route
+from loopforge.runtime.ports import ModelReply, Question, QuestionPicture, Route
 
 
 def question(text: str, **more: Any) -> Question:
@@ -130,6 +130,8 @@ def test_old_tapes_hold() -> None:
     """A question has the key it had before there were pictures and models that fit; with them, another."""
     plain = question("one")
     assert key_of(plain) == "ed01633fea481b49d1d9ae069b7f61fc"
-    seen = question("one", pictures=(Pictured(message=1, hash="ab" * 32, media="image/png"),))
+    seen = question(
+        "one", pictures=(QuestionPicture(message=1, hash="ab" * 32, media="image/png"),)
+    )
     assert key_of(seen) != key_of(plain)
     assert key_of(question("one", fits="small")) != key_of(plain)

@@ -12,13 +12,13 @@ import pytest
 from loopforge.cli.health_checks.health_finding import DoctorFinding
 from loopforge.cli.health_checks.model_checks import models as examined
 from loopforge.home import make_home
-from loopforge.models.embedded.embedded_model import SHARED, Embedded
+from loopforge.models.embedded.embedded_model import SHARED, EmbeddedModel
 from loopforge.models.model_listing import ModelListing
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
 from loopforge.models.providers.model_spec import Secret
 from loopforge.models.providers.server_catalogue import (
-    Catalogue,
+    ServerCatalogue,
     fetch,
     places,
     read,
@@ -68,7 +68,7 @@ def _read(
     tiers: dict[str, Any],
     keys: dict[str, str],
     limits: TierLimits,
-    catalogues: dict[str, Catalogue],
+    catalogues: dict[str, ServerCatalogue],
 ) -> Tiers:
     return read_tiers(tables, tiers, keys, limits, catalogues)
 
@@ -302,7 +302,7 @@ async def test_a_form_that_it_does_not_take_goes_into_the_prompt() -> None:
 
 async def test_the_embedded_server_by_its_address_alone() -> None:
     """The real llama.cpp that comes along, told as any other server: its model, small, its window."""
-    embedded = Embedded(SystemDice())
+    embedded = EmbeddedModel(SystemDice())
     try:
         there = await embedded.address()
         keys = {"OPENAI_BASE_URL": there.url, "OPENAI_API_KEY": there.key.reveal()}

@@ -13,8 +13,8 @@ from loopforge.models.model_tiers import Tiers, ladder, read_tiers
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_request import UNSEEN
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Pictured, Question, Route, ToolCall
+from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.runtime.ports import Question, QuestionPicture, Route, ToolCall
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.pictures.look_at import asked as looked_at
 from tests.models.server import Behaviour, Server, serving
@@ -44,12 +44,14 @@ def question(hash: str = HASH, media: str = "image/png") -> Question:
         ("user", "bed.png: [the picture]"),
         ("user", "What do you say?"),
     )
-    return Question(messages=messages, pictures=(Pictured(message=2, hash=hash, media=media),))
+    return Question(
+        messages=messages, pictures=(QuestionPicture(message=2, hash=hash, media=media),)
+    )
 
 
 async def sent(kind: str, asked: Question, *, vision: bool = True) -> Any:
     """What the server of one protocol was sent as messages."""
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     async with serving() as server:
         spec = server.spec(**KINDS[kind], vision=vision)
         provider = Provider(spec, SystemClock(), tasks, Shelf())

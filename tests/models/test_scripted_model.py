@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loopforge.models.providers.schema_check import complaint
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels, fill
 from loopforge.policies.prompt_building import form_of
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Question, Route
 from tests.sim_clock import SimClock
 
@@ -75,7 +75,7 @@ async def test_pieces_come_at_their_moments() -> None:
     answer = ScriptedAnswer(text="abcdef", pieces=3, wait=2, pause=1)
     heard: list[str] = []
     models = ScriptedModels(lambda _: answer, clock=clock)
-    asking = Tasks().spawn(models.ask(question(), heard.append), "asking")
+    asking = BackgroundTasks().spawn(models.ask(question(), heard.append), "asking")
     await clock.advance(1.5)
     assert heard == []
     await clock.advance(0.5)
@@ -99,7 +99,7 @@ async def test_a_stall_ends_with_the_task() -> None:
     clock = SimClock(datetime(2026, 11, 1, tzinfo=UTC))
     stalled = ScriptedModels(lambda _: ScriptedAnswer(text="x", wait=1e9), clock=clock)
     heard: list[str] = []
-    asking = Tasks().spawn(stalled.ask(question(), heard.append), "asking")
+    asking = BackgroundTasks().spawn(stalled.ask(question(), heard.append), "asking")
     await clock.advance(3600)
     assert not asking.done()
     asking.cancel()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.models import token_counting
-from loopforge.models.embedded.embedded_model import Embedded, separated
+from loopforge.models.embedded.embedded_model import EmbeddedModel, separated
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate
 from loopforge.models.token_counting import TokenCounter
@@ -17,7 +17,7 @@ TEXTS = ["one two three", "", "one", "one two three"]
 
 def counter() -> TokenCounter:
     """A counter whose embedded model is never started."""
-    return TokenCounter(Embedded(SeededDice(1)))
+    return TokenCounter(EmbeddedModel(SeededDice(1)))
 
 
 async def test_a_server_that_tokenizes_is_asked() -> None:

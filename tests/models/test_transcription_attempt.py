@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from loopforge.errors import Unknown
-from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_spec import ModelSpec, Price, Secret
 from loopforge.models.transcription.transcription_attempt import Transcriber
-from loopforge.runtime.background_tasks import Tasks
-from loopforge.runtime.ports import Pictured, Question, Route
+from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.runtime.ports import Question, QuestionPicture, Route
 from loopforge.runtime.system_clock import SystemClock
 from tests.models.hearing import KEY, LARGEST, MODEL, OGG, Hearing, Reply, heard, hearing
 
@@ -32,7 +32,7 @@ class Shelf:
 
 async def tried(
     server: Hearing, data: bytes = OGG, media: str = "audio/ogg", key: str = KEY, **spec: Any
-) -> tuple[Tried, list[str]]:
+) -> tuple[AttemptOutcome, list[str]]:
     """What comes of a note, and what was heard while it came."""
     told = ModelSpec(
         name="ears",
@@ -44,9 +44,9 @@ async def tried(
         **spec,
     )
     pieces: list[str] = []
-    note = Pictured(message=0, hash="note", media=media)
+    note = QuestionPicture(message=0, hash="note", media=media)
     question = Question(messages=(("user", ""),), route=Route(model="ears"), pictures=(note,))
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         ears = Transcriber(told, SystemClock(), tasks, Shelf(note=data) if data else Shelf())
         try:
             return await ears.attempt(question, pieces.append), pieces
@@ -126,7 +126,7 @@ async def test_what_the_server_does_not_take() -> None:
 
 async def test_it_is_tried_out_with_a_sound_of_silence() -> None:
     """Who asks it in words whether it is well has it hear half a second of nothing."""
-    async with hearing() as server, Tasks() as tasks:
+    async with hearing() as server, BackgroundTasks() as tasks:
         server.last = heard("")
         spec = ModelSpec(
             name="ears",
@@ -158,7 +158,7 @@ async def test_a_server_that_never_answers() -> None:
         came, _ = await tried(server, total_seconds=0.05)
         assert (came.outcome, came.cause) == ("timed_out", "silent")
         server.begun.clear()
-        async with Tasks() as tasks:
+        async with BackgroundTasks() as tasks:
             asking = tasks.spawn(tried(server), "a note")
             await server.begun.wait()
             asking.cancel()

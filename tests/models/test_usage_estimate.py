@@ -6,7 +6,7 @@ from loopforge.core.events import Answered, Usage
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.providers.model_spec import ModelSpec, Price
 from loopforge.models.usage_estimate import most_taken, taken_until
-from loopforge.runtime.ports import Pictured, Question
+from loopforge.runtime.ports import Question, QuestionPicture
 from tests.models.server import Behaviour
 from tests.models.test_model_router import FINE, ask, routed
 
@@ -28,7 +28,7 @@ def test_the_dearest_model_that_may_be_asked_says_what_is_held() -> None:
 
 def test_pictures_count_where_they_are_seen() -> None:
     """A model that sees none is not paid for any."""
-    shown = replace(SHORT, pictures=(Pictured(message=0, hash="a" * 64, media="image/png"),))
+    shown = replace(SHORT, pictures=(QuestionPicture(message=0, hash="a" * 64, media="image/png"),))
     seeing = replace(CHEAP, vision=True)
     assert most_taken([seeing], shown).read > most_taken([CHEAP], shown).read
 

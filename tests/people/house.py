@@ -12,14 +12,14 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.people.account_linking import AccountLinking
-from loopforge.people.accounts.access_links import Links
+from loopforge.people.accounts.access_links import AccessLinks
 from loopforge.people.accounts.account_decisions import AccountDecisions
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.people.accounts.sign_in import Signing
-from loopforge.people.identity.person_registry import STREAM, Registry
-from loopforge.people.stranger_pairing import Pairing, Strangers
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.people.accounts.sign_in import SignIn
+from loopforge.people.identity.person_registry import STREAM, PersonRegistry
+from loopforge.people.stranger_pairing import StrangerPairing, Strangers
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import Stamp
 from tests.ledger.saying import NOON
 from tests.seeded_dice import SeededDice
@@ -71,21 +71,21 @@ class House:
 
     ledger: SqlLedger
     clock: SimClock
-    people: Registry
+    people: PersonRegistry
     accounts: Accounts
     linking: AccountLinking
-    pairing: Pairing
+    pairing: StrangerPairing
     gate: Gate
     ended: list[str]
     """The sessions of whose end this process was told."""
 
     @property
-    def links(self) -> Links:
+    def links(self) -> AccessLinks:
         """The links that let in."""
         return self.accounts.links
 
     @property
-    def signing(self) -> Signing:
+    def signing(self) -> SignIn:
         """Signing in and out."""
         return self.accounts.signing
 
@@ -123,8 +123,8 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
     clock, dice = SimClock(NOON), SeededDice(seed)
     ledger, stamp = await open_ledger(url, clock, dice), Stamp(clock, dice)
     still(clock, ledger)
-    people = Registry(ledger, stamp)
-    gate, tasks = Gate(ledger), Tasks()
+    people = PersonRegistry(ledger, stamp)
+    gate, tasks = Gate(ledger), BackgroundTasks()
     accounts = Accounts(cast("SqlLedger", gate), people, stamp, tasks)
     ended: list[str] = []
 
@@ -132,7 +132,7 @@ async def opened(url: str, seed: int = 1) -> AsyncIterator[House]:
     await accounts.decisions.refresh()
     try:
         linking = AccountLinking(accounts.decisions, people, clock)
-        pairing = Pairing(accounts.decisions, people, STRANGERS)
+        pairing = StrangerPairing(accounts.decisions, people, STRANGERS)
         yield House(ledger, clock, people, accounts, linking, pairing, gate, ended)
     finally:
         await tasks.close()

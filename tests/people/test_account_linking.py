@@ -8,7 +8,7 @@ from sqlalchemy import text
 from loopforge.core.people_events import AccountLinked, AccountUnlinked
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.people.accounts.typed_codes import SIGNS
 from tests.ledger.saying import ROOM, Scribbler
 from tests.people.house import House, opened
@@ -356,7 +356,7 @@ async def test_forgetting_somebody_forgets_their_selves(ledger_url: str) -> None
         code = await house.linking.offer_code(ana.id)
         lines = [("my boat is called Gudrun", was.id), ("a quiet evening", bo.id)]
         await house.ledger.append(ROOM, [Scribbler().heard(*line) for line in lines])
-        await house.ledger.erase(Wish(person=ana.id))
+        await house.ledger.erase(ErasureRequest(person=ana.id))
         left = str(await all_of(house, "texts"))
         assert "a quiet evening" in left
         for gone in (DISCORD, TELEGRAM, "Lovelace", "Byron", "Gudrun"):

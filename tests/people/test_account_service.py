@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import Connection
 
 from loopforge.errors import BadAccount, InputError, NotLetIn, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.people.house import MOBILE, SECRET, House, opened
 
 WRONG = "do not belong together"
@@ -60,7 +60,7 @@ async def test_who_is_forgotten_is_out(house: House) -> None:
     bo, token = await house.member("Bo", owner.person)
     await house.decisions.vault.read_upto(bo.person, "room:garden", 3)
     assert await house.visitor(token) == bo
-    await house.ledger.erase(Wish(person=bo.person, by=owner.person))
+    await house.ledger.erase(ErasureRequest(person=bo.person, by=owner.person))
     assert house.ended == [bo.session]
     assert await house.visitor(token) is None
     with pytest.raises(NotLetIn, match=WRONG):
@@ -78,7 +78,7 @@ async def test_who_is_forgotten_is_out(house: House) -> None:
 async def test_an_owner_who_is_forgotten(house: House) -> None:
     """A home whose owner was erased waits for an owner again."""
     owner, token = await house.owner("Ana")
-    await house.ledger.erase(Wish(person=owner.person))
+    await house.ledger.erase(ErasureRequest(person=owner.person))
     assert not house.decisions.book.owner()
     assert await house.visitor(token) is None
     new, _ = await house.owner("Ana")
@@ -106,7 +106,7 @@ async def test_two_processes_agree(ledger_url: str) -> None:
         await host.decisions.refresh()
         assert bo.session in host.ended
         assert await host.visitor(bo_session) is None
-        await command.ledger.erase(Wish(person=owner.person))
+        await command.ledger.erase(ErasureRequest(person=owner.person))
         await host.decisions.refresh()
         assert await host.visitor(session) is None
         assert not host.decisions.book.owner()

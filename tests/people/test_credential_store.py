@@ -8,7 +8,7 @@ from loopforge.core.people_events import AccountOpened, PersonMet
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Conflict, LedgerBehind
 from loopforge.ledger import schema_migration
-from loopforge.people.accounts.credential_store import Vault, secured, together
+from loopforge.people.accounts.credential_store import CredentialStore, secured, together
 from loopforge.people.identity.person_registry import STREAM
 from tests.ledger.saying import ROOM, Scribbler, opened
 from tests.ledger.test_schema_migration import connected
@@ -48,7 +48,7 @@ def opening(person: str) -> AccountOpened:
 async def test_facts_and_secrets_are_written_together(ledger_url: str) -> None:
     """Both stand there when it went well, and followers are told; neither when it did not."""
     async with opened(ledger_url) as ledger:
-        vault, heard = Vault(ledger), list[str]()
+        vault, heard = CredentialStore(ledger), list[str]()
         ledger.subscribe(lambda stream, events: heard.extend(event.id for event in events))
         met = PersonMet(person="p1", name=Words("Ana"), surface="web", account=Words("ana"))
         facts = [Scribbler().fact(met), Scribbler().fact(opening("p1"))]
@@ -76,9 +76,9 @@ async def test_a_stream_that_moved_on_keeps_secrets_out(ledger_url: str) -> None
             await ledger.append_with(
                 STREAM, [Scribbler().fact(opening("p2"))], secured("p2", "x"), expect=0
             )
-        assert await Vault(ledger).password("p2") == ""
+        assert await CredentialStore(ledger).password("p2") == ""
         await ledger.append_with(
             STREAM, [Scribbler().fact(opening("p2"))], secured("p2", "x"), expect=1
         )
-        assert await Vault(ledger).password("p2") == "x"
+        assert await CredentialStore(ledger).password("p2") == "x"
         assert len(await ledger.read(STREAM)) == 2

@@ -3,7 +3,7 @@
 import pytest
 
 from loopforge.errors import NotLetIn, TooEarly
-from loopforge.people.accounts.guess_lockout import FORGIVEN, FREE, LONGEST, NAMES, Guesses
+from loopforge.people.accounts.guess_lockout import FORGIVEN, FREE, LONGEST, NAMES, GuessLockout
 from tests.ledger.saying import NOON
 from tests.sim_clock import SimClock
 
@@ -14,7 +14,7 @@ async def test_guessing_has_to_wait_and_the_wait_grows() -> None:
     How often, and how long, is told in words, rounded up.
     """
     clock = SimClock(NOON)
-    guesses = Guesses(clock)
+    guesses = GuessLockout(clock)
     for _ in range(FREE):
         guesses.begin("ana")
     for nth, wait in enumerate((10, 20, 40, 80, 160, 320, 640, *[LONGEST] * 5)):
@@ -33,7 +33,7 @@ async def test_guessing_has_to_wait_and_the_wait_grows() -> None:
 async def test_a_wait_knows_whether_it_was_told() -> None:
     """Who tries again during a wait was told of it; the next wait has to be told anew."""
     clock = SimClock(NOON)
-    guesses, told = Guesses(clock), []
+    guesses, told = GuessLockout(clock), []
     for _ in range(FREE):
         guesses.begin("ana")
     for wait in (10, 20):
@@ -49,7 +49,7 @@ async def test_a_wait_knows_whether_it_was_told() -> None:
 async def test_right_or_long_ago_is_forgiven() -> None:
     """After the right password, or an hour without a try, counting begins anew."""
     clock = SimClock(NOON)
-    guesses = Guesses(clock)
+    guesses = GuessLockout(clock)
     for _ in range(FREE):
         guesses.begin("ana")
     guesses.right("ana")
@@ -64,7 +64,7 @@ async def test_right_or_long_ago_is_forgiven() -> None:
 
 def test_counting_takes_no_endless_memory() -> None:
     """Whoever tries a hundred thousand names makes this process forget the oldest ones."""
-    guesses = Guesses(SimClock(NOON))
+    guesses = GuessLockout(SimClock(NOON))
     for nth in range(NAMES + 500):
         guesses.begin(f"n{nth}")
     assert len(guesses._wrong) == NAMES

@@ -17,16 +17,18 @@ from loopforge.people.accounts.login_throttle import (
     NAMES,
     FairQueue,
 )
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from tests.ledger.saying import NOON
 from tests.sim_clock import SimClock
 
 DAY = 24 * 3600
 
 
-async def attacked(queue: FairQueue, clock: SimClock, places: int, each: int = 1) -> Tasks:
+async def attacked(
+    queue: FairQueue, clock: SimClock, places: int, each: int = 1
+) -> BackgroundTasks:
     """A queue at whose name so many addresses guess without end."""
-    tasks = Tasks()
+    tasks = BackgroundTasks()
 
     async def guess(place: str) -> None:
         while True:
@@ -129,7 +131,7 @@ async def test_another_address_is_next(places: int) -> None:
 async def test_who_came_first_within_an_address() -> None:
     """Within one address the tries are taken in order."""
     clock = SimClock(NOON)
-    queue, order, tasks = FairQueue(clock), list[int](), Tasks()
+    queue, order, tasks = FairQueue(clock), list[int](), BackgroundTasks()
 
     async def turn(nth: int) -> None:
         await queue.turn("ana", "")
@@ -160,7 +162,7 @@ async def test_a_turn_that_does_not_come_in_time() -> None:
 async def test_not_too_many_wait() -> None:
     """Of one address, and in all, so many wait; the next one is told at once."""
     clock = SimClock(NOON)
-    queue, tasks = FairQueue(clock), Tasks()
+    queue, tasks = FairQueue(clock), BackgroundTasks()
     names = [f"name {nth}" for nth in range(ALL // EACH)]
     for nth, name in enumerate(names):
         for _ in range(FREE + EACH):

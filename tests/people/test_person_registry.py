@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.core.events import Event
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.people.identity.person_registry import Registry
+from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.system_clock import Stamp
 from tests.ledger.saying import NOON
 from tests.people.house import opened
@@ -42,7 +42,7 @@ async def test_two_processes_meet_at_once(ledger_url: str, other: str) -> None:
     """
     async with opened(ledger_url, 1) as one, opened(ledger_url, 2) as two:
         slow = Overtaken(one.ledger, lambda: two.people.meet("web", other))
-        mine = Registry(cast("SqlLedger", slow), Stamp(SimClock(NOON), SeededDice(3)))
+        mine = PersonRegistry(cast("SqlLedger", slow), Stamp(SimClock(NOON), SeededDice(3)))
         ana = await mine.meet("web", "ana")
         assert (await two.people.meet("web", "Ana")).id == ana.id
         people = len({"ana", other.casefold()})

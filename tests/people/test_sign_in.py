@@ -8,10 +8,10 @@ from argon2 import PasswordHasher
 
 from loopforge.core.people_events import SignedIn
 from loopforge.errors import BadAccount, NotLetIn, Unknown
-from loopforge.people.accounts.credential_store import Vault, secured
+from loopforge.people.accounts.credential_store import CredentialStore, secured
 from loopforge.people.accounts.login_throttle import EACH, FREE, LONGEST
 from loopforge.people.identity.person_registry import STREAM
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from tests.ledger.saying import NOON
 from tests.people.house import MOBILE, SECRET, House, opened
 
@@ -66,7 +66,7 @@ async def test_guesses_keep_no_right_password_out(house: House) -> None:
     owner, _ = await house.owner()
     bo, _ = await house.member("Bo", owner.person)
     await house.member("Cy", owner.person)
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     attack = tasks.spawn(guess(house, "bo", 1000, "7.7.7.7"), "attack")
     await house.clock.advance(120)
     assert not attack.done()
@@ -82,7 +82,7 @@ async def test_a_crowd_of_guesses_keeps_nobody_elsewhere_waiting(house: House) -
     """Where as many guesses wait from one address as may, another address is next all the same."""
     owner, _ = await house.owner()
     bo, _ = await house.member("Bo", owner.person)
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     for _ in range(FREE + EACH):
         tasks.spawn(guess(house, "bo", 1, "7.7.7.7"), "attack")
     await house.clock.advance(0)
@@ -105,7 +105,7 @@ async def test_a_device_that_is_known_does_not_queue(house: House) -> None:
 
 async def test_a_name_that_nobody_has_is_slowed_too(house: House) -> None:
     """Whether a name exists cannot be told from how it is slowed."""
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     await guess(house, "nobody", 5)
     sixth = tasks.spawn(guess(house, "nobody", 1), "sixth")
     await house.clock.advance(0.9)
@@ -183,11 +183,11 @@ async def test_a_password_that_is_changed_while_it_signs_in(house: House) -> Non
     """Who knew only the old password does not slip in while it is being changed."""
     owner, _ = await house.owner()
     bo, _ = await house.member("Bo", owner.person)
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     house.gate.writing.clear()
     late = tasks.spawn(house.signing.sign_in("Bo", SECRET, MOBILE), "late")
     await house.gate.reached.wait()
-    vault = Vault(house.ledger)
+    vault = CredentialStore(house.ledger)
     await vault.rehash(bo.person, await vault.password(bo.person), "another")
     house.gate.writing.set()
     with pytest.raises(NotLetIn, match=WRONG):

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from loopforge.errors import InputError, NotLetIn, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.people.stranger_pairing import (
     CLOSED,
     CROWD,
@@ -252,7 +252,7 @@ async def test_the_forgotten_never_knocked(ledger_url: str) -> None:
         assert await knocked(house, name="Lovelace") is None
         welcome = await house.people.meet("discord", ANA, "Lovelace")
         await knocked(house, BO, "Bo")
-        await house.ledger.erase(Wish(person=welcome.id))
+        await house.ledger.erase(ErasureRequest(person=welcome.id))
         query = text("SELECT text FROM texts")
         left = await house.ledger.look(lambda found: found.execute(query).scalars().all())
         assert sorted(one for one in left if one.strip()) == sorted([BO, "Bo", f"discord:9{BO}"])

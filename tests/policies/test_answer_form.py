@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from loopforge.core.perception import ToolOffer
 from loopforge.core.text.erasable_text import public
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.prompt_building import LISTING, opening, without_tools
 from loopforge.policies.speaker_messages import instruction
@@ -132,5 +132,5 @@ def test_what_is_asked_at_the_end_is_short(text: str) -> None:
     context |= {"to": "a" * 40, "now": "Wednesday 30 September 2026, 14:05 (America/Indiana/Knox)"}
     seen = replace(shown(*lines, model="full", **context), name="M" * 40)
     seen = replace(seen, tools=(ToolOffer(name="read_page"),))
-    asked = instruction(AnswerForm(seen).instructions(PromptBook()), seen)
+    asked = instruction(AnswerForm(seen).instructions(PromptFiles()), seen)
     assert 450 < len(asked.text.encode()) <= 900

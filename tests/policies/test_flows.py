@@ -16,7 +16,7 @@ from loopforge.core.work.work_vocabulary import (
     SaidOfAttempt,
     SetPlan,
 )
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.policies.flows.branch_flow import branching
 from loopforge.policies.flows.reflexion_flow import reflecting_on
 from loopforge.policies.flows.sequential_flow import sequential
@@ -25,7 +25,7 @@ from loopforge.policies.flows.simple_flow import answering
 from loopforge.policies.flows.task_triage import triage
 from tests.playbook import Playbook, heard, shown
 
-PROMPTS = PromptBook()
+PROMPTS = PromptFiles()
 RUN = ToolOffer(name="work_run", summary="Runs.", schema={"type": "object"})
 
 

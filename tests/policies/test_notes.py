@@ -9,12 +9,12 @@ from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Ask
 from loopforge.core.room_vocabulary import Remember, StaySilent
 from loopforge.core.text.erasable_text import Words
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.policies.notes import notes
 from loopforge.policies.prompt_building import ONCE_MORE
 from tests.playbook import Playbook
 
-PROMPTS = PromptBook()
+PROMPTS = PromptFiles()
 
 
 def seen(summons: str = "final", model: str = "full") -> AgentPerception:

@@ -15,7 +15,7 @@ from loopforge.core.text.erasable_text import Words, refill
 from loopforge.core.text.prompt_rows import inert
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.prompt_building import (
-    Transcripts,
+    TranscriptMessages,
     fill,
     mode_of,
     opening,
@@ -60,7 +60,7 @@ def test_a_transcript_that_goes_on_is_the_one_that_is_made_anew(
     changes: list[tuple[str, int, Line]],
 ) -> None:
     """However lines came, were edited or left between two turns; and forgetting reaches it."""
-    told, room = Transcripts(), list[Line]()
+    told, room = TranscriptMessages(), list[Line]()
     for change, place, line in changes:
         if change == "a" or not room:
             room.append(line)
@@ -70,7 +70,7 @@ def test_a_transcript_that_goes_on_is_the_one_that_is_made_anew(
             del room[place % len(room)]
         else:
             refill(room[place % len(room)].text, None)
-        again = Transcripts().of(seen(*room))
+        again = TranscriptMessages().of(seen(*room))
         assert [one.text for one in told.of(seen(*room))] == [one.text for one in again]
 
 
@@ -81,7 +81,7 @@ def test_an_own_line_is_shown_in_the_form_it_was_given_in(text: str, narrative: 
     line = Line(
         kind="mine", text=Words(text), narrative=Words(narrative), mode="guardrail", rule=Words("r")
     )
-    (message,) = Transcripts().of(seen(line))
+    (message,) = TranscriptMessages().of(seen(line))
     own = json.loads(message.text)
     said, why = inert(text), inert(narrative)
     assert own == {"say": said, "mode": "guardrail", "rule": "r", "narrative": why}
@@ -92,7 +92,7 @@ def test_an_own_line_is_shown_in_the_form_it_was_given_in(text: str, narrative: 
 def test_two_own_lines_in_a_row_are_two_messages() -> None:
     """Something of the room stands between them; no message ever shows two objects."""
     lines = (mine("one"), mine("two"), heard("ana", "hi"), mine("three"))
-    messages = Transcripts().of(shown(*lines, model="full"))
+    messages = TranscriptMessages().of(shown(*lines, model="full"))
     roles = [message.role for message in messages]
     assert roles == ["assistant", "user", "assistant", "user", "assistant"]
     for message in messages:
@@ -102,7 +102,7 @@ def test_two_own_lines_in_a_row_are_two_messages() -> None:
 
 def test_a_mind_that_is_asked_for_plain_words_sees_its_own_as_plain_words() -> None:
     """The chain speaks without a form, so its history has none."""
-    (message,) = Transcripts(spoken=True).of(shown(mine("one", "why"), model="full"))
+    (message,) = TranscriptMessages(spoken=True).of(shown(mine("one", "why"), model="full"))
     assert message.text == "one"
 
 

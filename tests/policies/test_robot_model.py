@@ -6,12 +6,12 @@ import pytest
 
 from loopforge.core.policy import Answer, Ask
 from loopforge.core.reflection import AgentReflection
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.policies.robot_model import FORM, chain, fields_of, listed, llm, reflecting
 from tests.playbook import Playbook
 from tests.robots import at_the_press
 
-PROMPTS = PromptBook()
+PROMPTS = PromptFiles()
 GOOD: dict[str, Any] = {
     "narrative": "The lamp lies; I free the jam.",
     "belief": "low",

@@ -6,13 +6,13 @@ from msgspec.structs import replace
 from loopforge.core.perception import AgentPerception, Line, ToolOffer
 from loopforge.core.policy import Answer, Call, Result
 from loopforge.core.work.work_vocabulary import AdmitStuck, AskPerson, FinishWork, GoOn
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.policies.flows.sequential_flow import sequential
 from loopforge.policies.flows.task_triage import triage
 from tests.playbook import Playbook
 from tests.policies.test_flows import RUN, given, seen_result
 
-PROMPTS = PromptBook()
+PROMPTS = PromptFiles()
 
 
 DEFINED = "import math as m\ndef noon(hour):\n    print(hour, m.pi)\nnoon(12)"

@@ -10,7 +10,7 @@ from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectExp
 from loopforge.core.room_vocabulary import Told
 from loopforge.errors import InputError
 from loopforge.io.platforms.buttons.question_buttons import buttons_under
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import START, living, write_mates
@@ -300,5 +300,5 @@ async def test_whom_a_question_named_can_be_forgotten(tmp_path: Path) -> None:
         assert "**oven** for zorbanax with" in (await home.told())[-1]
         await home.does("zorbanax", "deny", "1")
         await home.rest()
-        await home.app.ledger.erase(Wish(person=home.people["zorbanax"]))
+        await home.app.ledger.erase(ErasureRequest(person=home.people["zorbanax"]))
         assert home.holding(b"zorbanax") == []

@@ -15,7 +15,7 @@ from loopforge.chat.room.room_state import fold
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.errors import LoopforgeError
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer, in_character
 from loopforge.runtime.ports import Question
 from tests.examples import few
@@ -118,7 +118,7 @@ async def do(home: Home, deed: Deed) -> None:
         case "delete":
             await rooms.delete(home.room, you, line)
         case "forget":
-            await home.app.ledger.erase(Wish(events=(line,)))
+            await home.app.ledger.erase(ErasureRequest(events=(line,)))
         case "command":
             name, _, argument = text.partition(" ")
             await front.commands.act(home.room, you, name, argument)

@@ -11,7 +11,7 @@ from loopforge.artifacts.file_retention import held
 from loopforge.chat.room.room_store import stream_of
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import File, Said
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import ToolCall, ToolFile
 from tests.drawing_mate import MAYA, PICTURE, attaching, handles, with_draw
 from tests.rooms.conftest import Home, living, write_mates
@@ -104,7 +104,7 @@ async def test_forgetting_reaches_what_was_attached(tmp_path: Path) -> None:
         assert hash_of(PICTURE) in await home.app.ledger.look(held)
         assert isinstance(own.body, EffectReturned)
         (file,) = own.body.files
-        await home.app.ledger.erase(Wish(refs=(file.hash.ref,)))
+        await home.app.ledger.erase(ErasureRequest(refs=(file.hash.ref,)))
         (said,) = [body for body in await home.bodies(Said) if body.files]
         assert said.files[0].hash.text is None
         await home.rest()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.budgets.spending_store import Amounts
+from loopforge.budgets.spending_store import SpendingAmounts
 from loopforge.core.effect_states import EffectFailed, EffectReturned
 from loopforge.core.events import Answered
 from loopforge.core.limits.budget_limits import Budget, Charge, Period, Scope, Unit, noting
@@ -164,7 +164,7 @@ async def test_what_a_dead_process_held_counts_when_its_turn_is_taken_up(tmp_pat
 
 def home_amounts(picos: int):  # type: ignore[no-untyped-def]
     """What one question takes."""
-    return Amounts(picos=picos, calls=1)
+    return SpendingAmounts(picos=picos, calls=1)
 
 
 async def test_uses_of_a_tool_without_a_price_are_bound_too(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ async def test_a_tool_that_finds_a_budget_spent_leaves_the_telling_to_the_room(
     async with household(tmp_path, budget("home", 1, unit="calls")) as home:
         await home.hears("ana", "@maya hello")
         charge = Charge(turn="before", stream="room:commons", tool="clock")
-        assert (await home.app.budgets.reserve(charge, Amounts(uses=1))).level == "spent"
+        assert (await home.app.budgets.reserve(charge, SpendingAmounts(uses=1))).level == "spent"
         await home.hears("ana", "@maya and now?")
         (told,) = await home.bodies(Told)
         assert str(told.text).startswith("The budget is used up: ")

@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import HostTaken, LedgerError
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import open_ledger
 from tests.postgres import Cluster
 from tests.rooms.conftest import START, living
@@ -31,7 +31,7 @@ async def test_a_room_lives_on_either_database(ledger_url: str, tmp_path: Path) 
         await home.hears("ana", "@maya the spare key hangs behind the boiler")
         assert await home.app.front.search("commons", "spare key hangs", 5)
         secret = [e for e in await home.events() if isinstance(e.body, Heard)][-1]
-        await home.app.ledger.erase(Wish(events=(secret.id,), by="owner"))
+        await home.app.ledger.erase(ErasureRequest(events=(secret.id,), by="owner"))
         assert not any("boiler" in line for line in await home.lines())
         assert (await home.app.ledger.verify()).findings == ()
 

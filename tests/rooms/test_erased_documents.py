@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import Question, Tool, ToolCall, ToolFile, ToolResult
 from tests import documents
 from tests.rooms.conftest import living, write_mates
@@ -45,7 +45,7 @@ async def test_a_document_goes_with_the_words_that_it_holds(tmp_path: Path, kind
         (hash,) = await home.app.artifacts.hashes()
         events = await home.app.ledger.tail(40)
         line = next(one for one in events if "rhubarb" in str(one.body))
-        erasure = await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+        erasure = await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
         await home.app.keeper.sweep()
         left = await home.app.artifacts.hashes()
         if kind == "picture":

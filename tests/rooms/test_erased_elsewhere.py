@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Said
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
@@ -73,7 +73,7 @@ async def test_a_person_who_is_forgotten_meanwhile_is_forgotten_whole(tmp_path: 
     async with scene(tmp_path, telling) as home:
         await home.says("ana", ASK)
         await home.clock.advance(10)
-        wish = Wish(person=home.people["ana"], by="owner")
+        wish = ErasureRequest(person=home.people["ana"], by="owner")
         erasing = asyncio.ensure_future(home.app.ledger.erase(wish))  # noqa: TID251
         await home.clock.advance(200)
         assert (await erasing).refs

@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.core.effect_states import EffectReturned
 from loopforge.ledger.erasure.host_turns import HostTurns
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall, ToolResult
@@ -81,7 +81,7 @@ async def erased_beside(home: Home, hosted: bool) -> None:
         still(home.clock, other)
         other.after_erasing = HostTurns(other, home.clock, lambda: hosted).look_again
         erasing = asyncio.ensure_future(  # noqa: TID251
-            other.erase(Wish(events=(line.id,), by="owner"))
+            other.erase(ErasureRequest(events=(line.id,), by="owner"))
         )
         await home.clock.advance(2)
         await home.app.ledger.follow()
@@ -116,4 +116,4 @@ async def test_nobody_is_waited_for_where_no_host_runs(tmp_path: Path) -> None:
         await home.clock.advance(10)
         async with open_ledger_of(home.app.settings, home.clock) as other:
             other.after_erasing = HostTurns(other, home.clock, lambda: False).look_again
-            assert (await other.erase(Wish(events=(line.id,), by="owner"))).refs
+            assert (await other.erase(ErasureRequest(events=(line.id,), by="owner"))).refs

@@ -5,7 +5,7 @@ import gc
 from loopforge.chat.speaking import addressee_detection, name_forms
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text import topics
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger_opening import open_ledger_of
 from tests.rooms.conftest import Home
 
@@ -15,7 +15,7 @@ async def test_a_forgotten_line_is_gone_from_minds_and_files(home: Home) -> None
     await home.hears("ana", "@maya my locker opens with rhubarb-4711")
     await home.hears("ana", "@merlin a fine day")
     line = next(e for e in await home.events() if isinstance(e.body, Heard))
-    await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+    await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
     await home.hears("ana", "@maya what did I tell you?")
     assert "rhubarb" not in str(home.models.asked[-1].messages)
     assert not await home.app.front.search("commons", "rhubarb", 5)
@@ -28,7 +28,7 @@ async def test_a_forgotten_person_is_somebody_new_when_they_come_back(home: Home
     """A person whose texts were erased has no name left; entering again makes a new person."""
     await home.hears("annelise", "@maya I grow turnips in Lucerne")
     person = home.people["annelise"]
-    await home.app.ledger.erase(Wish(person=person, by="owner"))
+    await home.app.ledger.erase(ErasureRequest(person=person, by="owner"))
     assert home.holding(b"annelise", b"turnips") == []
     await home.enter("annelise")
     assert home.people["annelise"] != person
@@ -42,7 +42,7 @@ async def test_a_running_home_forgets_what_another_process_erased(home: Home) ->
     await home.hears("ana", "@maya the cellar floods at rhubarb-4711")
     line = next(e for e in await home.events() if isinstance(e.body, Heard))
     async with open_ledger_of(home.app.settings) as other:
-        await other.erase(Wish(events=(line.id,), by="owner"))
+        await other.erase(ErasureRequest(events=(line.id,), by="owner"))
     await home.app.ledger.follow()
     state = await home.app.rooms.state("commons")
     assert "rhubarb" not in " ".join(str(words) for words in state.words())
@@ -61,5 +61,5 @@ async def test_names_that_were_looked_for_are_not_kept(home: Home) -> None:
     await home.hears("annelise", "@maya turnipps for annelisse")
     await home.hears("ana", "annelise, are you there?")
     assert all("annel" in each for each in kept())
-    await home.app.ledger.erase(Wish(person=home.people["annelise"], by="owner"))
+    await home.app.ledger.erase(ErasureRequest(person=home.people["annelise"], by="owner"))
     assert not any("annel" in each for each in kept())

@@ -15,7 +15,7 @@ from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event, Perceived
 from loopforge.core.room_vocabulary import AnswerWanted, LineEdited, Said
 from loopforge.errors import InputError, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Draft, Listening, Question
 from tests.rooms.conftest import Home, living, write_mates
@@ -192,7 +192,7 @@ async def test_an_answer_in_another_version_counts_for_who_wanted_it(home: Home)
     await home.does("ben", "again", "1")
     quota = home.app.rooms.quota
     assert [await quota.had(f"person:{home.people[name]}") for name in ("ana", "ben")] == [1, 1]
-    await home.app.ledger.erase(Wish(person=home.people["ben"]))
+    await home.app.ledger.erase(ErasureRequest(person=home.people["ben"]))
     assert await words(home) == ["Tea, cup 1."]
 
 

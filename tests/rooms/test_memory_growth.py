@@ -12,7 +12,7 @@ from loopforge.core.memory.memory_vocabulary import KeepingSet, MemoryDropped, M
 from loopforge.core.room_vocabulary import LineEdited
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.mates.growth_story import StoryReader
 from tests.mates.growth_checker import check
 from tests.rooms.conftest import Home, living
@@ -145,7 +145,7 @@ async def test_a_forgotten_line_takes_the_memory_of_a_fork_along(home: Home) -> 
     line = await home.hears("ana", "I like tea")
     await keep(home, TEA, line)
     eve = await fork(home)
-    await home.app.ledger.erase(Wish(events=(line.id,), exactly=True))
+    await home.app.ledger.erase(ErasureRequest(events=(line.id,), exactly=True))
     for mate in ("maya", eve):
         assert not await usable(home, "room:commons", "ana", mate=mate)
     ina = await fork(home, "Ina")
@@ -284,7 +284,7 @@ async def test_a_wording_that_was_forgotten_does_not_come_back(home: Home) -> No
     await home.app.chronicle.look()
     kept = await keep(home, "I fear zarquons.", line, layer="core")
     await home.app.memory.store.correct(kept, CORE, by="idle")
-    await home.app.ledger.erase(Wish(events=(kept,), exactly=True))
+    await home.app.ledger.erase(ErasureRequest(events=(kept,), exactly=True))
     with pytest.raises(InputError, match="forgotten"):
         await growth.undo("maya")
     assert not home.holding(b"zarquons")

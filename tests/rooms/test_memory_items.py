@@ -17,7 +17,7 @@ from loopforge.core.memory.memory_vocabulary import (
 from loopforge.core.room_vocabulary import Heard, LineDeleted, PlaceJoined
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.memory_values import RecallQuery
 from tests.rooms.conftest import Home, living
 
@@ -241,7 +241,7 @@ async def test_an_item_whose_line_went_is_not_used(home: Home) -> None:
             fact = home.app.stamp.fact(gone, actor="person:x")
             await home.app.ledger.append("room:commons", [fact])
         else:
-            await home.app.ledger.erase(Wish(events=(line.id,), exactly=True))
+            await home.app.ledger.erase(ErasureRequest(events=(line.id,), exactly=True))
         assert words not in await usable(home, "room:commons", "ana")
 
 

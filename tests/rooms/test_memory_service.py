@@ -10,7 +10,7 @@ from loopforge.core.memory.memory_vocabulary import EVERYWHERE
 from loopforge.core.room_vocabulary import LineDeleted, LineEdited
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.rooms.conftest import Home
 from tests.rooms.test_memory_items import heard, keep, usable
 
@@ -164,11 +164,11 @@ async def test_what_derives_goes_along_from_every_file(home: Home, how: str) -> 
             await home.app.ledger.append("room:commons", [gone])
             await home.app.forgetting.finish("room:commons")
         case "forgotten":
-            erased = await home.app.ledger.erase(Wish(events=(line.id,)))
+            erased = await home.app.ledger.erase(ErasureRequest(events=(line.id,)))
             assert erased.resting == 5
         case _:
             await home.app.memory.store.forget(kept, by=home.people["ana"])
-            await home.app.ledger.erase(Wish(events=(line.id,)))
+            await home.app.ledger.erase(ErasureRequest(events=(line.id,)))
     assert {each.state for each in await home.app.memory.store.items("maya")} == {"forgotten"}
     assert not home.holding(b"zarquonish", b"quixotic", b"wumbling")
     assert (await home.app.ledger.verify()).findings == ()
@@ -182,7 +182,7 @@ async def test_who_is_forgotten_leaves_no_memory(home: Home) -> None:
     await keep(home, "likes zarquonish tea", ana, about=(people["annelise"],))
     await keep(home, "Bo met Annelise", bo, about=(people["bo"],))
     await keep(home, "Bo likes wumbling cocoa", bo, about=(people["bo"],))
-    await home.app.ledger.erase(Wish(person=people["annelise"], by="owner"))
+    await home.app.ledger.erase(ErasureRequest(person=people["annelise"], by="owner"))
     assert not home.holding(b"annelise", b"zarquonish")
     held = [str(item.text) for item in await home.app.memory.store.items("maya")]
     assert held == ["[forgotten]", "[forgotten]", "Bo likes wumbling cocoa"]

@@ -10,7 +10,7 @@ from loopforge.core.room_vocabulary import File, Said
 from loopforge.core.text.erasable_text import public
 from loopforge.io.socket import wire_protocol
 from loopforge.io.terminal.terminal_wording import files_of
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
@@ -143,7 +143,7 @@ async def test_a_forgotten_file_is_nowhere(tmp_path: Path) -> None:
     file = {"name": "locker.txt", "text": "the locker opens with rhubarb-4711 on a tuesday"}
     async with writing(tmp_path, file) as home:
         (line,) = await asked(home)
-        await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+        await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
         await home.says("ana", "@maya what was it?")
         home.models._script = writes(say="Gone.")
         await home.rest()

@@ -15,8 +15,8 @@ from loopforge.core.context_window import PICTURE_TOKENS
 from loopforge.core.events import Asked, Event, Perceived, encode
 from loopforge.core.room_vocabulary import File, Heard
 from loopforge.core.text.erasable_text import Words, public
-from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.runtime.ports import Question
 from tests.models.server import serving
 from tests.rooms.conftest import Home, living
@@ -158,11 +158,11 @@ async def test_a_turn_with_a_picture_replays(home: Home) -> None:
     """The exchange is the same, to the letter; after an erasure it says erased."""
     home.models.vision = True
     await give(home, "@maya look", ("bed.png", drawn()))
-    policies = minds(PromptBook(home.path / "prompts"))
+    policies = minds(PromptFiles(home.path / "prompts"))
     (event,) = await asked_of(home)
     assert (await replayed(home.app.ledger, policies, event.id)).outcome == "same"
     line = next(e for e in await home.events() if isinstance(e.body, Heard))
-    await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+    await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
     assert (await replayed(home.app.ledger, policies, event.id)).outcome == "erased"
 
 
@@ -180,7 +180,7 @@ async def test_a_forgotten_picture_is_shown_to_nobody(home: Home) -> None:
     heard = await give(home, "@maya look", ("bed.png", drawn()))
     line = next(e for e in await home.events() if isinstance(e.body, Heard))
     hash = str(heard.files[0].hash)
-    await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+    await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
     await home.app.keeper.sweep()
     await give(home, "@maya what did you see?")
     asked = talk(home)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import MateJoined, MateLeft, PersonJoined, PersonLeft
 from loopforge.errors import LoopforgeError
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.examples import few
 from tests.rooms.conftest import Home, hum, living
 
@@ -90,7 +90,7 @@ class Evening:
                 await front.rooms.leave(home.room, you)
             case "forget" if self.said:
                 word = max(self.said)
-                await home.app.ledger.erase(Wish(events=(self.said[word][1].id,)))
+                await home.app.ledger.erase(ErasureRequest(events=(self.said[word][1].id,)))
                 self.forgotten.add(word)
             case "remove" | "add":
                 await front.commands.act(home.room, you, what, "maya")

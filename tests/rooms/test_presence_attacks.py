@@ -20,7 +20,7 @@ from loopforge.core.memory.memory_vocabulary import (
 )
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.memory_values import RecallQuery
 from loopforge.runtime.ports import ToolCall
 from tests.rooms.conftest import Home, hum
@@ -362,10 +362,10 @@ async def test_deleted_lines_and_people_are_told_to_nobody(home: Home) -> None:
     """Not even where it might have been used before."""
     told, _ = await scene(home)
     line = (await home.app.ledger.read(told, kinds=["room.heard"]))[0]
-    await home.app.ledger.erase(Wish(events=(line.id,), exactly=True))
+    await home.app.ledger.erase(ErasureRequest(events=(line.id,), exactly=True))
     other = await home.private_room("ana")
     assert not await leaks(home, other, "ana")
-    await home.app.ledger.erase(Wish(person=home.people["ana"], by="owner"))
+    await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="owner"))
     third = await home.private_room("bo")
     assert not await leaks(home, third, "bo")
 

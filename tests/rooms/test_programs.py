@@ -15,7 +15,7 @@ from loopforge.core.effect_states import EffectProposed, EffectReturned, EffectR
 from loopforge.core.events import Returned
 from loopforge.core.room_vocabulary import LineDeleted, Said, Told
 from loopforge.errors import InputError
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import Script
 from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall
@@ -422,7 +422,7 @@ async def test_what_was_forgotten_is_not_read_by_a_program_that_goes_on(tmp_path
         await home.hears("ana", "@maya bake")
         events = await home.events()
         gave = next(event for event in events if isinstance(event.body, EffectReturned))
-        await home.app.ledger.erase(Wish(events=(gave.id,), by="owner"))
+        await home.app.ledger.erase(ErasureRequest(events=(gave.id,), by="owner"))
         await home.does("ana", "approve", "1")
         await finished(home)
         said = (await home.lines())[-1]

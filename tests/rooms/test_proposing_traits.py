@@ -7,7 +7,7 @@ import pytest
 
 from loopforge.core.effect_states import EffectFailed, EffectReturned
 from loopforge.core.room_vocabulary import LineDeleted
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates
@@ -72,9 +72,9 @@ async def _go(home: Home, how: str, first: str, last: str) -> None:
             await home.app.ledger.append("room:commons", [gone])
             await home.app.forgetting.finish("room:commons")
         case "earlier line":
-            await home.app.ledger.erase(Wish(events=(first,)))
+            await home.app.ledger.erase(ErasureRequest(events=(first,)))
         case "person":
-            await home.app.ledger.erase(Wish(person=home.people["ana"], by="owner"))
+            await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="owner"))
         case _:
             await home.app.closing.close_room("commons", home.people["ana"])
 
@@ -107,7 +107,7 @@ async def test_a_reason_goes_with_a_name_in_it_and_stays_with_others(tmp_path: P
         await home.rest()
         await home.enter("cy")
         await home.hears("cy", "nice weather")
-        await home.app.ledger.erase(Wish(person=home.people["cy"], by="owner"))
+        await home.app.ledger.erase(ErasureRequest(person=home.people["cy"], by="owner"))
         assert (await home.app.growth.traits.open("maya"))[0].why == "Ana told me that I rush."
-        await home.app.ledger.erase(Wish(person=home.people["ana"], by="owner"))
+        await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="owner"))
         assert (await home.app.growth.traits.open("maya"))[0].why == "[forgotten]"

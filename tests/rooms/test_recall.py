@@ -18,10 +18,10 @@ from loopforge.core.room_vocabulary import (
     Said,
 )
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.memory import transcript_recall
 from loopforge.memory.passage_arrays import Passages, joined
-from loopforge.memory.passage_loading import RoomPassages, Space
+from loopforge.memory.passage_loading import RoomPassages, VectorSpace
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_tables import passages, vectors
 from loopforge.runtime.memory_values import RecallQuery
@@ -255,7 +255,7 @@ async def test_a_line_whose_first_words_are_forgotten_is_found_by_those_of_now(
     line, ledger = await home.hears("ana", SECRET), home.app.ledger
     edit = LineEdited(line=line.id, text=Words("The quixo key hangs by the door"), by="person:x")
     edited = partial(ledger.append, "room:commons", [home.app.stamp.fact(edit, actor="person:x")])
-    forgotten = partial(ledger.erase, Wish(events=(line.id,), exactly=True))
+    forgotten = partial(ledger.erase, ErasureRequest(events=(line.id,), exactly=True))
     for step in (edited, forgotten) if first == "edited" else (forgotten, edited):
         await step()
     for _ in range(2):
@@ -289,7 +289,7 @@ async def test_what_is_forgotten_is_gone_from_every_file(home: Home) -> None:
     )
     assert home.holding(row.words)
     assert home.holding(vector.vector)
-    await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+    await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
     assert SECRET not in await recalled(home, "zarquon key", "ana")
     assert home.holding(b"zarquon", row.words, vector.vector) == []
     await home.app.memory.vectors.anew()
@@ -337,7 +337,7 @@ async def test_vectors_are_made_though_people_never_pause(home: Home) -> None:
 @pytest.mark.parametrize("held", [0, 10**9])
 async def test_rooms_are_let_go_and_read_again(home: Home, held: int, tmp_path: Path) -> None:
     """However little is kept in memory, what is read is the same."""
-    rooms = RoomPassages(Space(), SegmentStore(tmp_path / "none"), held)
+    rooms = RoomPassages(VectorSpace(), SegmentStore(tmp_path / "none"), held)
 
     async def there() -> Passages:
         find = partial(rooms.within, spans={"room:commons": [(0, 1000)]})

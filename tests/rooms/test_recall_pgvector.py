@@ -14,11 +14,11 @@ import pytest
 
 from loopforge.errors import LedgerBusy
 from loopforge.ledger.erasure.database_scrubbing import drop_graphs, make_way
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.memory.candidates.candidate_search import CandidateSearch, SegmentSearch
 from loopforge.memory.candidates.pgvector_index import graph_of, recall_way, state_of
 from loopforge.memory.candidates.pgvector_search import PgvectorSearch
-from loopforge.memory.passage_loading import Space
+from loopforge.memory.passage_loading import VectorSpace
 from loopforge.memory.passage_ranking import RecallCue, rank
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_tables import passages, vectors
@@ -69,7 +69,7 @@ async def test_the_best_of_all_are_found(home: Home) -> None:
     await talk(home, 120)
     await home.app.memory.vectors.fill()
     store, made = SegmentStore(home.path / "apart"), home.app.memory.embeddings()
-    space = Space(made.name, made.dimension)
+    space = VectorSpace(made.name, made.dimension)
     spans = {ROOM: [(0, 40), (60, 110)], "room:nowhere": [(0, 9)]}
     exact, own = SegmentSearch(space, store), PgvectorSearch(space, store, near=0)
 
@@ -139,7 +139,7 @@ async def test_what_is_forgotten_is_in_no_page(home: Home, pgvector: Cluster) ->
         assert pages(meaning)
         assert pages(inner)
         assert pages(row.vector)
-        assert (await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))).clean
+        assert (await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))).clean
         graph = graph_of(home.app.memory.embeddings().name)
         assert graph in (await home.app.ledger.look(state_of)).made
         await home.app.ledger.write_anew()

@@ -14,12 +14,12 @@ from loopforge.chat.service.recall_visibility import MOVES
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Titled
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError, ModelError
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.memory.candidates.candidate_search import SegmentSearch
 from loopforge.memory.candidates.passage_sampling import sampled
 from loopforge.memory.passage_arrays import joined
 from loopforge.memory.passage_embedding import PassageVectors
-from loopforge.memory.passage_loading import RoomPassages, Space
+from loopforge.memory.passage_loading import RoomPassages, VectorSpace
 from loopforge.memory.passage_ranking import RecallCue, rank
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_tables import vectors
@@ -111,7 +111,7 @@ async def test_what_goes_is_in_no_segment(home: Home, way: str) -> None:
     assert [path for path in segments.iterdir() if row.vector in path.read_bytes()]
     assert [path for path in segments.iterdir() if words in path.read_bytes()]
     if way == "erase":
-        await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+        await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
         assert home.holding(row.vector, words, b"zarquon") == []
     else:
         gone = LineDeleted(line=line.id, by="person:x")
@@ -163,7 +163,7 @@ async def test_a_segment_of_another_state_is_not_used(home: Home, tmp_path: Path
     there = (home.path / "data" / "memory").iterdir()
     (path,) = (path for path in there if words in path.read_bytes())
     kept = path.read_bytes()
-    await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+    await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
     path.write_bytes(kept)
     assert SECRET not in await found(home, "where is the zarquon key?")
     assert not path.exists()
@@ -184,7 +184,7 @@ async def test_of_very_many_the_best_are_found(home: Home) -> None:
     await making.anew()
     await making.fill()
     await making.pack(full=40)
-    rooms = RoomPassages(Space(table.name, 256), SegmentStore(home.path / "apart"))
+    rooms = RoomPassages(VectorSpace(table.name, 256), SegmentStore(home.path / "apart"))
     find = partial(rooms.within, spans={ROOM: [(0, 40), (50, 1000)]})
     _, stretches = await home.app.ledger.look(find)
     assert any(each.segment for each in stretches)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.reminders.reminder_service import Asker
+from loopforge.chat.reminders.reminder_service import ReminderRequester
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import Said, Told
@@ -52,7 +52,7 @@ async def reminds(home: Home, form: ReminderForm, **more: str) -> object:
     """Ana has a reminder set in this room; what came of it."""
     if "ana" not in home.people:
         await home.enter("ana")
-    asker = Asker(person=home.people["ana"], mate=more.get("mate", "maya"))
+    asker = ReminderRequester(person=home.people["ana"], mate=more.get("mate", "maya"))
     stream = f"room:{home.room}"
     return (await home.app.book.set(stream, asker, form, "en", more.get("wakes", "")))[0]
 
@@ -281,7 +281,7 @@ async def test_put_off_changed_and_cancelled(tmp_path: Path) -> None:
     async with living(tmp_path, clock=SimClock(NOW)) as home:
         await reminds(home, TEA)
         await passes(home, timedelta(hours=2, minutes=1))
-        book, ana = home.app.book, Asker(person=home.people["ana"])
+        book, ana = home.app.book, ReminderRequester(person=home.people["ana"])
         ten = ReminderForm(said="in 10 minutes", after="PT10M")
         found = await book.move("room:commons", ana, 1, ten, snoozed=True)
         assert isinstance(found, Fits)
@@ -290,7 +290,7 @@ async def test_put_off_changed_and_cancelled(tmp_path: Path) -> None:
         await reminds(home, TEA)
         await home.enter("ben")
         with pytest.raises(InputError, match="somebody else's"):
-            await book.cancel("room:commons", Asker(person=home.people["ben"]), 2)
+            await book.cancel("room:commons", ReminderRequester(person=home.people["ben"]), 2)
         found = await book.move("room:commons", ana, 2, ten, snoozed=True)  # it did not ring yet
         await passes(home, timedelta(minutes=15))
         assert len(await rung(home)) == 3

@@ -16,7 +16,7 @@ from loopforge.core.events import Event, TurnEnded
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.system_clock import Stamp
@@ -111,8 +111,8 @@ async def test_a_line_that_is_forgotten_takes_along_what_it_was_edited_to(home: 
     one, two = [await home.hears("ana", f"I grow {word}") for word in ("turnips", "rhubarb")]
     for line, word in ((one, "gherkins"), (two, "fennel")):
         await home.app.front.rooms.edit(home.room, home.people["ana"], line.id, f"It is {word}")
-    await home.app.ledger.erase(Wish(events=(one.id,)))
-    await home.app.ledger.erase(Wish(events=(two.id,), exactly=True))
+    await home.app.ledger.erase(ErasureRequest(events=(one.id,)))
+    await home.app.ledger.erase(ErasureRequest(events=(two.id,), exactly=True))
     held = {word: bool(home.holding(word.encode())) for word in ("turnips", "gherkins", "rhubarb")}
     assert held == dict.fromkeys(held, False)
     assert text_of(await shown(home, two)).text == "It is fennel"

@@ -16,7 +16,7 @@ from loopforge.core.events import Perceived
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.policies.prompt_building import RECALLED, STANDING
 from loopforge.runtime.memory_values import RecalledLine, RecallQuery
 from tests.rooms.conftest import Home, hum, living
@@ -179,7 +179,7 @@ async def test_a_turn_goes_the_same_way_again_with_what_it_remembered(home: Home
     assert isinstance(record, TurnRecord)
     (told,) = [one for one in record.shown.memory if one.text == FACT]
     assert (told.who, told.at, told.left) == ("ana", "21 November 2026", "")
-    await home.app.ledger.erase(Wish(events=(line.id,), exactly=True))
+    await home.app.ledger.erase(ErasureRequest(events=(line.id,), exactly=True))
     record = await gather(home.app.ledger, turn.id)
     assert isinstance(record, TurnRecord)
     assert "Zarquon" not in json.dumps([str(one) for one in record.requests])

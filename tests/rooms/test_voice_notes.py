@@ -10,7 +10,7 @@ from loopforge.core.context_window import LARGEST_SOUND
 from loopforge.core.events import Answered, Asked, Event, TurnEnded
 from loopforge.core.room_vocabulary import Heard, LineEdited, Weighed
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import Script, ScriptedAnswer, in_character
 from loopforge.policies.listening.transcript import LOST
 from loopforge.runtime.ports import Question
@@ -190,7 +190,7 @@ async def test_forgetting_takes_what_was_heard(tmp_path: Path) -> None:
         await home.app.forgetting.finish("room:commons")
         assert home.holding(b"third brick") == []
         await give(home, "", NOTE)
-        await home.app.ledger.erase(Wish(person=home.people["ana"]))
+        await home.app.ledger.erase(ErasureRequest(person=home.people["ana"]))
         assert home.holding(b"third brick") == []
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from loopforge.app import minds
 from loopforge.chat.why.turn_replay import replayed
 from loopforge.core.room_vocabulary import Said
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import Home, living
@@ -89,7 +89,7 @@ async def test_any_event_of_the_turn_leads_to_the_record(home: Home) -> None:
 async def test_a_changed_prompt_is_the_first_divergence(home: Home) -> None:
     """After a prompt was changed the replay names the request and shows the difference."""
     line = await said_by_maya(home)
-    changed = dict(PromptBook(home.path / "prompts")) | {"reply": "Answer in rhymes."}
+    changed = dict(PromptFiles(home.path / "prompts")) | {"reply": "Answer in rhymes."}
     found = await replayed(home.app.ledger, minds(changed), line)
     assert found.outcome == "diverged"
     assert "+Answer in rhymes." in found.detail

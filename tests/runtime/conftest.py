@@ -18,10 +18,10 @@ from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime import time_limit
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.effects.effect_worker import Effects
 from loopforge.runtime.effects.nested_calls import InnerSites
-from loopforge.runtime.local.room_pubsub import Ear, LocalSignals
+from loopforge.runtime.local.room_pubsub import LocalSignals, SignalListener
 from loopforge.runtime.ports import (
     CallPermission,
     EffectSite,
@@ -32,9 +32,9 @@ from loopforge.runtime.ports import (
     ToolFile,
 )
 from loopforge.runtime.system_clock import Stamp
-from loopforge.runtime.turn_driver import Ports, Turn, TurnSeat
+from loopforge.runtime.turn_driver import Turn, TurnPorts, TurnSeat
 from loopforge.runtime.turn_record import Recorder, shown_of
-from loopforge.tools.tool_registry import Toolbox
+from loopforge.tools.tool_registry import ToolRegistry
 from tests.playbook import heard, shown
 from tests.seeded_dice import SeededDice
 from tests.sim_clock import SimClock
@@ -106,10 +106,10 @@ class Stage:
     clock: SimClock
     stamp: Stamp
     signals: LocalSignals
-    ear: Ear
-    tools: Toolbox
+    ear: SignalListener
+    tools: ToolRegistry
     effects: Effects
-    tasks: Tasks
+    tasks: BackgroundTasks
     recorder: Recorder = field(default_factory=Recorder)
     models: ScriptedModels = field(default_factory=ScriptedModels)
 
@@ -118,9 +118,9 @@ class Stage:
         self.models = ScriptedModels(script, clock=self.clock, **more)
 
     @property
-    def ports(self) -> Ports:
+    def ports(self) -> TurnPorts:
         """The ports of a turn."""
-        return Ports(
+        return TurnPorts(
             self.ledger,
             self.models,
             self.tools,
@@ -179,7 +179,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
     ledger = await open_ledger(f"sqlite:///{tmp_path}/ledger.db", clock, dice)
     still(clock, ledger)
     signals = LocalSignals()
-    tools = Toolbox()
+    tools = ToolRegistry()
     switched: list[str] = []
 
     async def lamp(call: ToolCall) -> str:
@@ -191,7 +191,7 @@ async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
 
     tools.add(Tool(name="lamp", summary="Switches the lamp."), lamp)
     tools.add(Tool(name="fuse", summary="Blows.", idempotent=True), fuse)
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     stamp = Stamp(clock, dice)
     effects = Effects(ledger, tools, stamp, SITE._replace(signals=signals))
     await effects.start(ledger)

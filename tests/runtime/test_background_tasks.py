@@ -3,7 +3,7 @@
 import pytest
 
 from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from tests.runtime.conftest import Stage
 
@@ -25,7 +25,7 @@ class Work:
 async def test_why_it_waits_is_said_once(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
     """As long as the reason is the same; each further pause is longer, up to a minute."""
     work = Work(stage, *[LedgerError("It is away.")] * 6, LedgerBusy("It is locked."))
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         tasks.insist(work.run, "the audit", stage.clock)
         await stage.clock.advance(1000)
     assert work.tried == [0, 0.2, 1.2, 6.2, 21.2, 81.2, 141.2, 201.2]
@@ -40,7 +40,7 @@ async def test_what_waiting_does_not_mend_is_left(
     """A damaged ledger is not asked again by what insists; by a lane when it is woken next."""
     insisting, laned = (Work(stage, LedgerBroken("It is damaged.")) for _ in range(2))
     lanes = LocalLanes(laned.run, stage.clock)
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         tasks.insist(insisting.run, "the audit", stage.clock)
         lanes.wake("room:a")
         await stage.clock.advance(1000)

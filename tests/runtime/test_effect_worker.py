@@ -265,10 +265,10 @@ async def test_a_stop_before_the_crash_holds_after_it(stage: Stage, state: str) 
 
 async def test_forgotten_arguments_are_used_for_nothing(stage: Stage) -> None:
     """What it was to be used with is gone, so it fails and says so."""
-    from loopforge.ledger.erasure.text_erasure import Wish
+    from loopforge.ledger.erasure.text_erasure import ErasureRequest
 
     event = await died(stage, "lamp", "approved")
-    await stage.ledger.erase(Wish(stream=STREAM, by="p", why="asked"))
+    await stage.ledger.erase(ErasureRequest(stream=STREAM, by="p", why="asked"))
     await again(stage)
     assert await stage.effects.outcome(event.id) == EffectOutcome(
         "failed",

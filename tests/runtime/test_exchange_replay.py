@@ -7,7 +7,14 @@ from loopforge.core.policy import Thinking, ask, call
 from loopforge.core.room_vocabulary import Say
 from loopforge.core.text.erasable_text import Words
 from loopforge.policies.talk import talk
-from loopforge.runtime.exchange_replay import Diverged, Gone, Onward, Same, exchange_of, replay
+from loopforge.runtime.exchange_replay import (
+    ReplayDiverged,
+    ReplayErased,
+    ReplayOnward,
+    ReplaySame,
+    exchange_of,
+    replay,
+)
 from loopforge.runtime.ports import Route, ToolCall
 from loopforge.runtime.turn_driver import Turn, TurnEnding, TurnSeat
 from loopforge.runtime.turn_record import perception_of
@@ -42,7 +49,7 @@ async def test_the_same_policy_makes_the_same_plan(stage: Stage, seen: AgentPerc
     perception = await perception_of(stage.ledger, events[0])
     assert perception == seen, "what was shown is read back"
     found = await replay(TALK, perception, await exchange_of(stage.ledger, events))
-    assert isinstance(found, Same)
+    assert isinstance(found, ReplaySame)
     assert len(stage.models.asked) == asked
 
 
@@ -51,7 +58,7 @@ async def test_another_policy_diverges_where_it_does(stage: Stage, seen: AgentPe
     events = await a_turn(stage, seen)
     other = talk(PROMPTS | {"account-small": "why on earth?"})
     found = await replay(other, seen, await exchange_of(stage.ledger, events))
-    assert isinstance(found, Diverged)
+    assert isinstance(found, ReplayDiverged)
     assert found.nth == 2
     assert "<account-small>" in found.recorded
     assert "why on earth?" in found.now
@@ -115,11 +122,11 @@ async def test_a_record_with_forgotten_words_says_so(stage: Stage, seen: AgentPe
     assert isinstance(body, Perceived)
     exchange = await exchange_of(stage.ledger, events)
     erased = [type(said)(said.request, said.reply, erased=True) for said in exchange]
-    assert await replay(TALK, seen, erased) == Gone(1)
+    assert await replay(TALK, seen, erased) == ReplayErased(1)
 
 
 async def test_a_record_that_ends_early_waits(stage: Stage, seen: AgentPerception) -> None:
     """With an empty record the policy stands at its first request."""
     found = await replay(TALK, seen, ())
-    assert isinstance(found, Onward)
+    assert isinstance(found, ReplayOnward)
     assert found.nth == 1

@@ -18,7 +18,7 @@ HAS_IT = Path("/proc/self/statm").exists() and hasattr(ctypes.CDLL(None), "mallo
 FREED = """
 import asyncio
 from pathlib import Path
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.heap_trim import give_back_freed
 from tests.held_clock import HeldClock
 
@@ -38,7 +38,7 @@ async def main():
     full = resident()
     del much
     assert full - resident() < 20, "it went by itself"
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         tasks.spawn(give_back_freed(clock), "giving memory back")
         await goes_back(full)
         more, last = held()

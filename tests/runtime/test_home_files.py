@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import BadSettings
-from loopforge.mates.prompt_files import PromptBook
+from loopforge.mates.prompt_files import PromptFiles
 from loopforge.runtime.installation.home_files import LARGEST, bytes_of, text_of
 from loopforge.settings import load_settings
 
@@ -48,7 +48,7 @@ def test_a_home_of_a_stranger_is_told_about_in_a_sentence(kind: str, tmp_path: P
     _odd(tmp_path / "prompts" / "talk.md", kind)
     with pytest.raises(BadSettings, match=r"loopforge.toml cannot be read"):
         load_settings(tmp_path, environ={})
-    assert dict(PromptBook(tmp_path / "prompts")) == dict(PromptBook())
+    assert dict(PromptFiles(tmp_path / "prompts")) == dict(PromptFiles())
 
 
 def test_a_file_of_the_largest_size_is_read(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation import process_reaping
 from loopforge.runtime.installation.limited_process import run_limited
 from loopforge.runtime.installation.process_reaping import child_process
@@ -32,7 +32,7 @@ def _children() -> set[str]:
 async def _cancelled_twice(work: Coroutine[Any, Any, object], after: int) -> None:
     """Cancel it when its child runs, and again so many looks later."""
     before = _children()
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         running = tasks.spawn(work, "what is stopped")
         while _children() == before:
             await asyncio.sleep(0)

@@ -24,11 +24,11 @@ from loopforge.runtime.ports import Question
 from loopforge.runtime.turn_driver import TurnEnding
 from loopforge.runtime.world import (
     FOLDED_AT_ONCE,
-    Applied,
+    AppliedTurn,
     OpeningView,
-    Senses,
     TakenTurn,
     TurnDue,
+    TurnSenses,
     Worlds,
 )
 from tests.playbook import heard, shown
@@ -118,9 +118,9 @@ class Vote:
         seen = shown(heard("ana", str(state.question.body.text)), handle=due.mate.handle)
         return OpeningView(perception=seen)
 
-    def senses(self, state: Votes, turn: TakenTurn[TurnDue]) -> Senses:
+    def senses(self, state: Votes, turn: TakenTurn[TurnDue]) -> TurnSenses:
         """Nothing reaches who votes."""
-        return Senses()
+        return TurnSenses()
 
     async def judge(
         self, state: Votes, turn: TakenTurn[TurnDue], plan: AgentActionPlan
@@ -136,7 +136,7 @@ class Vote:
         turn: TakenTurn[TurnDue],
         ended: TurnEnding,
         verdicts: Sequence[Verdict],
-    ) -> Applied:
+    ) -> AppliedTurn:
         """What was allowed is said."""
         mate, acts = turn.due.mate.handle, ended.plan.acts if ended.plan else ()
         said = [
@@ -147,7 +147,7 @@ class Vote:
             for act, verdict in zip(acts, verdicts, strict=True)
             if verdict.allowed and isinstance(act, Say)
         ]
-        return Applied(facts=said, withdrawn="" if said else ended.why or "no vote")
+        return AppliedTurn(facts=said, withdrawn="" if said else ended.why or "no vote")
 
 
 def voter(seen: AgentPerception) -> Thinking:

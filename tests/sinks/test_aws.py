@@ -11,7 +11,7 @@ from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import SendFailed
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.settings import load_settings
 from loopforge.sinks import sink_runner
@@ -294,7 +294,7 @@ async def test_a_long_event_is_split_and_forgotten_whole(ledger: SqlLedger, aws:
         head, *parts, other = await items(options.executions)
         assert int(head["parts"]) == len(parts) > 1
         assert json.loads("".join(each["body"] for each in parts))["body"]["text"] == said
-        await ledger.erase(Wish(events=(id,)))
+        await ledger.erase(ErasureRequest(events=(id,)))
         faults: Iterator[AwsFault | None] = iter(["late reset", None, 500, None, "late reset"])
         aws.fault = lambda _: next(faults, None)
         while await passed(ledger) != {"task:a": 3}:
@@ -327,7 +327,7 @@ async def test_parts_whose_event_was_not_put_are_forgotten_with_it(
         )
         while len(puts) < 3:
             await STAMP.clock.sleep(0.02)
-        await ledger.erase(Wish(events=(id,)))
+        await ledger.erase(ErasureRequest(events=(id,)))
         aws.fault = lambda _: None
         while await passed(ledger) != {"task:a": 2}:
             await STAMP.clock.sleep(0.02)

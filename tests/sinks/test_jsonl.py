@@ -11,7 +11,7 @@ import pytest
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import FORGOTTEN, Words
 from loopforge.errors import BadSettings, SendFailed
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.sink_cursors import SinkCursors
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
@@ -116,7 +116,7 @@ async def test_what_is_forgotten_is_forgotten_here(tmp_path: Path, ledger: SqlLe
     async with sinking(tmp_path, ledger, wanted):
         await say(ledger, "a word")
         await rows(file, 2)
-        await ledger.erase(Wish(events=(first,)))
+        await ledger.erase(ErasureRequest(events=(first,)))
         found = await rows(file, 3)
     assert [row["body"].get("text") for row in found] == [FORGOTTEN, "a word", None]
     assert "secret" not in file.read_text()

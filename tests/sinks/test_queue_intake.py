@@ -11,7 +11,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import InputError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.sink_opening import hear
 from loopforge.sinks.aws_client import AwsClient
@@ -75,7 +75,7 @@ async def test_each_is_heard_once(tmp_path: Path, aws: FaultyAws) -> None:
     await put(id="m4", account="4711", name="Ada", text="Line 4.")
     cut: list[AwsFault] = ["reset", "reset"]
     aws.fault = lambda operation: cut.pop() if operation == "DeleteMessage" and cut else None
-    async with living(tmp_path, None) as home, Tasks() as tasks:
+    async with living(tmp_path, None) as home, BackgroundTasks() as tasks:
         await home.enter("Bo")
         clock = Hasty()
         settings = IntakeSettings(open=True)
@@ -125,7 +125,7 @@ class OddAnswers(AwsClient):
 async def test_an_odd_answer_ends_nothing() -> None:
     """What lacks an address, a body or a list is passed over; what comes later is heard."""
     heard = asyncio.Queue[IntakeLine]()
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         intake = QueueIntake(IntakeSettings(open=True), OddAnswers(), heard.put, Hasty())
         tasks.spawn(intake.run(), "intake")
         async with asyncio.timeout(60):

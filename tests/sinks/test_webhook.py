@@ -13,7 +13,7 @@ from loopforge.core.events import Event
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import TaskLeased, TaskSteered
 from loopforge.errors import SendFailed
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.settings import load_settings
 from loopforge.sinks import http_post, sink_runner
@@ -216,7 +216,7 @@ async def test_an_erasure_is_passed_on_by_what_was_forgotten(ledger: SqlLedger) 
         (id,) = await happen(ledger, "task:a", said)
         await receiver.until(lambda got: len(got) == 1)
         assert receiver.got[0]["data"]["body"]["text"] == "a secret"
-        await ledger.erase(Wish(events=(id,)))
+        await ledger.erase(ErasureRequest(events=(id,)))
         await receiver.until(lambda got: len(got) == 2)
         erased = receiver.got[1]["data"]
         assert erased["kind"] == "ledger.erased"

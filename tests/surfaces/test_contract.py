@@ -15,7 +15,7 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said
 from loopforge.host import connected
 from loopforge.io.platforms.bot_tokens import BotTokens
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import Script, ScriptedModels
 from loopforge.runtime.system_clock import SystemDice
 from loopforge.settings import load_settings
@@ -78,7 +78,10 @@ async def living(path: Path, subject: Subject, script: Script | None = None) -> 
     async with (
         open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app,
         connected(
-            app, tokens, subject.surfaces(settings), manners=Manners(streams=False, marks=False)
+            app,
+            tokens,
+            subject.surfaces(settings),
+            manners=SurfaceOptions(streams=False, marks=False),
         ),
     ):
         yield app

@@ -13,7 +13,7 @@ from loopforge.core.events import Event
 from loopforge.host import connected
 from loopforge.io.platform_runner import Platforms
 from loopforge.io.platforms.bot_tokens import BotTokens
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import Script, ScriptedModels
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SystemDice
@@ -86,7 +86,7 @@ async def on_telegram(
     base: str,
     *,
     script: Script | None = None,
-    manners: Manners | None = None,
+    manners: SurfaceOptions | None = None,
     clock: Clock = HURRIED,
     pace: Clock | None = None,
     **changes: Any,
@@ -111,5 +111,5 @@ async def on_telegram(
     async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
         if isinstance(clock, SimClock):
             still(clock, app.ledger)
-        async with connected(app, kept, there, manners=manners or Manners()) as platforms:
+        async with connected(app, kept, there, manners=manners or SurfaceOptions()) as platforms:
             yield Home(app, platforms)

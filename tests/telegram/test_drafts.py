@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
@@ -26,7 +26,7 @@ def slowly(pause: float, words: str = WORDS) -> Script:
 
 async def test_drafts_leave_room_for_lines(tmp_path: Path) -> None:
     """Answers that grow for minutes in a group meet no refusal, and take half of a minute's room."""
-    async with lab(tmp_path, script=slowly(2.5), manners=Manners()) as there:
+    async with lab(tmp_path, script=slowly(2.5), manners=SurfaceOptions()) as there:
         city, floods = there.city, there.twin.town.floods
         for n in (2, 3):
             before = len(await city.calls("editMessageText"))
@@ -41,7 +41,7 @@ async def test_drafts_leave_room_for_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["sendMessage", "editMessageText"])
 async def test_a_line_whose_draft_met_a_flood(tmp_path: Path, method: str) -> None:
     """It is delivered within a minute, once."""
-    async with lab(tmp_path, script=slowly(0.5), manners=Manners()) as there:
+    async with lab(tmp_path, script=slowly(0.5), manners=SurfaceOptions()) as there:
         await there.city.fault(method, "flood", retry_after=30, chat=there.chat)
         await there.city.say(there.ana, there.chat, "@maya_bot more")
         assert await there.until(2) < MINUTE
@@ -55,7 +55,7 @@ async def test_a_line_whose_draft_met_a_flood(tmp_path: Path, method: str) -> No
 async def test_a_draft_that_is_refused_for_good(tmp_path: Path, kind: Kind, method: str) -> None:
     """It is tried once in a turn, and the line is said."""
     why = "Bad Request: CHAT_WRITE_FORBIDDEN"
-    async with lab(tmp_path, kind, script=slowly(1), manners=Manners()) as there:
+    async with lab(tmp_path, kind, script=slowly(1), manners=SurfaceOptions()) as there:
         before = len(await there.city.calls())
         times = 20 if kind == "private" else 1
         await there.city.fault(method, "refuse", times=times, code=400, description=why)
@@ -70,7 +70,7 @@ async def test_a_draft_that_is_refused_for_good(tmp_path: Path, kind: Kind, meth
 async def test_what_is_covered_is_not_drafted(tmp_path: Path) -> None:
     """A spoiler stands in the line, covered, and in none of the drafts."""
     words = f"The murderer is ||{WORDS.strip()}|| as you see, and that is all of it."
-    async with lab(tmp_path, script=slowly(0.5, words), manners=Manners()) as there:
+    async with lab(tmp_path, script=slowly(0.5, words), manners=SurfaceOptions()) as there:
         sent = [*await there.city.calls("sendMessage"), *await there.city.calls("editMessageText")]
         *drafts, line = [call.params["text"] for call in sorted(sent, key=lambda call: call.number)]
         assert drafts

@@ -8,7 +8,7 @@ import pytest
 from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram
 from tests.telegram.test_limits import lab
@@ -89,7 +89,7 @@ async def test_a_file_that_is_forgotten_before_it_is_sent(
         said = Heard(person=olga, text=Words("secret"), surface="web", files=(note,))
         await app.front.rooms.hear(room, said)
         await there.city.until(lambda: _flooded(there.city))
-        await app.ledger.erase(Wish(person=olga))
+        await app.ledger.erase(ErasureRequest(person=olga))
         await there.heard(3)
         assert not any("secret" in said for said in await there.stands())
     assert [each.message for each in caplog.records if each.levelname == "ERROR"] == []

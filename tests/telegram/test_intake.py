@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import LedgerBusy
-from loopforge.io.telegram.connection.update_intake import Intake
+from loopforge.io.telegram.connection.update_intake import UpdateIntake
 from telegram import Update
 from tests.delivery.child import Order
 from tests.delivery.drill import alive
@@ -139,7 +139,7 @@ async def test_answers_that_overlap_and_are_short() -> None:
         taken.append(update.update_id)
 
     intake, came = (
-        Intake(read, take),
+        UpdateIntake(read, take),
         [_update(5, 1), _update(6, 2), _update(8, 1), {"update_id": 9}],
     )
     assert (intake.offset or 0) == 0
@@ -170,7 +170,7 @@ async def test_an_album_is_taken_in_as_one() -> None:
     async def sleep(_: float) -> None:
         await moments.acquire()
 
-    intake = Intake(read, take, sleep)
+    intake = UpdateIntake(read, take, sleep)
     intake.put([_update(1, 1), _update(2, 1, "g"), _update(3, 2)], None)
     await intake.settle(0.1)
     assert (taken, intake.offset) == ([[1], [3]], 2)

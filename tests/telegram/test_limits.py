@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.delivery_states import Accepted, Uncertain
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import Script
 from tests.sim_clock import SimClock
 from tests.telegram.city import City
@@ -20,7 +20,7 @@ START = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 MINUTE = 60.0
 LOOKING = 25.0
 """Seconds: fewer than there are numbers to look at where nothing else says how far."""
-STILL = Manners(streams=False)
+STILL = SurfaceOptions(streams=False)
 
 
 class Lab:
@@ -67,7 +67,7 @@ async def lab(
     *,
     reads_all: bool = True,
     script: Script | None = None,
-    manners: Manners = STILL,
+    manners: SurfaceOptions = STILL,
 ) -> AsyncIterator[Lab]:
     """A group where the mate has answered once."""
     clock = SimClock(START)

@@ -7,12 +7,12 @@ import pytest
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.room_vocabulary import Heard, Reacted, Told
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.twin import Twin
 
-PLAIN = Manners(streams=False, marks=False)
+PLAIN = SurfaceOptions(streams=False, marks=False)
 
 
 async def test_the_place_that_lost_a_line_is_told(tmp_path: Path, city: City) -> None:
@@ -65,7 +65,9 @@ async def test_a_topic_that_is_no_more(tmp_path: Path, city: City, why: str, tol
     maya, ana = await pair(city)
     lab = await city.supergroup("Lab", [ana, maya], admins=[maya], forum=True)
     topic = await city.topic(ana, lab, "Plans")
-    async with on_telegram(tmp_path, maya, city.base, manners=Manners(streams=False)) as home:
+    async with on_telegram(
+        tmp_path, maya, city.base, manners=SurfaceOptions(streams=False)
+    ) as home:
         await city.fault("sendMessage", "refuse", code=400, description=f"Bad Request: {why}")
         await city.say(ana, lab, "maya, hello", topic=topic)
 

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 
-STILL = Manners(streams=False)
+STILL = SurfaceOptions(streams=False)
 
 
 async def signs(city: City) -> list[str]:

@@ -5,13 +5,13 @@ from pathlib import Path
 from loopforge.core.delivery_states import Failed
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from tests.telegram.city import City
 from tests.telegram.homes import both, on_telegram
 from tests.telegram.records import Bot, Chat, Person
 from tests.telegram.twin import Twin
 
-PLAIN = Manners(streams=False, marks=False)
+PLAIN = SurfaceOptions(streams=False, marks=False)
 
 
 async def basic_group(city: City) -> tuple[Bot, Person, Chat]:

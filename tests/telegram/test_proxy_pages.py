@@ -7,7 +7,7 @@ import pytest
 
 from loopforge.core.delivery_states import Accepted, Failed, PutOff, Uncertain
 from loopforge.core.room_vocabulary import PlaceLeft
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.io.telegram.connection.group_admins import GroupAdmins
 from tests.sim_clock import SimClock
 from tests.telegram.city import City
@@ -15,7 +15,7 @@ from tests.telegram.clients import calling
 from tests.telegram.homes import on_telegram, pair
 from tests.telegram.records import FaultKind
 
-PLAIN = Manners(streams=False, marks=False)
+PLAIN = SurfaceOptions(streams=False, marks=False)
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 429])

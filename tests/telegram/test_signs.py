@@ -10,15 +10,15 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.bot_tokens import BotAccount
-from loopforge.io.platforms.surface_options import Manners
-from loopforge.io.platforms.typing_updates import Speech
+from loopforge.io.platforms.surface_options import SurfaceOptions
+from loopforge.io.platforms.typing_updates import LiveSpeech
 from loopforge.io.session import Sessions
-from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.sending.draft_messages import REMEMBERED, GroupDraftKey, GroupDrafts
-from loopforge.io.telegram.sending.message_delivery import Sending
-from loopforge.io.telegram.sending.typing_indicator import TelegramStage
+from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
+from loopforge.io.telegram.sending.typing_indicator import TelegramLiveUpdates
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Outgoing
 from tests.held_clock import HeldClock
 from tests.telegram.city import City
@@ -53,19 +53,19 @@ def outgoing(said: Event, place: str) -> Outgoing:
 async def test_a_draft_that_comes_late_is_not_posted(tmp_path: Path, city: City) -> None:
     """A draft that waits for its turn in a place behind the line itself is posted no more."""
     maya, ana, lab = await hall(city)
-    still = Manners(streams=False)
+    still = SurfaceOptions(streams=False)
     async with on_telegram(tmp_path, maya, city.base, manners=still) as home:
         await city.say(ana, lab, "maya, tell me")
         await city.heard(lab, by=maya)
         room, said = await answer(home)
-        front, clock, tasks = home.app.front, home.app.stamp.clock, Tasks()
+        front, clock, tasks = home.app.front, home.app.stamp.clock, BackgroundTasks()
         account = BotAccount(platform="telegram", token=maya.token, mates=("maya",))
-        poll = Poll(account, clock, nothing, city.base)
+        poll = BotPolling(account, clock, nothing, city.base)
         await poll.bot.initialize()
-        sending = Sending([poll], Sessions(front), front, home.app.artifacts, clock)
-        stage, place = TelegramStage(sending, Sessions(front), front), f"telegram:{lab.id}"
+        sending = TelegramDelivery([poll], Sessions(front), front, home.app.artifacts, clock)
+        stage, place = TelegramLiveUpdates(sending, Sessions(front), front), f"telegram:{lab.id}"
         assert isinstance(said.body, Said)
-        speech = Speech(room, place, said.body.turn, "maya")
+        speech = LiveSpeech(room, place, said.body.turn, "maya")
         async with sending.locks[place]:
             sent = tasks.spawn(sending.send(outgoing(said, place)), "the line")
             late = tasks.spawn(stage.draft(speech, "This is"), "its draft")

@@ -7,7 +7,7 @@ import pytest
 
 from loopforge.artifacts.file_intake import FileLimits
 from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.held_clock import HeldClock
 from tests.telegram.city import City
@@ -132,7 +132,7 @@ async def test_drafts_in_private(tmp_path: Path, city: City) -> None:
 async def test_files(tmp_path: Path, city: City) -> None:
     """A file is kept and read; one that is too large is refused with a sentence."""
     maya, ana = await pair(city)
-    manners = Manners(limits=FileLimits(size=100, text=1000))
+    manners = SurfaceOptions(limits=FileLimits(size=100, text=1000))
     async with on_telegram(tmp_path, maya, city.base, manners=manners) as home:
         chat = await city.private(ana, maya)
         await city.say(ana, maya, "read this", document=("notes.txt", b"the oven is hot"))
@@ -156,7 +156,7 @@ async def test_a_file_that_is_too_large_in_a_group(tmp_path: Path, city: City) -
     maya = await city.bot("Maya", "maya_bot", reads_all=True)
     ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
     lab = await city.supergroup("Lab", [ana, ben, maya])
-    manners, film = Manners(limits=FileLimits(size=100, text=1000)), ("film.mp4", b"x" * 101)
+    manners, film = SurfaceOptions(limits=FileLimits(size=100, text=1000)), ("film.mp4", b"x" * 101)
     async with on_telegram(tmp_path, maya, city.base, manners=manners) as home:
         await city.say(ana, lab, "", document=film)
         await city.say(ana, lab, "from the beach", document=film)

@@ -15,7 +15,7 @@ from loopforge.runtime.ports import ToolCall
 from loopforge.tools import tool_registry
 from loopforge.tools.function_tool import FunctionTool, tool_function
 from loopforge.tools.programs.write_tool import WRITE_TOOL
-from loopforge.tools.tool_registry import Toolbox
+from loopforge.tools.tool_registry import ToolRegistry
 from tests.tools.conftest import tool_home
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
@@ -25,7 +25,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "tools.md"
 async def used(tool: object, monkeypatch: pytest.MonkeyPatch, **arguments: object) -> str:
     """What a mate is told by a tool that is installed as this."""
     monkeypatch.setattr(tool_registry, "installed", lambda _: {"it": tool})
-    box = Toolbox()
+    box = ToolRegistry()
     box.furnish(tool_home(NOW))
     (known,) = [tool for tool in box.known() if tool != WRITE_TOOL]
     if wrong := box.misfit(known.name, dict(arguments)):
@@ -85,7 +85,7 @@ def test_what_is_no_tool_is_named() -> None:
         """Says words."""
         return str(words)
 
-    def odd(word: Annotated[object, Field(gt=3)], path: Toolbox) -> str:
+    def odd(word: Annotated[object, Field(gt=3)], path: ToolRegistry) -> str:
         """Says a word."""
         return str((word, path))
 

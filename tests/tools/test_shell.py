@@ -13,7 +13,7 @@ import pytest
 
 from loopforge.core.effect_states import EffectFailed, EffectReturned
 from loopforge.core.room_vocabulary import Told
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import Question
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from tests.rooms.conftest import Home, living
@@ -119,7 +119,7 @@ async def test_workspaces_go_when_anything_is_forgotten(place: Path) -> None:
         await ran(home, 1, "echo the boiler code is 4711 > note; mkdir -m 0 locked")
         assert list((home.path / FOLDER).glob("*/note"))
         line = await home.hears("ana", "the boiler code is 4711")
-        await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+        await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
         while list((home.path / FOLDER).iterdir()):
             await asyncio.sleep(0.02)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from loopforge.runtime.ports import Tool, ToolCall
-from loopforge.tools.tool_registry import Toolbox
+from loopforge.tools.tool_registry import ToolRegistry
 
 OVEN: dict[str, Any] = {
     "type": "object",
@@ -23,9 +23,9 @@ async def bake(call: ToolCall) -> str:
     return f"baked at {call.arguments['degrees']}"
 
 
-def box(schema: dict[str, Any]) -> Toolbox:
+def box(schema: dict[str, Any]) -> ToolRegistry:
     """A box with an oven in it."""
-    tools = Toolbox()
+    tools = ToolRegistry()
     tools.add(Tool(name="oven", summary="Bakes.", schema=schema), bake)
     return tools
 
@@ -77,7 +77,7 @@ async def test_a_tool_that_raises_anything_fails_alone(error: BaseException) -> 
     async def explode(call: ToolCall) -> str:
         raise error
 
-    tools = Toolbox()
+    tools = ToolRegistry()
     tools.add(Tool(name="oven", summary="Bakes.", schema=OVEN), explode)
     call = ToolCall(stream="room:commons", mate="maya", arguments={"degrees": 90})
     worked, given = await tools.call("oven", call)

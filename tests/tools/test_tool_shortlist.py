@@ -11,7 +11,7 @@ from loopforge.runtime.ports import Embeddings, Tool, ToolCall
 from loopforge.settings import load_settings
 from loopforge.tools import tool_suggestion
 from loopforge.tools.find_tools import FIND_TOOLS, finder
-from loopforge.tools.tool_shortlist import Shortlist, offered, size
+from loopforge.tools.tool_shortlist import ToolShortlist, offered, size
 from loopforge.tools.tool_suggestion import RankedTool
 
 HERE = ("commons", "maya")
@@ -41,10 +41,10 @@ def nothing() -> Embeddings:
     raise NotInstalled("The table of word vectors is not installed here.")
 
 
-def shortlist(home: Path, *, most: int = 2, pinned: str = "") -> Shortlist:
+def shortlist(home: Path, *, most: int = 2, pinned: str = "") -> ToolShortlist:
     """The shortlist of a home that is set so."""
     told = {"LOOPFORGE_TOOLS_OFFERED": str(most), "LOOPFORGE_TOOLS_PINNED": pinned}
-    return Shortlist(load_settings(home, environ=told), table)
+    return ToolShortlist(load_settings(home, environ=told), table)
 
 
 def asking(purpose: str) -> ToolCall:
@@ -53,7 +53,7 @@ def asking(purpose: str) -> ToolCall:
     return ToolCall(arguments={"purpose": purpose}, stream=stream, mate=mate)
 
 
-async def chosen(one: Shortlist, *talk: str, may: Sequence[Tool] = MANY) -> list[str]:
+async def chosen(one: ToolShortlist, *talk: str, may: Sequence[Tool] = MANY) -> list[str]:
     """The names of what is offered in a talk."""
     return [tool.name for tool in await one.choose(HERE, may, MANY, talk)]
 
@@ -97,7 +97,7 @@ async def test_without_any_embeddings_words_decide(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The log says why, once."""
-    one = Shortlist(load_settings(tmp_path, environ={"LOOPFORGE_TOOLS_OFFERED": "1"}), nothing)
+    one = ToolShortlist(load_settings(tmp_path, environ={"LOOPFORGE_TOOLS_OFFERED": "1"}), nothing)
     for _ in range(2):
         assert "list_branches" in await chosen(one, "list branches")
     assert caplog.text.count("The table of word vectors is not installed") == 1

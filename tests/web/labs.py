@@ -10,7 +10,7 @@ import httpx
 
 from loopforge.core.factory_vocabulary import Began
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, fork, simulate
+from loopforge.lab.run.run_lifecycle import RunChoice, fork, simulate
 from loopforge.lab.run.run_log import LOG, began_of, lines_of
 from loopforge.lab.world.scenario_file import open_scenario
 from tests.web.conftest import Guest, Town
@@ -27,7 +27,7 @@ def runs_of(site: Town) -> Path:
 async def played(site: Town, name: str = "spun", policy: str = "stub", **choice: Any) -> Path:
     """A short run with everything in it, played before anybody looks."""
     given: dict[str, Any] = {"days": 2, "steps_per_day": 6, "perception": "spin"} | choice
-    scenario = Choice(supervisor="punitive", **given).apply(open_scenario("first_shift"))
+    scenario = RunChoice(supervisor="punitive", **given).apply(open_scenario("first_shift"))
     folder = runs_of(site) / name
     await simulate(scenario, Minds(policy=policy), out=folder)
     return folder

@@ -11,7 +11,7 @@ from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 
 from loopforge.host import site_of
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.web import web_app as web
 from loopforge.web.web_app import make_app
 from tests.web.conftest import Guest, Town, town
@@ -209,7 +209,11 @@ async def test_too_many_tries_are_put_off(tmp_path: Path) -> None:
     """Passwords cannot be tried out by the dozen: most are told that nobody looked at them."""
     async with town(tmp_path) as site:
         await site.owner()
-        stranger, tasks, told = await site.stranger(), Tasks(), asyncio.Queue[httpx.Response]()
+        stranger, tasks, told = (
+            await site.stranger(),
+            BackgroundTasks(),
+            asyncio.Queue[httpx.Response](),
+        )
         await stranger.token()
 
         async def guess(nth: int) -> None:

@@ -15,7 +15,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import ModelFacts, Route
 from loopforge.settings import rows
-from loopforge.web.rendering.live_hub import Hub, PageListener, Renderer
+from loopforge.web.rendering.live_hub import LiveHub, LiveRenderer, PageListener
 from loopforge.web.server.page_templates import environment
 from loopforge.web.web_app import ADMIN, handlers_of
 from tests.web.conftest import Guest, Town, town
@@ -248,7 +248,7 @@ async def test_what_to_mend_is_for_the_owner_alone(site: Town) -> None:
     olu = await site.owner()
     ana = await site.guest("ana", "commons", by=olu)
     text = "Maya gave no answer (the owner of this home has to mend something)."
-    hub = Hub(site.app.front, Renderer(site.app.front, environment()))
+    hub = LiveHub(site.app.front, LiveRenderer(site.app.front, environment()))
     pages = {
         True: PageListener(olu.person, "s1", EVERYTHING, owner=True),
         False: PageListener(ana.person, "s2", EVERYTHING),

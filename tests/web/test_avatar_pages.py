@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from loopforge.artifacts.avatar_upload import SIDE
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.web.conftest import Guest, Town
 
 ADDRESS = re.compile(r"/pictures/[0-9a-f]{32}")
@@ -62,7 +62,7 @@ async def test_a_picture_goes_with_its_person(site: Town, owner: Guest) -> None:
     ana = await site.guest("ana", by=owner)
     await give(ana, "/you/picture", photo("PNG", (64, 200)), "me.png")
     assert site.app.accounts.pictures.of(f"person:{ana.person}")
-    await site.app.ledger.erase(Wish(person=ana.person))
+    await site.app.ledger.erase(ErasureRequest(person=ana.person))
     await site.app.people.refresh()
     assert not site.app.accounts.pictures.of(f"person:{ana.person}")
     await site.app.keeper.sweep()
@@ -110,11 +110,11 @@ async def test_a_mates_picture(site: Town, owner: Guest) -> None:
 async def test_a_picture_outlives_a_restart(site: Town, owner: Guest) -> None:
     """What stands in the ledger is all: whoever reads it anew has the last picture alone."""
     from loopforge.people.accounts.avatar_records import AvatarRecords
-    from loopforge.people.identity.person_registry import Registry
+    from loopforge.people.identity.person_registry import PersonRegistry
 
     await give(owner, "/you/picture", photo())
     await give(owner, "/you/picture", photo(size=(100, 100)))
-    people = Registry(site.app.ledger, site.app.stamp)
+    people = PersonRegistry(site.app.ledger, site.app.stamp)
     anew = AvatarRecords(site.app.ledger, people, site.app.stamp)
     await people.refresh()
     whose = f"person:{owner.person}"

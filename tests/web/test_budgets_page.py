@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from loopforge.budgets.spending_store import Amounts
+from loopforge.budgets.spending_store import SpendingAmounts
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.limits.money_amounts import DOLLAR
 from tests.web.conftest import Guest, Town, words
@@ -20,8 +20,10 @@ async def test_the_owner_sets_budgets_and_takes_them_away(site: Town, owner: Gue
     shown = words(await owner.get("/admin/budgets"))
     assert "each place $5.00 a day counted for each the settings" in shown
     charge = Charge(stream="room:kitchen", mate="maya", tool="clock")
-    held = await site.app.budgets.reserve(charge, Amounts())
-    await site.app.budgets.settle(held, Amounts(picos=3 * DOLLAR, calls=2, uses=7, unpriced=1))
+    held = await site.app.budgets.reserve(charge, SpendingAmounts())
+    await site.app.budgets.settle(
+        held, SpendingAmounts(picos=3 * DOLLAR, calls=2, uses=7, unpriced=1)
+    )
     shown = await put(owner, "home", "4")
     assert "home $4.00 a day $3.00 you" in shown
     assert "mate maya 2 7 1 $3.00" in shown
@@ -60,8 +62,8 @@ async def test_prometheus_reads_numbers_with_the_token_alone(site: Town, owner: 
     app.live.now = dataclasses.replace(app.live.now, metrics_token="sésame")
     assert (await owner.get("/metrics")).status_code == 401
     await put(owner, "home", "4")
-    held = await app.budgets.reserve(Charge(tool='a "quoted" one'), Amounts())
-    await app.budgets.settle(held, Amounts(picos=DOLLAR, uses=7))
+    held = await app.budgets.reserve(Charge(tool='a "quoted" one'), SpendingAmounts())
+    await app.budgets.settle(held, SpendingAmounts(picos=DOLLAR, uses=7))
     answer = await owner.get("/metrics", headers={"authorization": "Bearer sésame".encode()})
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")

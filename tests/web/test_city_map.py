@@ -10,7 +10,7 @@ from loopforge.core.text.quantity_bands import BANDS
 from loopforge.lab.world.city_state import MOVING
 from loopforge.lab.world.protocols import KINDS
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
-from loopforge.web.lab.city_map import CELL, City, city, city_of
+from loopforge.web.lab.city_map import CELL, CityMap, city, city_of
 from loopforge.web.lab.robot_cast import CALM, MOODS, mood, slots
 from tests.examples import few
 from tests.web.conftest import Town, words
@@ -18,7 +18,7 @@ from tests.web.labs import until
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> City:
+def graphs(draw: st.DrawFn) -> CityMap:
     """The map of any city, of one place or many, in one piece or several."""
     count = draw(st.integers(1, 30))
     places = st.integers(0, count - 1)
@@ -31,7 +31,7 @@ def graphs(draw: st.DrawFn) -> City:
     return city_of(near, kinds)
 
 
-def alone(count: int) -> City:
+def alone(count: int) -> CityMap:
     """The map of so many places with no corridor at all."""
     return city_of(tuple((f"place {n}", ()) for n in range(count)), (KINDS[0],) * count)
 
@@ -44,7 +44,7 @@ def apart(one: tuple[int, int], other: tuple[int, int], scale: float) -> float:
 @given(graphs())
 @example(alone(15))
 @settings(max_examples=few(9))
-def test_any_city_fits_its_map(drawn: City) -> None:
+def test_any_city_fits_its_map(drawn: CityMap) -> None:
     """Every place lies within both layouts with room about it, and no two lie on each other."""
     for layout in ("wide", "tall"):
         width, height = getattr(drawn, layout)

@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 import pytest
 
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import SystemClock
-from loopforge.web.server.connection_limits import Connections, place_of, room_for
-from loopforge.web.server.http_server import Serving
+from loopforge.web.server.connection_limits import ConnectionLimits, place_of, room_for
+from loopforge.web.server.http_server import RunningServer
 from loopforge.web.server.port_binding import bind
 
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: x\r\nX-A: "
@@ -59,7 +59,7 @@ async def application(scope: Any, receive: Callable[[], Any], send: Callable[[An
 class Post:
     """The application being served, and clients that keep it waiting."""
 
-    def __init__(self, port: int, clock: Moved, among: Connections) -> None:
+    def __init__(self, port: int, clock: Moved, among: ConnectionLimits) -> None:
         self.port, self.clock, self.among = port, clock, among
 
     async def open(self, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -83,9 +83,9 @@ class Post:
 @asynccontextmanager
 async def post(most: int = 100, each: int = 100) -> AsyncIterator[Post]:
     """A server with room for so many connections."""
-    clock, found, tasks = Moved(), bind("127.0.0.1", 0, exactly=True), Tasks()
-    among = Connections(clock, most=most, each=each)
-    server = Serving(application, found, among)
+    clock, found, tasks = Moved(), bind("127.0.0.1", 0, exactly=True), BackgroundTasks()
+    among = ConnectionLimits(clock, most=most, each=each)
+    server = RunningServer(application, found, among)
     running = tasks.spawn(server.run(), "serving")
     made = Post(found.getsockname()[1], clock, among)
     assert await made.alive()
@@ -183,7 +183,7 @@ def test_addresses_are_counted_apart() -> None:
 
 async def test_one_address_has_a_number_of_its_own() -> None:
     """Past its number an address makes room among its own; nobody else loses a connection."""
-    among = Connections(SystemClock(), most=50, each=3)
+    among = ConnectionLimits(SystemClock(), most=50, each=3)
 
     class Waiting:
         """A connection that owes a head since a moment."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.web.conftest import PASSWORD, Guest, Town
 
 PICTURE = b"\x89PNG\r\n\x1a\nnot much of one"
@@ -104,7 +104,7 @@ async def test_what_was_changed_or_forgotten_stays_so(site: Town, owner: Guest) 
     deleted = await owner.says(room, "taken back at once")
     await site.app.front.rooms.edit(room, owner.person, edited["id"], "the new words")
     await site.app.front.rooms.delete(room, owner.person, deleted["id"])
-    await site.app.ledger.erase(Wish(events=(gone["id"],)))
+    await site.app.ledger.erase(ErasureRequest(events=(gone["id"],)))
     for form in ("json", "md"):
         told = await along(owner, room, form)
         assert "the new words" in told
@@ -217,7 +217,7 @@ async def test_what_was_erased_of_oneself_is_not_taken_along(site: Town, owner: 
     """What was forgotten is forgotten here too."""
     room = await site.room(owner)
     line = await owner.says(room, "please forget the rhubarb")
-    await site.app.ledger.erase(Wish(events=(line["id"],)))
+    await site.app.ledger.erase(ErasureRequest(events=(line["id"],)))
     found = await unpacked(owner, "/you/export")
     assert all(b"rhubarb" not in each for each in found.values())
     assert b"*Deleted or forgotten.*" in found["me.md"]

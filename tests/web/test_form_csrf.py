@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from loopforge.errors import BadSettings
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.plugins.setting_checks import trusted
 from loopforge.web import web_app as web
-from loopforge.web.server.form_csrf import Signer, plain
+from loopforge.web.server.form_csrf import FormSigner, plain
 from loopforge.web.server.page_context import Asked
 from tests.hurried_clock import HurriedClock
 from tests.web.conftest import PASSWORD, Guest, Town, town
@@ -144,7 +144,7 @@ async def test_guesses_of_others_lock_nobody_out(tmp_path: Path) -> None:
         ana = await site.guest("ana", "commons", by=owner)
         await site.guest("ben", "commons", by=owner)
         await ana.post("/sign-out")
-        tasks, stranger = Tasks(), await site.stranger()
+        tasks, stranger = BackgroundTasks(), await site.stranger()
         await guessed(stranger, "ana", 7)
         attack = tasks.spawn(guessed(stranger, "ana", 10_000), "attack")
         right = {"name": "ana", "password": PASSWORD}
@@ -162,12 +162,12 @@ async def test_guesses_of_others_lock_nobody_out(tmp_path: Path) -> None:
 async def test_a_device_is_known_to_one_name(site: Town, owner: Guest) -> None:
     """A device that Ana used has a queue of its own for her name alone, whoever copies its cookie."""
     ana = await site.guest("ana", "commons", by=owner)
-    signer = Signer("a secret of the test's")
+    signer = FormSigner("a secret of the test's")
     for name, nonce in (("ana", True), ("ANA", True), ("ben", False), ("", False)):
         request = asked(signer.device("Ana"))
         assert bool(signer.known(request, name)) == nonce, name
         assert signer.browser(request)
-    for cookie in ("", "x", "x.y.z", signer.device("Ana")[1:], Signer("another").device("Ana")):
+    for cookie in ("", "x", "x.y.z", signer.device("Ana")[1:], FormSigner("another").device("Ana")):
         assert not signer.known(asked(cookie), "ana"), cookie
         assert not signer.browser(asked(cookie)), cookie
     assert ana.http.cookies["loopforge-device"].count(".") == 2
@@ -234,7 +234,7 @@ async def test_a_proxy_that_is_named_tells_addresses_apart(few: None, tmp_path: 
     async with town(tmp_path, web_proxies="127.0.0.1, 10.0.0.0/8", clock=HurriedClock(10)) as site:
         owner = await site.owner()
         await site.guest("ana", "commons", by=owner)
-        stranger, tasks = await site.stranger(), Tasks()
+        stranger, tasks = await site.stranger(), BackgroundTasks()
         attack = {"x-forwarded-for": "9.9.9.9, 203.0.113.7, 10.1.1.1"}
         await guessed(stranger, "ana", 5, **attack)
         crowd = [tasks.spawn(guessed(stranger, "ana", 99, **attack), "attack") for _ in range(3)]

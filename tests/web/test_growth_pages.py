@@ -8,7 +8,7 @@ import httpx
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.web.conftest import Guest, Town, words
 
 
@@ -184,5 +184,5 @@ async def test_a_core_memory_is_told_with_its_lines_to_who_was_there(
     hidden = await owner.get("/mates/maya/growth")
     assert "Zarquon" not in hidden.text
     assert "said where you were not" in words(hidden)
-    await site.app.ledger.erase(Wish(events=(line,), exactly=True))
+    await site.app.ledger.erase(ErasureRequest(events=(line,), exactly=True))
     assert "Zarquon" not in (await bea.get("/mates/maya/growth")).text

@@ -11,7 +11,7 @@ from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.host import KEY_FILE, connected, opened
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
-from loopforge.web.server.form_csrf import DOOR, Signer
+from loopforge.web.server.form_csrf import DOOR, FormSigner
 from tests.elsewhere import elsewhere
 from tests.web.conftest import Town, reachable, town
 
@@ -29,7 +29,7 @@ async def test_a_secret_that_a_crash_spoilt_is_made_anew(tmp_path: Path, left: b
     async with town(tmp_path) as site:
         stranger = await site.stranger()
         stranger.http.cookies.set(DOOR, "x")
-        headers = {"x-csrftoken": Signer(left.decode("latin-1")).token("x")}
+        headers = {"x-csrftoken": FormSigner(left.decode("latin-1")).token("x")}
         assert (await stranger.http.post("/sign-in", headers=headers)).status_code == 403
         found = kept.read_text("ascii")
         assert len(bytes.fromhex(found)) == 32

@@ -8,7 +8,7 @@ from pathlib import Path
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import Choice, simulate
+from loopforge.lab.run.run_lifecycle import RunChoice, simulate
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
@@ -50,7 +50,7 @@ def falters(seen: AgentPerception) -> AgentActionPlan:
 
 async def test_a_followed_page_says_what_the_page_would(site: Town, owner: Guest) -> None:
     """Both rates with their counts, who answered, and that it is no finding: each as told anew."""
-    scenario = Choice(days=1).apply(open_scenario("first_shift"))
+    scenario = RunChoice(days=1).apply(open_scenario("first_shift"))
     minds = Minds(policy="half", own={"half": falters})
     await simulate(scenario, minds, out=runs_of(site) / "half")
     async with following(owner, "half", after=3) as page:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
@@ -22,11 +22,11 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.core.text.erasable_text import Words, public
-from loopforge.web.rendering.line_html import Lines, size
+from loopforge.web.rendering.line_html import LineHtml, size
 from loopforge.web.server.page_templates import environment
 
 AT = datetime(2026, 10, 8, 14, 5, tzinfo=UTC)
-SCENE = Scene(
+SCENE = RoomSnapshot(
     room="kitchen",
     people=(("p1", "Ada Lovelace"),),
     mates=(MateCard(handle="maya", name="Maya", role="scientist", colour="#2a9d8f"),),
@@ -41,12 +41,12 @@ def event(body: Body, seq: int = 7, id: str = "") -> Event:
 
 
 @pytest.fixture
-def lines() -> Lines:
+def lines() -> LineHtml:
     """Nothing rendered yet."""
-    return Lines(environment())
+    return LineHtml(environment())
 
 
-def test_a_line_of_a_person(lines: Lines) -> None:
+def test_a_line_of_a_person(lines: LineHtml) -> None:
     """It names its number, its event, its person and its time."""
     html = lines.render(event(Heard(person="p1", text=Words("Hi **you**, @maya"))), SCENE)
     for part in (
@@ -63,7 +63,7 @@ def test_a_line_of_a_person(lines: Lines) -> None:
     assert "/why/" not in html
 
 
-def test_a_line_of_a_mate(lines: Lines) -> None:
+def test_a_line_of_a_mate(lines: LineHtml) -> None:
     """It has its turn, its colour's class, and a way to ask why that works without scripts."""
     html = lines.render(event(Said(turn="t1", mate="maya", text=Words("Hm."))), SCENE)
     assert 'class="line said mate-maya"' in html
@@ -74,7 +74,7 @@ def test_a_line_of_a_mate(lines: Lines) -> None:
     assert "<path" in gone
 
 
-def test_an_answer_holds_no_word_of_the_line_it_answers(lines: Lines) -> None:
+def test_an_answer_holds_no_word_of_the_line_it_answers(lines: LineHtml) -> None:
     """A reply names the other line and its speaker only: not everybody may see what it said."""
     before = event(Said(turn="t", mate="maya", text=Words("the secret of bread")), seq=3)
     html = lines.render(event(Heard(person="p1", text=Words("Why?"), reply_to="e3")), SCENE, before)
@@ -84,13 +84,13 @@ def test_an_answer_holds_no_word_of_the_line_it_answers(lines: Lines) -> None:
     assert "secret" not in html
 
 
-def test_an_answer_to_an_unknown_line(lines: Lines) -> None:
+def test_an_answer_to_an_unknown_line(lines: LineHtml) -> None:
     """A reply to a line that is not known says so."""
     html = lines.render(event(Heard(person="p1", text=Words("Why?"), reply_to="e3")), SCENE)
     assert "answers an earlier line" in html
 
 
-def test_files(lines: Lines) -> None:
+def test_files(lines: LineHtml) -> None:
     """Files are links; pictures that are kept are shown; names are escaped; forgotten ones say so."""
     files = (
         File(
@@ -114,7 +114,7 @@ def test_files(lines: Lines) -> None:
     assert (size(1), size(900), size(12_300)) == ("1 byte", "900 bytes", "12 kB")
 
 
-def test_forgotten_words_are_not_shown_again(lines: Lines) -> None:
+def test_forgotten_words_are_not_shown_again(lines: LineHtml) -> None:
     """A line whose words were forgotten is rendered anew, without them; and all can be let go of."""
     lines.render(event(Heard(person="p1", text=Words("a secret", "ref"))), SCENE)
     html = lines.render(event(Heard(person="p1", text=Words(None, "ref"))), SCENE)
@@ -124,9 +124,9 @@ def test_forgotten_words_are_not_shown_again(lines: Lines) -> None:
     assert lines.kept == 0
 
 
-def test_what_was_rendered_is_kept_for_a_while(lines: Lines) -> None:
+def test_what_was_rendered_is_kept_for_a_while(lines: LineHtml) -> None:
     """The same event is rendered once; the oldest ones go when there are too many."""
-    few = Lines(environment(), most=2)
+    few = LineHtml(environment(), most=2)
     first = few.render(event(Told(text=Words("x")), seq=1), SCENE)
     assert few.render(event(Told(text=Words("x")), seq=1), SCENE) is first
     for seq in (2, 3, 4):
@@ -134,11 +134,11 @@ def test_what_was_rendered_is_kept_for_a_while(lines: Lines) -> None:
     assert few.kept == 2
 
 
-def test_a_new_name_shows(lines: Lines) -> None:
+def test_a_new_name_shows(lines: LineHtml) -> None:
     """Somebody who is called otherwise now is called so in what is rendered from then on."""
     said = event(Heard(person="p1", text=Words("Hi")))
     lines.render(said, SCENE)
-    renamed = Scene(room="kitchen", people=(("p1", "Countess"),))
+    renamed = RoomSnapshot(room="kitchen", people=(("p1", "Countess"),))
     assert "Countess" in lines.render(said, renamed)
 
 
@@ -163,20 +163,20 @@ def test_a_new_name_shows(lines: Lines) -> None:
         (Reacted(turn="t", mate="maya", to="e3", emoji="👀"), '&#34;who&#34;: &#34;maya&#34;}"'),
     ],
 )
-def test_what_else_happens(lines: Lines, body: Body, reads: str) -> None:
+def test_what_else_happens(lines: LineHtml, body: Body, reads: str) -> None:
     """Other events are a sentence, escaped, with their number."""
     html = lines.render(event(body), SCENE)
     assert reads in html
     assert 'id="l-7" data-seq="7"' in html
 
 
-def test_what_nobody_need_read(lines: Lines) -> None:
+def test_what_nobody_need_read(lines: LineHtml) -> None:
     """The first conversation and a mate's note to itself are no lines."""
     assert lines.render(event(ConversationBegan(why="first")), SCENE) == ""
     assert lines.render(event(Noted(turn="t", mate="maya", text=Words("x"))), SCENE) == ""
 
 
-def test_a_mates_files_are_shown_as_peoples_are(lines: Lines) -> None:
+def test_a_mates_files_are_shown_as_peoples_are(lines: LineHtml) -> None:
     """Name, size and an address to download from; a forgotten one has no name left."""
     files = (
         File(name=Words("bread.md"), size=1200, text=Words("# Bread")),
@@ -189,7 +189,7 @@ def test_a_mates_files_are_shown_as_peoples_are(lines: Lines) -> None:
     assert "A file that was forgotten" in html
 
 
-def test_a_long_line_scrolls_in_itself(lines: Lines) -> None:
+def test_a_long_line_scrolls_in_itself(lines: LineHtml) -> None:
     """One of a hundred thousand characters is folded and not kept; a short one is neither."""
     said = Said(turn="t", mate="maya", text=Words("word " * 20_000))
     assert 'class="words long" tabindex="0"' in lines.render(event(said), SCENE)

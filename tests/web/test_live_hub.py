@@ -7,26 +7,26 @@ from contextlib import asynccontextmanager
 import pytest
 
 from loopforge.chat.room.member_visibility import EVERYTHING
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
-from loopforge.web.rendering.live_hub import Hub, PageListener, Renderer
+from loopforge.web.rendering.live_hub import LiveHub, LiveRenderer, PageListener
 from loopforge.web.server.page_templates import environment
 from tests.web.conftest import Guest, Town
 
 
-class Odd(Renderer):
+class Odd(LiveRenderer):
     """Everything as it is; whatever says "odd" cannot be shown: a mistake as templates have one."""
 
-    async def line(self, event: Event, scene: Scene, owner: bool) -> str:
+    async def line(self, event: Event, scene: RoomSnapshot, owner: bool) -> str:
         """A line as it was said."""
         return self.words(str(event.body.text), scene) if isinstance(event.body, Heard) else ""
 
-    def scene(self, scene: Scene) -> str:
+    def scene(self, scene: RoomSnapshot) -> str:
         """A scene by its title."""
         return self.words(scene.title, scene)
 
-    def words(self, text: str, _: Scene) -> str:
+    def words(self, text: str, _: RoomSnapshot) -> str:
         """The words themselves."""
         if "odd" in text:
             raise ZeroDivisionError(text)
@@ -36,7 +36,7 @@ class Odd(Renderer):
 @asynccontextmanager
 async def listening(site: Town, room: str) -> AsyncIterator[PageListener]:
     """A page that listens in a room whose odd things cannot be shown."""
-    hub = Hub(site.app.front, Odd(site.app.front, environment()))
+    hub = LiveHub(site.app.front, Odd(site.app.front, environment()))
     listener = PageListener("p1", "s1", EVERYTHING)
     hub.join(room, listener)
     try:

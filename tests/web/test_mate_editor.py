@@ -6,20 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.errors import BadMate
-from loopforge.mates.mate_roster import Roster, RosterStanding
+from loopforge.mates.mate_roster import MateRoster, RosterStanding
 from loopforge.web.room.mate_editor import changes, compared, examined, pointed
 
 ADA = "---\nname: Ada\n---\nYou are Ada.\n"
 
 
-def home(tmp_path: Path) -> Roster:
+def home(tmp_path: Path) -> MateRoster:
     """A roster of Ada and a broken file."""
     (tmp_path / "ada.md").write_text(ADA)
     (tmp_path / "bob.md").write_text("no mate")
-    return Roster(tmp_path)
+    return MateRoster(tmp_path)
 
 
-def standing(roster: Roster, file: str) -> RosterStanding:
+def standing(roster: MateRoster, file: str) -> RosterStanding:
     """How it stands with a file."""
     return next(one for one in roster.standings() if one.file == file)
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from loopforge.core.text.erasable_text import FORGOTTEN
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.mates.version_history import print_of
 from tests.web.conftest import Guest, Town, words
 
@@ -266,7 +266,7 @@ async def test_a_forgotten_version_says_so(site: Town, owner: Guest) -> None:
     await owner.post("/mates/maya/edit", {"text": first + "More.\n", "base": print_of(first)})
     events = await site.app.ledger.read("mates")
     mine = [event.id for event in events if getattr(event.body, "mate", "") == "maya"]
-    await site.app.ledger.erase(Wish(events=(mine[0],), by=owner.person, exactly=True))
+    await site.app.ledger.erase(ErasureRequest(events=(mine[0],), by=owner.person, exactly=True))
     path = f"/mates/maya/versions/{print_of(first)}"
     page = await owner.get(path)
     assert FORGOTTEN in page.text

@@ -1,6 +1,6 @@
 """How a mate does: what it cost, and its drills in the Factory, on its page."""
 
-from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.web.room.mate_statistics import drills_of
 from tests.web.conftest import Guest, Town, words
 from tests.web.labs import cut, played, runs_of
@@ -22,7 +22,7 @@ async def test_drills_are_the_runs_of_its_mind(site: Town, owner: Guest) -> None
     await played(site, "first")
     cut(await played(site, "second"), 20)
     await played(site, "other", policy="context")
-    found = {drill.name: drill for drill in drills_of(Archive(runs_of(site)), "stub")}
+    found = {drill.name: drill for drill in drills_of(RunArchive(runs_of(site)), "stub")}
     assert found.keys() == {"first", "second"}
     assert (found["first"].ended, found["second"].ended) == (True, False)
     assert found["first"].path == "/lab/first"

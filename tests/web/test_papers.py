@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from loopforge.core.room_vocabulary import Said
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.drawing_mate import MAYA, PICTURE, attaching, with_draw
 from tests.rooms.conftest import write_mates
@@ -30,7 +30,7 @@ async def test_a_mates_file_is_for_the_people_of_its_room(tmp_path: Path) -> Non
         for stranger in (late, elsewhere):
             assert (await stranger.get(path)).status_code == 404
         assert (await owner.get(f"/rooms/{room}/files/{said.id}/1")).status_code == 404
-        await site.app.ledger.erase(Wish(events=(said.id,), by="owner"))
+        await site.app.ledger.erase(ErasureRequest(events=(said.id,), by="owner"))
         assert (await owner.get(path)).status_code == 404
 
 

@@ -5,7 +5,7 @@ import pytest
 from loopforge.core.events import Fact
 from loopforge.core.room_vocabulary import Heard, Marked, Reacted, Titled
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger_opening import open_ledger_of
 from tests.web.conftest import Guest, Town
 from tests.web.test_event_stream import open_page
@@ -166,7 +166,11 @@ async def test_what_is_forgotten_goes_from_open_pages(site: Town, wish: str, own
     assert SECRET in await everything(owner, room, line["id"])
     async with open_page(owner, room, after=1) as page:
         before = (await site.events(room))[-1].seq
-        forget = Wish(events=(line["id"],)) if wish == "line" else Wish(person=ben.person)
+        forget = (
+            ErasureRequest(events=(line["id"],))
+            if wish == "line"
+            else ErasureRequest(person=ben.person)
+        )
         await site.app.ledger.erase(forget)
         await page.until("change")
         (told,) = [one for one in page.data("change") if one["kind"] == "ledger.erased"]
@@ -194,6 +198,6 @@ async def test_what_another_process_forgets_is_not_shown_either(site: Town, owne
     await owner.says(room, "hello")
     assert "Benedikta came in" in (await owner.get(f"/rooms/{room}")).text
     async with open_ledger_of(site.app.settings) as other:
-        await other.erase(Wish(person=ben.person))
+        await other.erase(ErasureRequest(person=ben.person))
     await site.app.ledger.follow()
     assert "Benedikta" not in (await owner.get(f"/rooms/{room}")).text

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.web.work import task_stream
 from loopforge.web.work.task_access import TaskAccess, access_to
@@ -281,7 +281,7 @@ async def test_nothing_of_a_forgotten_task_is_shown(works: Town) -> None:
     owner = await works.owner()
     id = await given(works, owner)
     turn = (await works.app.work.store.state(PREFIX + id)).progress[0].turn
-    await works.app.ledger.erase(Wish(stream=PREFIX + id))
+    await works.app.ledger.erase(ErasureRequest(stream=PREFIX + id))
     await works.app.work.forgetting.sweep()
     for path in ("/work", f"/work/{id}", f"/work/{id}/why/{turn}"):
         page = words(await owner.get(path))

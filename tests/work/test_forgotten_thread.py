@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.room_vocabulary import LineEdited
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import Tool, ToolCall
 from loopforge.work.task_state import PREFIX
 from tests.rooms.conftest import write_mates
@@ -26,7 +26,7 @@ async def test_a_task_that_is_forgotten_in_the_midst_stands_still(
         await room.app.front.rooms.settled("commons")
         (task,) = await room.tasks()
         await room.shop.until(task, "task.asked" if step is WAITS else "effect.running")
-        await room.app.ledger.erase(Wish(stream=PREFIX + task))
+        await room.app.ledger.erase(ErasureRequest(stream=PREFIX + task))
         await room.shop.until(task, "task.stopped")
         await room.rest()
         state = await room.shop.state(task)
@@ -67,7 +67,7 @@ async def test_a_line_that_asked_does_not_say_again_what_was_erased(place: Path)
         task = await room.gives("otto, write a Python server in serve.py", "turn.ended")
         line = await room.line_of("lantern")
         (effect,) = (await room.shop.state(task)).allowing
-        await room.app.ledger.erase(Wish(events=(effect,)))
+        await room.app.ledger.erase(ErasureRequest(events=(effect,)))
         await room.shop.tasks.allow(task, "ana", owner=True, yes=False)
         await room.rest()
         edits = [one for one in await room.bodies(LineEdited) if one.line == line]

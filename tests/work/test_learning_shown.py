@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.statistics.rate_statistics import Difference, paired_difference, wilson
+from loopforge.core.statistics.rate_statistics import PairedDifference, paired_difference, wilson
 from loopforge.core.work.work_vocabulary import AttemptScored
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.work.learning.arm_comparison import compared
@@ -98,7 +98,7 @@ async def rounds(place: Path, count: int) -> Plants:
     return plants
 
 
-def difference(plants: Plants, a: str, b: str) -> Difference:
+def difference(plants: Plants, a: str, b: str) -> PairedDifference:
     """How much more plants ran in arm `b` than in arm `a`, plant by plant."""
     return paired_difference(
         {

@@ -8,7 +8,7 @@ import pytest
 from loopforge.core.events import Event, Fact
 from loopforge.core.work.work_vocabulary import TaskClassified
 from loopforge.errors import Changed
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
@@ -34,7 +34,7 @@ async def test_files_and_checkpoints_of_a_forgotten_task_go(place: Path) -> None
         home.file(gone, "b.txt").write_text("private\n")
         left = place / "data" / "checkpoints" / folder_name(PREFIX + gone)
         assert left.is_dir()
-        await home.app.ledger.erase(Wish(stream=PREFIX + gone))
+        await home.app.ledger.erase(ErasureRequest(stream=PREFIX + gone))
     async with working(place, script) as home:
         await home.app.work.forgetting.sweep()
         assert not home.file(gone, "").exists()
@@ -124,7 +124,7 @@ class ErasingLedger:
         found = await self.ledger.read(stream, **more)
         if not self.erased:
             self.erased = True
-            await self.ledger.erase(Wish(stream=stream))
+            await self.ledger.erase(ErasureRequest(stream=stream))
         return found
 
 

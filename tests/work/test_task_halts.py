@@ -14,7 +14,7 @@ from loopforge.app import open_aside
 from loopforge.core.events import Answered, Perceived
 from loopforge.core.work.work_vocabulary import TaskClassified, TaskFinished
 from loopforge.errors import BadLine, Changed
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SystemClock
@@ -321,7 +321,7 @@ async def test_who_waits_in_line_is_next_whatever_was_forgotten_meanwhile(place:
         await shop.until(first, "effect.running")
         second = await shop.tasks.open("run echo hi", "ana", thread="t")
         await shop.until(second, "task.queued")
-        await shop.app.ledger.erase(Wish(stream=PREFIX + other))
+        await shop.app.ledger.erase(ErasureRequest(stream=PREFIX + other))
         await shop.rest(other)
         await shop.tasks.stop(first, "ana")
         async with asyncio.timeout(60):
@@ -339,7 +339,7 @@ async def test_a_turn_goes_on_hearing_whatever_is_forgotten_elsewhere(place: Pat
         id = await shop.tasks.open("what is 2 + 2?", "ana")
         await shop.until(id, "turn.asked")
         held = await shop.state(id)
-        await shop.app.ledger.erase(Wish(stream=PREFIX + other))
+        await shop.app.ledger.erase(ErasureRequest(stream=PREFIX + other))
         await shop.tasks.say(id, "ana", "use roman digits")
         assert [str(each.text) for each in held.pending.values()] == ["use roman digits"]
         assert await shop.state(id) is held

@@ -29,7 +29,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import Question, RoomLine, Tool, ToolCall
 from loopforge.work.task_store import TaskStore
 from loopforge.work.threads.thread_routing import ThreadRouting
@@ -401,7 +401,7 @@ async def test_a_thumb_on_what_was_forgotten_means_nothing(
         line = await room.line_of("Which port?")
         stream = (await room.shop.state(task)).stream
         given = (await room.app.ledger.read(stream, kinds=["task.opened"]))[0]
-        await room.app.ledger.erase(Wish(events=(given.id,)))
+        await room.app.ledger.erase(ErasureRequest(events=(given.id,)))
         assert (await room.shop.state(task)).forgotten
         body = PersonReacted(person=room.ana, to=line, emoji="👎")
         await room.app.front.rooms.add("commons", room.ana, body)

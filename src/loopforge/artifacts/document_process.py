@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _PROGRAM = Path(__file__).with_name("document_readers.py")
 
 
-class Bounds(NamedTuple):
+class DocumentLimits(NamedTuple):
     """Pages (slides, sheets) that are read, seconds of a processor and in all, bytes of memory."""
 
     pages: int = 200
@@ -34,7 +34,7 @@ class Bounds(NamedTuple):
     memory: int = 512 * 1024 * 1024
 
 
-BOUNDS = Bounds()
+BOUNDS = DocumentLimits()
 
 
 class DocumentReading(Struct, frozen=True):
@@ -46,7 +46,7 @@ class DocumentReading(Struct, frozen=True):
 
 
 async def read_document(
-    media: str, data: bytes, most: int, bounds: Bounds = BOUNDS
+    media: str, data: bytes, most: int, bounds: DocumentLimits = BOUNDS
 ) -> DocumentReading:
     """The text of HTML or one of DOCUMENTS, of at most `most` bytes in UTF-8.
 

@@ -37,7 +37,7 @@ class ExtractedText(NamedTuple):
     unread: str
 
 
-class Protected(Exception):
+class PasswordProtected(Exception):
     """Nobody can open it without its password."""
 
 
@@ -60,16 +60,16 @@ Opened = tuple[int, Iterable[DocumentPart]]
 
 
 def pdf(data: bytes) -> Opened:
-    """The pages of a PDF. Raises Protected."""
+    """The pages of a PDF. Raises PasswordProtected."""
     from pypdf import PdfReader
 
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise Protected
+            raise PasswordProtected
         count = len(reader.pages)
     except NotImplementedError as error:  # a protection that pypdf does not know
-        raise Protected from error
+        raise PasswordProtected from error
 
     def page(nth: int) -> Callable[[], Iterable[str]]:
         return lambda: [reader.pages[nth].extract_text()]
@@ -235,7 +235,7 @@ def look(kind: str, data: bytes, most: int, parts: int) -> ExtractedText:
         count, found = opened(data)
     except heavy:
         return ExtractedText(0, "", "heavy")
-    except Protected:
+    except PasswordProtected:
         return ExtractedText(0, "", "protected")
     except Exception:  # whatever somebody made of the bytes
         return ExtractedText(0, "", "damaged")

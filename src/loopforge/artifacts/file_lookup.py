@@ -21,7 +21,7 @@ from loopforge.core.effect_states import EffectProposed, EffectReturned
 from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.document_kinds import DOCUMENTS, HTML
 from loopforge.errors import InputError, Unknown
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.runtime.effects.tool_results import HANDLE
 from loopforge.runtime.ports import ToolCall, ToolFile
 
@@ -36,7 +36,7 @@ LONGEST = 20_000_000
 class KeptRoomFiles:
     """See `RoomFiles`."""
 
-    def __init__(self, ledger: Readable, artifacts: Artifacts) -> None:
+    def __init__(self, ledger: ReadableLedger, artifacts: Artifacts) -> None:
         self._ledger, self._artifacts = ledger, artifacts
 
     async def keep(self, file: ToolFile) -> File:

@@ -21,8 +21,8 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.database.table_schema import Name, metadata, texts
-from loopforge.ledger.table_access import Readable, Tables
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.ledger.table_access import ReadableLedger, Tables
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ kept = Table(
 )
 
 
-class Kept:
+class KeptFiles:
     """Folds lines with kept files, what tools gave and pictures of people into a row for each."""
 
     name = "kept files"
@@ -92,10 +92,12 @@ async def sweep(ledger: Tables, artifacts: Artifacts) -> list[str]:
     return await artifacts.sweep(asked)
 
 
-class Keeper:
+class FileSweeper:
     """Sweeps when something was forgotten."""
 
-    def __init__(self, ledger: Readable, artifacts: Artifacts, tasks: Tasks, clock: Clock) -> None:
+    def __init__(
+        self, ledger: ReadableLedger, artifacts: Artifacts, tasks: BackgroundTasks, clock: Clock
+    ) -> None:
         self._ledger, self._artifacts = ledger, artifacts
         self._tasks, self._clock = tasks, clock
         self._wanted = self._busy = self._later = False

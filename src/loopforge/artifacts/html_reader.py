@@ -64,7 +64,7 @@ UNSEEN: Colour = (0.0, 0.0, 0.0)
 """Of letters that let everything through, and of what they are taken to stand on."""
 
 
-class LetterLook(NamedTuple):
+class ElementStyle(NamedTuple):
     """How the letters of an element look: their colour, what they stand on, their pixels."""
 
     letters: Colour = (0.0, 0.0, 0.0)
@@ -93,7 +93,9 @@ def _strip(root: Any) -> None:
     """Take out what people do not see."""
     styles, hidden = _styles(root), []
     elsewhere = root.xpath('//link[contains(@rel, "stylesheet")]')  # may paint what is behind
-    looks: dict[Any, LetterLook] = {None: LetterLook(behind=None) if elsewhere else LetterLook()}
+    looks: dict[Any, ElementStyle] = {
+        None: ElementStyle(behind=None) if elsewhere else ElementStyle()
+    }
     for wrapped in cssselect2.ElementWrapper.from_html_root(root).iter_subtree():
         element = wrapped.etree_element
         parent = element.getparent()
@@ -236,7 +238,7 @@ def _size(text: str | None, otherwise: float) -> float:
 # ---------------------------------------------------------------- letters
 
 
-def _look(element: Any, declared: Declared, above: LetterLook) -> LetterLook:
+def _look(element: Any, declared: Declared, above: ElementStyle) -> ElementStyle:
     """How its letters look, by what is declared of it and by those it stands in."""
     if not declared and not ("color" in element.attrib or "bgcolor" in element.attrib):
         return above
@@ -254,7 +256,7 @@ def _look(element: Any, declared: Declared, above: LetterLook) -> LetterLook:
         letters = behind = UNSEEN
     elif said:
         letters = _colour(said) or letters
-    return LetterLook(letters, behind, _height(declared, above.size))
+    return ElementStyle(letters, behind, _height(declared, above.size))
 
 
 def _height(declared: Declared, above: float) -> float:
@@ -283,7 +285,7 @@ def _clear(text: str) -> bool:
     return found is not None and not isinstance(found, str) and found.alpha < 0.05
 
 
-def _seen(look: LetterLook) -> bool:
+def _seen(look: ElementStyle) -> bool:
     """Whether letters are of some size, and differ from what they stand on."""
     if look.size <= TINY:
         return False

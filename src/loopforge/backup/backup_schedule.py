@@ -11,7 +11,7 @@ from loopforge.backup.make_backup import back_up, last_backup, note_erasures
 from loopforge.core.events import Event
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
 from loopforge.runtime.ports import Clock
 from loopforge.setting_defaults import Settings
@@ -31,7 +31,7 @@ class BackupSchedule:
         self._keep = keep_rule(settings.backup_keep)
         self._erased = asyncio.Event()
 
-    def open(self, tasks: Tasks) -> None:
+    def open(self, tasks: BackgroundTasks) -> None:
         """Begin."""
         self._ledger.subscribe(self._follow, kinds=["ledger.erased"])
         self._erased.set()  # what was forgotten while the home did not run is noted, too

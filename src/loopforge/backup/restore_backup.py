@@ -85,7 +85,7 @@ def _put(home: Path, each: tarfile.TarInfo, content: IO[bytes] | None) -> None:
         shutil.copyfileobj(content, file)
 
 
-class Restored(NamedTuple):
+class RestoredHome(NamedTuple):
     """How many texts were forgotten again, and how many files the backup no longer has."""
 
     forgotten: int
@@ -94,7 +94,7 @@ class Restored(NamedTuple):
 
 async def restore(
     settings: Settings, store: BackupStore, manifest: BackupManifest, folder: Path, clock: Clock
-) -> Restored:
+) -> RestoredHome:
     """Bring the files and the ledger back, and forget again what was forgotten since.
 
     `folder` holds the checked parts. Raises InputError where the ledger is not empty. A file that
@@ -109,7 +109,7 @@ async def restore(
         erasure = await ledger.load(ledger_lines(folder / LEDGER), forgotten)
         await sweep(ledger, Artifacts(settings.data / ARTIFACTS, clock))
         missing = (await ledger.look(held)).difference(await files.hashes())
-    return Restored(len(erasure.refs), len(missing))
+    return RestoredHome(len(erasure.refs), len(missing))
 
 
 async def kept_files(

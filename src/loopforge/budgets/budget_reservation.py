@@ -16,21 +16,21 @@ from msgspec.structs import replace
 
 from loopforge.budgets import spending_store as store
 from loopforge.budgets.budget_book import BudgetBook
-from loopforge.budgets.spending_store import Amounts, Hold
+from loopforge.budgets.spending_store import SpendingAmounts, SpendingHold
 from loopforge.core.events import micros
 from loopforge.core.limits.budget_limits import (
     BudgetNote,
     Charge,
     Level,
     Limit,
-    Standing,
+    LimitStanding,
     left_words,
     meter_of,
     meters_of,
     noted,
     resuming,
 )
-from loopforge.ledger.table_access import Changeable
+from loopforge.ledger.table_access import WritableTables
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ class Budgets:
 
     def __init__(
         self,
-        ledger: Changeable,
+        ledger: WritableTables,
         stamp: Stamp,
         book: BudgetBook,
         answers: Callable[[str], Awaitable[int]],
@@ -81,7 +81,7 @@ class Budgets:
 
     # ------------------------------------------------------------ spending
 
-    async def reserve(self, charge: Charge, amounts: Amounts) -> Reservation:
+    async def reserve(self, charge: Charge, amounts: SpendingAmounts) -> Reservation:
         """Hold so much for a charge; of level "spent" where a budget is, and nothing is held.
 
         Where only what others hold stands in the way, it is waited for a while.
@@ -99,14 +99,14 @@ class Budgets:
         return found
 
     async def _reserved(
-        self, charge: Charge, limits: Sequence[Limit], amounts: Amounts
+        self, charge: Charge, limits: Sequence[Limit], amounts: SpendingAmounts
     ) -> Reservation:
         now = self._stamp.clock.now()
         rules = self.book.rules
         found = Reservation(meters=tuple(set(meters_of(charge).values())), day=rules.day(now))
         if not limits:
             return found
-        hold = Hold(
+        hold = SpendingHold(
             id=self._stamp.id(),
             process=self._process,
             turn=charge.turn,
@@ -132,13 +132,13 @@ class Budgets:
         note = replace(note, resumes=resumes, told=decided.tell)
         return replace(found, level="spent", note=note)
 
-    async def settle(self, reserved: Reservation, amounts: Amounts) -> None:
+    async def settle(self, reserved: Reservation, amounts: SpendingAmounts) -> None:
         """So much was really spent; where nothing is held for it, nobody waits to go by that."""
         place = (reserved.hold, reserved.meters, reserved.day, amounts)
         held = bool(reserved.hold)
         await self._ledger.change(lambda tables: store.settle(tables, *place), soon=held)
 
-    async def count(self, charge: Charge, amounts: Amounts) -> None:
+    async def count(self, charge: Charge, amounts: SpendingAmounts) -> None:
         """So much was spent that no budget was asked about."""
         day = self.book.rules.day(self._stamp.clock.now())
         meters = tuple(set(meters_of(self._same(charge)).values()))
@@ -146,7 +146,7 @@ class Budgets:
 
     # ------------------------------------------------------------ looking
 
-    async def standings(self, charge: Charge) -> list[Standing]:
+    async def standings(self, charge: Charge) -> list[LimitStanding]:
         """How the limits of a charge stand now, without those on answers."""
         limits = store.counted_here(await self.book.limits(self._same(charge)))
         day = self.book.rules.day(self._stamp.clock.now())
@@ -158,7 +158,7 @@ class Budgets:
         """What is left for a charge, in words for a mind; "" where nothing is bound."""
         return left_words(await self.standings(charge))
 
-    async def listing(self) -> list[Standing]:
+    async def listing(self) -> list[LimitStanding]:
         """Every budget, the tightest first; of one for each of a kind how much is used is 0."""
         budgets = await self.book.budgets()
         limits = [Limit(meter_of(one), one) for one in budgets]
@@ -166,10 +166,12 @@ class Budgets:
         found = await self._ledger.look(lambda tables: store.standings(tables, limits, day))
         counted = {one.limit.budget.key for one in found}
         rest = [one for one in limits if one.budget.key not in counted]
-        more = [Standing(one, await self._answers(one.meter) if one.meter else 0) for one in rest]
+        more = [
+            LimitStanding(one, await self._answers(one.meter) if one.meter else 0) for one in rest
+        ]
         return sorted([*found, *more], key=lambda one: (-one.share, one.limit.budget.key))
 
-    async def spent_since(self, since: date) -> list[tuple[str, str, Amounts]]:
+    async def spent_since(self, since: date) -> list[tuple[str, str, SpendingAmounts]]:
         """What each meter spent on each day since one."""
         return await self._ledger.look(lambda tables: store.spent_since(tables, since))
 

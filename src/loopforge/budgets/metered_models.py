@@ -14,15 +14,15 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from loopforge.budgets.budget_reservation import SOON, Budgets, Reservation, counted
-from loopforge.budgets.spending_store import Amounts
+from loopforge.budgets.spending_store import SpendingAmounts
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.limits.money_amounts import picos
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import (
-    Attentive,
+    AnswerListener,
     ModelFacts,
     ModelReply,
     Models,
@@ -53,7 +53,7 @@ class HeardSoFar:
 class HeardSlow(HeardSoFar):
     """The same for somebody who is told, too, that nothing comes."""
 
-    def __init__(self, hear: Callable[[str], None], attentive: Attentive) -> None:
+    def __init__(self, hear: Callable[[str], None], attentive: AnswerListener) -> None:
         super().__init__(hear)
         self.slow, self.paid = attentive.slow, attentive.paid
 
@@ -61,21 +61,21 @@ class HeardSlow(HeardSoFar):
 class MeteredModels:
     """These models, within these budgets."""
 
-    def __init__(self, models: Models, budgets: Budgets, tasks: Tasks) -> None:
+    def __init__(self, models: Models, budgets: Budgets, tasks: BackgroundTasks) -> None:
         self._models, self._budgets, self._tasks = models, budgets, tasks
         self._priced = models if isinstance(models, PricedModels) else None
-        self._owed = deque[tuple[Reservation, Amounts]]()
+        self._owed = deque[tuple[Reservation, SpendingAmounts]]()
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """Ask, where budgets allow it and what was asked before is counted. Raises LedgerError."""
         await self._pay_owed()
         wanted = self.estimate(question)
-        held = Amounts(picos=picos(wanted.cost) or 0, calls=1)
+        held = SpendingAmounts(picos=picos(wanted.cost) or 0, calls=1)
         reserved = await self._budgets.reserve(question.charge, held)
         if reserved.level == "spent":
             return _unpaid(reserved)
         note = reserved.note
-        heard = HeardSlow(hear, hear) if isinstance(hear, Attentive) else HeardSoFar(hear)
+        heard = HeardSlow(hear, hear) if isinstance(hear, AnswerListener) else HeardSoFar(hear)
         if reserved.level == "low" and note and (cheaper := self._cheaper(question, wanted)):
             question, note = cheaper, replace(note, stepped=True)
 
@@ -140,12 +140,12 @@ class MeteredModels:
         return self._models.facts(route)
 
 
-def _amounts(usages: Sequence[Usage]) -> Amounts:
+def _amounts(usages: Sequence[Usage]) -> SpendingAmounts:
     """One question that took this, over all its tries."""
     used = [one for one in usages if one.read or one.written or one.cost]
     costs = [picos(one.cost) for one in used]
     unpriced = sum(cost is None for cost in costs)
-    return Amounts(picos=sum(filter(None, costs)), calls=1, unpriced=unpriced)
+    return SpendingAmounts(picos=sum(filter(None, costs)), calls=1, unpriced=unpriced)
 
 
 def _unpaid(reserved: Reservation) -> ModelReply:

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from loopforge.budgets.budget_reservation import Budgets, counted
-from loopforge.budgets.spending_store import Amounts
+from loopforge.budgets.spending_store import SpendingAmounts
 from loopforge.core.limits.budget_limits import stopping
 from loopforge.core.limits.money_amounts import DOLLAR
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolResult, Tools
 
 
 class MeteredTools:
     """These tools, within these budgets."""
 
-    def __init__(self, tools: Tools, budgets: Budgets, tasks: Tasks) -> None:
+    def __init__(self, tools: Tools, budgets: Budgets, tasks: BackgroundTasks) -> None:
         self._tools, self._budgets, self._tasks = tools, budgets, tasks
 
     def known(self) -> tuple[Tool, ...]:
@@ -39,7 +39,7 @@ class MeteredTools:
         """Use it, where budgets allow that. What there is not is neither used nor counted."""
         if all(one.name != tool for one in self.known()):
             return await self._tools.call(tool, call)
-        reserved = await self._budgets.reserve(call.charge, Amounts(uses=1))
+        reserved = await self._budgets.reserve(call.charge, SpendingAmounts(uses=1))
         if reserved.level == "spent":
             assert reserved.note is not None
             return False, ToolResult(text=f"{tool} was not used. {stopping(reserved.note)}")
@@ -48,7 +48,7 @@ class MeteredTools:
             worked, given = await self._tools.call(tool, call)
             cost = 0.0 if given.metered else given.cost
         finally:
-            amounts = Amounts(picos=round(cost * DOLLAR), uses=1)
+            amounts = SpendingAmounts(picos=round(cost * DOLLAR), uses=1)
             paying = self._budgets.settle(reserved, amounts)
             await counted(reserved, self._tasks.spawn(paying, "a use of a tool is paid"))
         return worked, given

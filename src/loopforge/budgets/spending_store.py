@@ -22,7 +22,14 @@ from sqlalchemy import Insert, Table, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, RowMapping
 
-from loopforge.core.limits.budget_limits import Level, Limit, Standing, Unit, first_day, level_of
+from loopforge.core.limits.budget_limits import (
+    Level,
+    Limit,
+    LimitStanding,
+    Unit,
+    first_day,
+    level_of,
+)
 from loopforge.ledger.database.table_schema import holds, spent, told
 
 COLUMN: Mapping[Unit, str] = {"dollars": "picos", "calls": "calls", "uses": "uses"}
@@ -30,7 +37,7 @@ COLUMN: Mapping[Unit, str] = {"dollars": "picos", "calls": "calls", "uses": "use
 SUMS = ("picos", "calls", "uses", "unpriced")
 
 
-class Amounts(NamedTuple):
+class SpendingAmounts(NamedTuple):
     """Picodollars; questions to models; uses of tools; answers that nobody knows the price of."""
 
     picos: int = 0
@@ -39,7 +46,7 @@ class Amounts(NamedTuple):
     unpriced: int = 0
 
 
-class Hold(NamedTuple):
+class SpendingHold(NamedTuple):
     """What is to be held: for which meters, as part of which turn, by which process, until when.
 
     `now` and `until` in microseconds since 1970; `day` is the home's.
@@ -53,18 +60,20 @@ class Hold(NamedTuple):
     day: date
     now: int
     until: int
-    amounts: Amounts
+    amounts: SpendingAmounts
 
 
-class Decision(NamedTuple):
+class BudgetDecision(NamedTuple):
     """What budgets say: how far it is, by which limit, and whether the stream is to be told."""
 
     level: Level
-    by: Standing | None
+    by: LimitStanding | None
     tell: bool = False
 
 
-def reserve(connection: Connection, wanted: Hold, limits: Sequence[Limit], mark: float) -> Decision:
+def reserve(
+    connection: Connection, wanted: SpendingHold, limits: Sequence[Limit], mark: float
+) -> BudgetDecision:
     """Hold it, unless a limit is spent."""
     _alone(connection)
     _settle_left(connection, wanted)
@@ -72,7 +81,7 @@ def reserve(connection: Connection, wanted: Hold, limits: Sequence[Limit], mark:
     if level == "spent":
         assert by is not None
         lasting = by.used >= by.limit.budget.amount
-        return Decision(level, by, lasting and _first(connection, wanted, by))
+        return BudgetDecision(level, by, lasting and _first(connection, wanted, by))
     connection.execute(
         holds.insert().values(
             hold=wanted.id,
@@ -84,11 +93,11 @@ def reserve(connection: Connection, wanted: Hold, limits: Sequence[Limit], mark:
             **_held(wanted.amounts),
         )
     )
-    return Decision(level, by)
+    return BudgetDecision(level, by)
 
 
 def settle(
-    connection: Connection, hold: str, meters: Iterable[str], day: date, amounts: Amounts
+    connection: Connection, hold: str, meters: Iterable[str], day: date, amounts: SpendingAmounts
 ) -> None:
     """What was really spent takes the place of a hold ("" for none).
 
@@ -104,7 +113,7 @@ def counted_here(limits: Iterable[Limit]) -> list[Limit]:
     return [limit for limit in limits if limit.budget.unit in COLUMN]
 
 
-def standings(connection: Connection, limits: Sequence[Limit], day: date) -> list[Standing]:
+def standings(connection: Connection, limits: Sequence[Limit], day: date) -> list[LimitStanding]:
     """How these limits stand on this day; those that are counted elsewhere are left out."""
     here = counted_here(limits)
     if not here:
@@ -120,14 +129,15 @@ def standings(connection: Connection, limits: Sequence[Limit], day: date) -> lis
             _count(held, meter, row, today)
     places = [(each.meter, each.budget.period, COLUMN[each.budget.unit]) for each in here]
     return [
-        Standing(limit, used[place], held[place]) for limit, place in zip(here, places, strict=True)
+        LimitStanding(limit, used[place], held[place])
+        for limit, place in zip(here, places, strict=True)
     ]
 
 
-def spent_since(connection: Connection, since: date) -> list[tuple[str, str, Amounts]]:
+def spent_since(connection: Connection, since: date) -> list[tuple[str, str, SpendingAmounts]]:
     """Meter, day and amounts of every meter since a day."""
     rows = connection.execute(select(spent).where(spent.c.day >= since.isoformat()))
-    return [(row.meter, row.day, Amounts(*row[2:])) for row in rows]
+    return [(row.meter, row.day, SpendingAmounts(*row[2:])) for row in rows]
 
 
 def _count(into: Counter[tuple[str, str, str]], meter: str, row: RowMapping, today: str) -> None:
@@ -137,7 +147,7 @@ def _count(into: Counter[tuple[str, str, str]], meter: str, row: RowMapping, tod
             into[meter, "day", column] += row[column]
 
 
-def _held(amounts: Amounts) -> dict[str, int]:
+def _held(amounts: SpendingAmounts) -> dict[str, int]:
     return {"picos": amounts.picos, "calls": amounts.calls, "uses": amounts.uses}
 
 
@@ -147,17 +157,17 @@ def _alone(connection: Connection) -> None:
         connection.exec_driver_sql("LOCK TABLE budget_holds IN EXCLUSIVE MODE")
 
 
-def _settle_left(connection: Connection, wanted: Hold) -> None:
+def _settle_left(connection: Connection, wanted: SpendingHold) -> None:
     """Count in full what is held by nobody any more."""
     dead = (holds.c.turn == wanted.turn) & (holds.c.turn != "")
     over = (holds.c.until <= wanted.now) | (dead & (holds.c.process != wanted.process))
     for row in connection.execute(select(holds).where(over)).all():
         connection.execute(delete(holds).where(holds.c.hold == row.hold))
-        amounts = Amounts(row.picos, row.calls, row.uses)
+        amounts = SpendingAmounts(row.picos, row.calls, row.uses)
         _add(connection, msgspec.json.decode(row.meters), row.day, amounts)
 
 
-def _add(connection: Connection, meters: Iterable[str], day: str, amounts: Amounts) -> None:
+def _add(connection: Connection, meters: Iterable[str], day: str, amounts: SpendingAmounts) -> None:
     """In the order of meters, so that two who add never wait for one another."""
     rows = [{"meter": meter, "day": day, **amounts._asdict()} for meter in sorted(set(meters))]
     if not rows or not any(amounts):
@@ -181,7 +191,7 @@ def _adding(dialect: str) -> Insert:
     return adding.on_conflict_do_update(index_elements=["meter", "day"], set_=more)
 
 
-def _first(connection: Connection, wanted: Hold, by: Standing) -> bool:
+def _first(connection: Connection, wanted: SpendingHold, by: LimitStanding) -> bool:
     """Whether it is this turn that comes upon a spent budget of this amount first in its stream."""
     if not wanted.stream:
         return False

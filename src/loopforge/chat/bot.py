@@ -21,8 +21,8 @@ from loopforge.chat.room.permissions import (
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.room.turn_queue import TITLE, TRANSCRIPT
-from loopforge.chat.room_loop import SCRIBE, STOPPED, Conduct, RoomTurn
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.room_loop import SCRIBE, STOPPED, RoomLoop, RoomTurn
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import (
     EGRESS,
@@ -36,10 +36,10 @@ from loopforge.chat.turns.apply_acts import (
     spoken_here,
 )
 from loopforge.chat.turns.attached_files import attached
-from loopforge.chat.turns.build_perception import Viewer, own_tools
-from loopforge.chat.turns.fallback_mate import Relief, notice
+from loopforge.chat.turns.build_perception import PerceptionBuilder, own_tools
+from loopforge.chat.turns.fallback_mate import FallbackMate, notice
 from loopforge.chat.turns.memory_evidence import grounds_of
-from loopforge.chat.turns.tool_questions import KEPT_IN, LEAK, Asking, ToolQuestions, leak_of
+from loopforge.chat.turns.tool_questions import KEPT_IN, LEAK, AskingMate, ToolQuestions, leak_of
 from loopforge.chat.turns.voice_notes import not_written_down, written_down
 from loopforge.core import act_guard
 from loopforge.core.act_guard import RECENT_LINES, Rights
@@ -58,8 +58,8 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.draft_stream import KEPT_DRAFT
 from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall
-from loopforge.runtime.turn_driver import Ports, TurnEnding
-from loopforge.runtime.world import OVERTAKEN, Applied, OpeningView, Senses, TakenTurn
+from loopforge.runtime.turn_driver import TurnEnding, TurnPorts
+from loopforge.runtime.world import OVERTAKEN, AppliedTurn, OpeningView, TakenTurn, TurnSenses
 
 LOST = "{name} meant to send the file {file}, but {why}."
 BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
@@ -89,12 +89,12 @@ class Bot:
 
     def __init__(
         self,
-        ports: Ports,
-        conduct: Conduct,
-        viewer: Viewer,
+        ports: TurnPorts,
+        conduct: RoomLoop,
+        viewer: PerceptionBuilder,
         mates: Mapping[str, Mate],
-        rules: Rules,
-        relief: Relief,
+        rules: RoomRules,
+        relief: FallbackMate,
         files: RoomFiles,
         questions: ToolQuestions,
     ) -> None:
@@ -124,7 +124,7 @@ class Bot:
             recalled=view.recalled,
         )
 
-    def senses(self, state: RoomState, turn: Taken) -> Senses:
+    def senses(self, state: RoomState, turn: Taken) -> TurnSenses:
         """See `World.senses`."""
         lines, known, mate = turn.due.called.lines, self._ports.tools.known, turn.due.mate.handle
         own = frozenset(own_tools(turn.due.mate, known()))
@@ -137,9 +137,9 @@ class Bot:
 
         charge = turn.due.called.by or charged(state, turn.due.called.lines)
         if mate == SCRIBE:
-            return Senses(permit=permit, charge=charge)
+            return TurnSenses(permit=permit, charge=charge)
         through = max((asked_through(state, line) for line in lines), default=0)
-        senses = Senses(
+        senses = TurnSenses(
             news=self._news(state, mate),
             permit=permit,
             asking=self._asking(state, turn),
@@ -152,7 +152,7 @@ class Bot:
 
     def _asking(self, state: RoomState, turn: Taken) -> Callable[[Call, str], list[Fact]]:
         """Ask the people of the room whether it may use a tool, with exactly what is to run."""
-        asks = Asking(state, turn.due.mate, turn.due.called.lines)
+        asks = AskingMate(state, turn.due.mate, turn.due.called.lines)
         return lambda call, effect: self._questions.facts(asks, call, effect)
 
     def _news(self, state: RoomState, mate: str) -> Callable[[], tuple[Line, ...]]:
@@ -253,7 +253,7 @@ class Bot:
 
     def apply(
         self, state: RoomState, turn: Taken, ended: TurnEnding, verdicts: Sequence[Verdict]
-    ) -> Applied:
+    ) -> AppliedTurn:
         """See `World.apply`."""
         plan, handle = ended.plan, turn.due.mate.handle
         if plan is None:
@@ -262,8 +262,8 @@ class Bot:
             trouble = "its policy failed" if ended.outcome == "failed" else ""
             broken = ended.outcome == "diverged" and ended.effects and ended.why != OVERTAKEN
             if ended.why == STOPPED and (kept := self._cut(state, turn)):
-                return Applied(facts=kept)
-            return Applied(
+                return AppliedTurn(facts=kept)
+            return AppliedTurn(
                 facts=[fact] if broken else (),
                 after=lambda: self._told(state, turn, "", trouble),
                 withdrawn=ended.why or ended.outcome,
@@ -292,7 +292,7 @@ class Bot:
         facts = [*done.facts, *self._wakings_told(state, turn, done.facts)]
         if done.spoke and not state.conversation:  # it speaks up after a long silence
             facts = [self._ports.stamp.fact(ConversationBegan(why="idle"), actor="room"), *facts]
-        return Applied(facts=facts, after=after, withdrawn=gone)
+        return AppliedTurn(facts=facts, after=after, withdrawn=gone)
 
     def _done(
         self, state: RoomState, turn: Taken, plan: AgentActionPlan, verdicts: Sequence[Verdict]

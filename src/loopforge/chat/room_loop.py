@@ -19,22 +19,22 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from loopforge.chat.reminders.due_reminders import ReminderBell
+from loopforge.chat.reminders.due_reminders import DueReminders
 from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room import guest_rules
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.permissions import charged, heeded
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import House
-from loopforge.chat.room.turn_queue import ANEW, GREETING, TITLE, TRANSCRIPT, Due, OpenTurn
+from loopforge.chat.room.room_store import RoomStore
+from loopforge.chat.room.turn_queue import ANEW, GREETING, TITLE, TRANSCRIPT, DueTurn, OpenTurn
 from loopforge.chat.speaking import addressee_detection, triggers
 from loopforge.chat.speaking.exposed_keys import exposed_keys
 from loopforge.chat.speaking.line_debounce import settle
 from loopforge.chat.speaking.line_routing import LineRouting, posted
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import queued
-from loopforge.chat.turns.fallback_mate import UNABLE, Relief
+from loopforge.chat.turns.fallback_mate import UNABLE, FallbackMate
 from loopforge.chat.turns.memory_evidence import wishes_in
 from loopforge.chat.turns.voice_notes import left_out, unheard
 from loopforge.core.context_window import ContextEntry
@@ -72,7 +72,7 @@ def why_halted(state: RoomState, turn: OpenTurn) -> str:
 class RoomTurn(TurnDue):
     """A mate's turn in a room: `called` says by which lines, and how."""
 
-    called: Due
+    called: DueTurn
 
     @property
     def awaited(self) -> bool:
@@ -81,18 +81,18 @@ class RoomTurn(TurnDue):
         return called and self.mate.handle != SCRIBE
 
 
-class Conduct:
+class RoomLoop:
     """Says what is due in rooms. `mates` are those of this home by handle, as they are on file."""
 
     def __init__(
         self,
         ledger: Ledger,
         stamp: Stamp,
-        house: House,
+        house: RoomStore,
         mates: Mapping[str, Mate],
-        rules: Rules,
-        relief: Relief,
-        bell: ReminderBell,
+        rules: RoomRules,
+        relief: FallbackMate,
+        bell: DueReminders,
         unprompted: UnpromptedTurns,
         quota: Quota,
     ) -> None:
@@ -108,7 +108,7 @@ class Conduct:
             if state.open:
                 return self._again(state, next(iter(state.open.values())))
             if line := self._unheard(state):
-                called = Due(mate=SCRIBE, lines=(line,), summons=TRANSCRIPT)
+                called = DueTurn(mate=SCRIBE, lines=(line,), summons=TRANSCRIPT)
                 return self._taken(self._listener(), TRANSCRIPT, called)
             if state.pending():
                 return await self._weighed(state)
@@ -118,7 +118,7 @@ class Conduct:
             if state.due:
                 return self._turn(state, state.due[0])
             if not state.stopped and room_titles.due(state):
-                called = Due(mate=SCRIBE, lines=(state.recent(1)[-1].id,), summons=TITLE)
+                called = DueTurn(mate=SCRIBE, lines=(state.recent(1)[-1].id,), summons=TITLE)
                 return self._taken(self._scribe(), TITLE, called)
         await self._house.save(state.stream)
         ends = await self._end(state)
@@ -209,7 +209,7 @@ class Conduct:
 
     # ------------------------------------------------------------ turns
 
-    def _turn(self, state: RoomState, due: Due) -> RoomTurn | list[Fact]:
+    def _turn(self, state: RoomState, due: DueTurn) -> RoomTurn | list[Fact]:
         """The turn, or the facts that another takes it or nobody does."""
         mate, why = self._mates.get(due.mate), self._hindrance(state, due)
         if mate is not None and not why:
@@ -223,7 +223,7 @@ class Conduct:
             return [dropped, *self._relief.spent(state, due, mate)]
         return [dropped, *(self._relief.lament(state, due) if not why else ())]
 
-    def _hindrance(self, state: RoomState, due: Due) -> str:
+    def _hindrance(self, state: RoomState, due: DueTurn) -> str:
         if state.stopped:
             return STOPPED
         if due.step >= self._rules.steps:
@@ -237,7 +237,7 @@ class Conduct:
         mate = self._mates.get(turn.mate) or self._scribe(turn.mate)
         if turn.summons == TRANSCRIPT:
             mate = self._listener()
-        due = turn.due or Due(mate=turn.mate, lines=(turn.line,), summons=turn.summons)
+        due = turn.due or DueTurn(mate=turn.mate, lines=(turn.line,), summons=turn.summons)
         over = why_halted(state, turn)
         if turn.mate not in (*self._mates, SCRIBE):
             over = over or ERASED
@@ -247,7 +247,7 @@ class Conduct:
         self,
         mate: Mate,
         policy: str,
-        due: Due,
+        due: DueTurn,
         *,
         open: str = "",
         over: str = "",

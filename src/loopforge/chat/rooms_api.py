@@ -19,11 +19,11 @@ from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.platform_channels import Channels
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
-from loopforge.chat.service.failed_deliveries import OwedDeliveries
+from loopforge.chat.service.failed_deliveries import FailedDeliveries
 from loopforge.chat.service.line_receipts import LineReceipts
-from loopforge.chat.service.room_closing import Closing
-from loopforge.chat.service.room_invites import Inviting
-from loopforge.chat.service.room_list import Lobby
+from loopforge.chat.service.room_closing import RoomClosing
+from loopforge.chat.service.room_invites import RoomInvites
+from loopforge.chat.service.room_list import RoomList
 from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.turns.voice_notes import retyped
 from loopforge.chat.why.record_building import gather
@@ -48,7 +48,7 @@ from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.line_annotations import annotating, annotation, pinned
 from loopforge.ledger.storage.revised_lines import by_id, latest, standing
-from loopforge.people.accounts.access_links import Links
+from loopforge.people.accounts.access_links import AccessLinks
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.ports import Tools
 
@@ -91,7 +91,7 @@ def _withheld(event: Event) -> Event:
     return replace(event, body=replace(body, text=public(AWAY)))
 
 
-class Front:
+class RoomsApi:
     """The rooms as surfaces see them."""
 
     def __init__(
@@ -100,18 +100,18 @@ class Front:
         commands: Commands,
         deliveries: Deliveries,
         ledger: SqlLedger,
-        closing: Closing,
-        links: Links,
+        closing: RoomClosing,
+        links: AccessLinks,
         tools: Tools,
     ) -> None:
         self.rooms, self.commands, self.closing = rooms, commands, closing
-        self.lobby = Lobby(ledger, rooms)
-        self.inviting = Inviting(self.lobby, rooms, links)
+        self.lobby = RoomList(ledger, rooms)
+        self.inviting = RoomInvites(self.lobby, rooms, links)
         self._deliveries, self._ledger = deliveries, ledger
         self.channels, self.receipts = Channels(ledger), LineReceipts(ledger)
         self.questions = ApprovalQuestions(ledger, rooms, tools)
         self.rung = RungReminders(ledger, rooms)
-        self.owed = OwedDeliveries(ledger, rooms.house, deliveries)
+        self.owed = FailedDeliveries(ledger, rooms.house, deliveries)
         self.versions = LineVersions(ledger, rooms)
 
     async def react(

@@ -17,11 +17,11 @@ from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
-from loopforge.chat.room.platform_marks import Behind, TakenCommands
+from loopforge.chat.room.platform_marks import TakenCommands, UnreadSince
 from loopforge.chat.room.rights_parsing import carried
-from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import PREFIX, House, stream_of
+from loopforge.chat.room.room_store import PREFIX, RoomStore, stream_of
 from loopforge.chat.room.turn_queue import GREETING
 from loopforge.chat.room_loop import HALTING, SCRIBE, STOPPED, why_halted
 from loopforge.chat.speaking.late_mates import calls_of_late
@@ -31,7 +31,7 @@ from loopforge.chat.speaking.line_sanitizing import (
     name_as_kept,
     title_as_kept,
 )
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.speaking.stop_requests import is_stop
 from loopforge.chat.turns.apply_acts import going_out, queued
 from loopforge.core.delivery_states import What
@@ -63,7 +63,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import SOMEBODY, one_line
 from loopforge.errors import BadLine, Unknown
 from loopforge.people.identity.account_names import shown
-from loopforge.people.identity.person_registry import Registry
+from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.plugins.setting_checks import SLUG
 from loopforge.runtime.ports import Lanes, Ledger, Listening, Signals
 from loopforge.runtime.system_clock import Stamp
@@ -85,13 +85,13 @@ class Rooms:
     def __init__(
         self,
         ledger: Ledger,
-        house: House,
+        house: RoomStore,
         lanes: Lanes,
         signals: Signals,
-        people: Registry,
+        people: PersonRegistry,
         mates: Mapping[str, Mate],
         stamp: Stamp,
-        rules: Rules,
+        rules: RoomRules,
         quota: Quota,
         notice: str = "",
     ) -> None:
@@ -99,7 +99,7 @@ class Rooms:
         self._ledger, self.house, self._lanes = ledger, house, lanes
         self._signals, self._people, self._mates = signals, people, mates
         self._stamp, self._rules, self.notice = stamp, rules, notice
-        self.behind, self.taken = Behind(ledger, stamp), TakenCommands(ledger, stamp)
+        self.behind, self.taken = UnreadSince(ledger, stamp), TakenCommands(ledger, stamp)
         self.quota = quota
         self.is_guest: Callable[[str], bool] = lambda _: False
         ledger.subscribe(self._follow, streams=PREFIX, kinds=HALTING)
@@ -146,7 +146,9 @@ class Rooms:
 
     # ------------------------------------------------------------ entering and looking
 
-    async def enter(self, room: str, name: str, surface: str, mates: Sequence[str] = ()) -> Scene:
+    async def enter(
+        self, room: str, name: str, surface: str, mates: Sequence[str] = ()
+    ) -> RoomSnapshot:
         """Come into a room; it opens if it is new, with these mates or all there are."""
         if not SLUG.fullmatch(room):
             raise BadLine(
@@ -264,10 +266,10 @@ class Rooms:
 
         await self._decide(room, attempt)
 
-    async def scene(self, room: str, you: str = "") -> Scene:
+    async def scene(self, room: str, you: str = "") -> RoomSnapshot:
         """The room as it stands."""
         state = await self._known(room)
-        return Scene(
+        return RoomSnapshot(
             room=room,
             title=state.title.text or "",
             you=you,

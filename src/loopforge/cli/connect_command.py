@@ -58,12 +58,12 @@ def connect(
     from loopforge.io import bot_connecting as connecting
     from loopforge.io.platforms.bot_tokens import BotTokens
     from loopforge.io.platforms.surface_plugin import surfaces_of
-    from loopforge.mates.mate_roster import Roster
+    from loopforge.mates.mate_roster import MateRoster
 
     there = settings(context)
     if not there.file.exists():
         raise InputError(f"{there.home} is no home yet; `loopforge up` makes it.")
-    mates = Roster(there.home / "mates").mates()
+    mates = MateRoster(there.home / "mates").mates()
     surfaces = surfaces_of(there)
     surface = connecting.surface_called(to, surfaces)
     mate = connecting.found(name, mates)
@@ -154,10 +154,10 @@ def disconnect(
     from loopforge.io import bot_connecting as connecting
     from loopforge.io.platforms.bot_tokens import BotTokens
     from loopforge.io.platforms.surface_plugin import surfaces_of
-    from loopforge.mates.mate_roster import Roster
+    from loopforge.mates.mate_roster import MateRoster
 
     there = settings(context)
-    mates = Roster(there.home / "mates").mates()
+    mates = MateRoster(there.home / "mates").mates()
     if mate := called(name, mates.values()):
         name = mate.handle
     tokens = BotTokens(there.data, there.tokens)

@@ -22,7 +22,7 @@ from loopforge.errors import HostTaken, InputError, Unknown
 if TYPE_CHECKING:
     from loopforge.core.events import Event
     from loopforge.ledger import SqlLedger
-    from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+    from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
     from loopforge.setting_defaults import Settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -246,7 +246,7 @@ def erase(
     yes: Yes = False,
 ) -> None:
     """Forget words for good, wherever they are quoted too. The chain still verifies."""
-    from loopforge.ledger.erasure.text_erasure import Wish
+    from loopforge.ledger.erasure.text_erasure import ErasureRequest
 
     if not events and not person:
         raise InputError("Say what to forget: ids of events, or --person NAME.")
@@ -254,7 +254,9 @@ def erase(
 
     async def work(ledger: SqlLedger) -> None:
         known = await _person(ledger, person) if person else ""
-        wish = Wish(events=tuple(events or ()), person=known, exactly=exactly, by="terminal")
+        wish = ErasureRequest(
+            events=tuple(events or ()), person=known, exactly=exactly, by="terminal"
+        )
         would = await ledger.erase(wish, pretend=True)
         if not would.refs:
             done = await ledger.erase(wish)
@@ -268,7 +270,7 @@ def erase(
     _run(context, work)
 
 
-async def _forget(there: Settings, ledger: SqlLedger, wish: Wish) -> None:
+async def _forget(there: Settings, ledger: SqlLedger, wish: ErasureRequest) -> None:
     """Forget, and say what that came to and what is still to be done."""
     from loopforge.app import sweep_files
     from loopforge.host_lock import lock_home
@@ -300,10 +302,10 @@ def _told(erasure: Erasure) -> str:
 async def _person(ledger: SqlLedger, name: str) -> str:
     """The id of the one person of that name. Raises Unknown for none, InputError for several."""
     from loopforge.cli.people_command import person_called
-    from loopforge.people.identity.person_registry import Registry
+    from loopforge.people.identity.person_registry import PersonRegistry
     from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
-    people = Registry(ledger, Stamp(SystemClock(), SystemDice()))
+    people = PersonRegistry(ledger, Stamp(SystemClock(), SystemDice()))
     await people.refresh()
     return (await person_called(people, name, forgotten=True)).id
 

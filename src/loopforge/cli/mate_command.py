@@ -29,7 +29,7 @@ from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.mates.mate_roster import Roster
+    from loopforge.mates.mate_roster import MateRoster
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,10 +37,10 @@ app = typer.Typer(
 )
 
 
-def _roster(context: typer.Context) -> Roster:
-    from loopforge.mates.mate_roster import Roster
+def _roster(context: typer.Context) -> MateRoster:
+    from loopforge.mates.mate_roster import MateRoster
 
-    return Roster(settings(context).home / "mates")
+    return MateRoster(settings(context).home / "mates")
 
 
 @app.command()

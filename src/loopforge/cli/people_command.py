@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from loopforge.app import App
     from loopforge.ledger.erasure.text_erasure import Erasure
     from loopforge.people.identity.access_requests import Stranger
-    from loopforge.people.identity.person_registry import Person, Registry
+    from loopforge.people.identity.person_registry import Person, PersonRegistry
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,7 +34,7 @@ Which = Annotated[
 Name = Annotated[str, typer.Argument(help="The person's name, or id where several are called so.")]
 
 
-async def person_called(people: Registry, name: str, *, forgotten: bool = False) -> Person:
+async def person_called(people: PersonRegistry, name: str, *, forgotten: bool = False) -> Person:
     """The one person of that name or id; who was forgotten is known by id alone, if at all.
 
     Raises Unknown for none, InputError for several.
@@ -125,12 +125,14 @@ def forget(
 
 async def _forget(app: App, name: str, *, yes: bool, exactly: bool) -> str:
     from loopforge.core.memory.memory_vocabulary import MACHINE
-    from loopforge.ledger.erasure.text_erasure import Wish
+    from loopforge.ledger.erasure.text_erasure import ErasureRequest
     from loopforge.sinks.sink_plugin import beyond_recall
 
     await app.people.refresh()
     person = await person_called(app.people, name, forgotten=True)
-    wish = Wish(person=person.id, exactly=exactly, derived="all", by=MACHINE, why="on their wish")
+    wish = ErasureRequest(
+        person=person.id, exactly=exactly, derived="all", by=MACHINE, why="on their wish"
+    )
     would = await app.ledger.erase(wish, pretend=True)
     question = f"Forget {person.name}? {_figures(would)} would be forgotten. This cannot be undone."
     if not (yes or typer.confirm(question)):

@@ -130,7 +130,7 @@ app.command()(places_command.part)
 # ---------------------------------------------------------------- taking along
 
 
-class Form(StrEnum):
+class ExportFormat(StrEnum):
     """The ways in which a room is taken along."""
 
     md = "md"
@@ -143,9 +143,9 @@ def export(
     context: typer.Context,
     room: Room,
     form: Annotated[
-        Form,
+        ExportFormat,
         typer.Option("--format", help="Text, JSON, or both with all files."),
-    ] = Form.zip,
+    ] = ExportFormat.zip,
     output: Output = None,
 ) -> None:
     """Save a room to a file: all that was said in it, as it stands now.

@@ -53,7 +53,7 @@ def try_tool(
     async def work(home: App) -> str:
         from loopforge.budgets.metered_tools import MeteredTools
         from loopforge.core.limits.budget_limits import Charge
-        from loopforge.runtime.background_tasks import Tasks
+        from loopforge.runtime.background_tasks import BackgroundTasks
         from loopforge.runtime.ports import ToolCall
 
         await home.tools.servers.learn()
@@ -64,7 +64,7 @@ def try_tool(
             raise InputError(wrong)
         charge = Charge(tool=name)
         call = ToolCall(arguments=given, id="by hand", stream=f"room:{room}", charge=charge)
-        async with Tasks() as tasks:
+        async with BackgroundTasks() as tasks:
             metered = MeteredTools(home.tools, home.budgets, tasks)
             worked, result = await metered.call(name, call)
         if not worked:

@@ -11,7 +11,7 @@ from loopforge.cli import event_id, on_app
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.chat.why.turn_replay import Replayed
+    from loopforge.chat.why.turn_replay import ReplayResult
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -33,7 +33,7 @@ def replay(
     """
     from loopforge.chat.why.turn_replay import replayed
 
-    async def work(app: App) -> Replayed:
+    async def work(app: App) -> ReplayResult:
         return await replayed(app.ledger, app.policies, await event_id(app, event))
 
     found = on_app(context, work)

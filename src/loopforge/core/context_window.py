@@ -80,7 +80,7 @@ RESERVE = 64
 """Kept free for what is counted a little too low."""
 
 
-class Size(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class EntrySize(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One visible entry as the window sees it: its id, its tokens, its mark.
 
     `short` is what it takes once it is shortened; 0 where it cannot be.
@@ -92,7 +92,7 @@ class Size(Struct, frozen=True, kw_only=True, omit_defaults=True):
     short: int = 0
 
 
-class Fit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WindowFit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What fits. `before` and `after` are tokens; `cuts` maps an id to the share of it shown.
 
     `shortened` are visible, and shown by their heads and handles from now on.
@@ -106,7 +106,7 @@ class Fit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cuts: dict[str, float] = {}
 
 
-def fit(sizes: Sequence[Size], budget: int, low: float = 0.5) -> Fit:
+def fit(sizes: Sequence[EntrySize], budget: int, low: float = 0.5) -> WindowFit:
     """Fit entries (oldest first) into `budget` tokens; `low` is the low-water share.
 
     Over budget: all that can be shortened are; if that is not enough, all spent ones go, then the
@@ -134,7 +134,7 @@ def fit(sizes: Sequence[Size], budget: int, low: float = 0.5) -> Fit:
         if left > budget:
             _oldest(going, (s for s in old if s.mark == "keep"), tokens, left - mark)
     visible = tuple(size.id for size in sizes if size.id not in going)
-    return Fit(
+    return WindowFit(
         visible=visible,
         purged=tuple(size.id for size in sizes if size.id in going),
         shortened=tuple(id for id in short if id not in going),
@@ -149,7 +149,7 @@ def fit(sizes: Sequence[Size], budget: int, low: float = 0.5) -> Fit:
 
 
 def _oldest(
-    going: dict[str, None], candidates: Iterable[Size], tokens: Mapping[str, int], excess: int
+    going: dict[str, None], candidates: Iterable[EntrySize], tokens: Mapping[str, int], excess: int
 ) -> int:
     """Let the oldest candidates go until `excess` tokens are freed; returns how many were."""
     freed = 0
@@ -311,7 +311,7 @@ def as_lines(
 ) -> tuple[Line, ...]:
     """The entries as one mate sees them, oldest first, with a word where a day or a silence ends.
 
-    `names` gives mates' names by handle; `cuts` (of a Fit) the share of an entry to show; `last` is
+    `names` gives mates' names by handle; `cuts` the share of an entry to show; `last` is
     when the line before these came; `pictures` are files that are shown as what they are. Texts are
     the entries' own Words, except those that are cut. What a mate may not see is left out.
     """

@@ -1,4 +1,4 @@
-"""Revision: a line of a room as it stands after somebody changed it, or took it away.
+"""Edited lines: a line of a room as it stands after somebody changed it, or took it away.
 
 The event itself never changes: it is the record. What people are shown is a Revised one, with the
 words it has now (or none) and the change that made it so. Of a line that came as several messages

@@ -17,14 +17,14 @@ from contextlib import contextmanager
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.errors import BadSettings, LedgerError, LoopforgeError, SendFailed
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount, BotTokens
-from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.incoming_lines import IncomingLines
 from loopforge.io.platforms.place_allowlist import ServedPlaces
 from loopforge.io.platforms.secret_scrubbing import scrub_logs
-from loopforge.io.platforms.surface_options import Manners
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.io.platforms.surface_plugin import HomeParts, RunningSurface, SurfaceParts, Surfaces
 from loopforge.io.session import Sessions
 from loopforge.people.stranger_pairing import LET_IN
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.library_loading import load
 from loopforge.runtime.ports import Outgoing
 
@@ -41,7 +41,7 @@ FILE = "accounts"
 """Stands for the file of accounts among the platforms, when that cannot be read."""
 
 
-class Attached:
+class AttachedSurface:
     """A surface as deliveries have it, which knows whether it is sending anything.
 
     What it raises where nobody tries again is said once, and harms nobody else.
@@ -126,7 +126,7 @@ class Platforms:
         parts: HomeParts,
         tokens: BotTokens,
         surfaces: Surfaces,
-        manners: Manners,
+        manners: SurfaceOptions,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._parts, self._tokens, self._manners = parts, tokens, manners
@@ -135,10 +135,10 @@ class Platforms:
         self._passed: list[tuple[BotAccount, str]] = []
         self._sessions = Sessions(parts.front)
         self._accounts: dict[str, list[BotAccount]] = {}
-        self._running: dict[str, Tasks] = {}
-        self._surfaces: dict[str, Attached] = {}
+        self._running: dict[str, BackgroundTasks] = {}
+        self._surfaces: dict[str, AttachedSurface] = {}
         self._troubles: dict[str, str] = {}
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._changing = asyncio.Lock()
         self._written = 0
 
@@ -274,7 +274,7 @@ class Platforms:
         """Run a platform with the accounts there are now, or not at all."""
         await self._end(platform)
         if (accounts := self._accounts.get(platform)) is not None:
-            tasks = self._running[platform] = Tasks()
+            tasks = self._running[platform] = BackgroundTasks()
             tasks.spawn(self._run(platform, accounts), f"platform {platform}")
 
     async def _end(self, platform: str) -> None:
@@ -307,7 +307,7 @@ class Platforms:
         made = self._made(platform, accounts)
         if made is None:
             return False
-        surface = self._surfaces[platform] = Attached(made)
+        surface = self._surfaces[platform] = AttachedSurface(made)
         self._troubles.pop(platform, None)
         self._parts.deliveries.attach(surface)
         try:
@@ -320,7 +320,7 @@ class Platforms:
 
     def _made(self, platform: str, accounts: Sequence[BotAccount]) -> RunningSurface | None:
         parts, manners, there = self._parts, self._manners, self._there[platform]
-        reception = Reception(
+        reception = IncomingLines(
             parts.front,
             parts.people,
             parts.stamp.clock,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.room.room_store import stream_of
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import Words
 
@@ -17,7 +17,7 @@ from loopforge.core.text.erasable_text import Words
 class Sessions:
     """The places of platforms and their rooms; `channels` answers which line a message is."""
 
-    def __init__(self, front: Front) -> None:
+    def __init__(self, front: RoomsApi) -> None:
         self._front, self.channels = front, front.channels
 
     async def room(self, spot: ChannelSpot, mates: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Shifts: plays the runs that somebody starts from a page, one at a time, the others in a queue.
+"""The queue of runs that somebody starts from a page: plays one at a time.
 
 Runs whose minds ask no model are played in a process of their own, so that nothing they do holds up
 who is being served; runs that ask are played here, for it is the models they wait for. A run that
@@ -19,15 +19,15 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, LoopforgeError
-from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.run.robot_minds import PLAIN, Minds
-from loopforge.lab.run.run_child import AnyJob, Begin, Branch, TakeUp, play_apart, played
+from loopforge.lab.run.run_child import AnyJob, BeginRun, ForkRun, ResumeRun, play_apart, played
 from loopforge.lab.run.run_lifecycle import asks_models
 from loopforge.lab.run.run_log import began_of
-from loopforge.lab.verification.ledger_anchors import Witness
+from loopforge.lab.verification.ledger_anchors import LedgerWitness
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 LONGEST = 50
@@ -35,7 +35,7 @@ LONGEST = 50
 KEPT = 100
 """Failures that are remembered."""
 
-Witnesses = Callable[[Path, bool], Witness]
+Witnesses = Callable[[Path, bool], LedgerWitness]
 
 
 class QueueStanding(Struct, frozen=True):
@@ -45,11 +45,11 @@ class QueueStanding(Struct, frozen=True):
     told: str = ""
 
 
-class Shifts:
+class RunQueue:
     """The queue. `minds` gives models, prompts and mates; `witness` tells a ledger of a run."""
 
     def __init__(
-        self, archive: Archive, minds: Callable[[], Minds], witness: Witnesses | None = None
+        self, archive: RunArchive, minds: Callable[[], Minds], witness: Witnesses | None = None
     ) -> None:
         self.archive = archive
         self.running = ""
@@ -57,7 +57,7 @@ class Shifts:
         self.minds, self._witness = minds, witness
         self._waiting: dict[str, AnyJob] = {}
         self._failed: BoundedMapping[str, str] = BoundedMapping(KEPT)
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._working: asyncio.Task[None] | None = None
         self._playing: asyncio.Task[None] | None = None
 
@@ -71,7 +71,7 @@ class Shifts:
         minds.check()
         words = f"{scenario.name} {policy.replace(':', ' ')} {scenario.seed}"
         name = self.archive.free(words, self._taken())
-        self._put(name, Begin(self.archive.path(name), scenario, policy))
+        self._put(name, BeginRun(self.archive.path(name), scenario, policy))
         return name
 
     def take_up(self, name: str) -> None:
@@ -82,14 +82,14 @@ class Shifts:
             raise BadRun(f"{name} has come to its end; there is nothing left to take up.")
         if name in self._waiting or name == self.running:
             raise BadRun(f"{name} is being played, or will be.")
-        self._put(name, TakeUp(index.folder))
+        self._put(name, ResumeRun(index.folder))
 
     def branch(self, name: str, at: int, changes: dict[str, str]) -> str:
         """Put a fork of a run into the queue; its name. Raises Unknown, BadRun."""
         self._room()
         source = self.archive.index(name)
         fork = self.archive.free(f"{name} at {at}", self._taken())
-        self._put(fork, Branch(self.archive.path(fork), source.folder, at, changes))
+        self._put(fork, ForkRun(self.archive.path(fork), source.folder, at, changes))
         return fork
 
     def stop(self, name: str) -> None:
@@ -148,7 +148,7 @@ class Shifts:
                 self.running = ""
 
     async def _play(self, name: str, job: AnyJob) -> None:
-        witness = self._witness(job.folder, isinstance(job, TakeUp)) if self._witness else None
+        witness = self._witness(job.folder, isinstance(job, ResumeRun)) if self._witness else None
         try:
             minds = await asyncio.to_thread(self._minds_of, job)
             if minds is None:
@@ -170,12 +170,12 @@ class Shifts:
     def _minds_of(self, job: AnyJob) -> Minds | None:
         """The minds of a job that asks models; None where it can be sent away."""
         minds = self.minds()
-        if isinstance(job, Begin):
+        if isinstance(job, BeginRun):
             return None if job.policy in PLAIN else minds
-        base, changes = (job.source, job.changes) if isinstance(job, Branch) else (job.folder, {})
+        base, changes = (job.source, job.changes) if isinstance(job, ForkRun) else (job.folder, {})
         return minds if asks_models(began_of(base), changes) else None
 
-    async def _send(self, name: str, job: AnyJob, witness: Witness | None) -> None:
+    async def _send(self, name: str, job: AnyJob, witness: LedgerWitness | None) -> None:
         """Let a process of its own play it. Raises BadRun, LedgerError."""
         # What draws a terminal puts a stream of number -1 there, with which no process can begin.
         with redirect_stderr(sys.__stderr__):

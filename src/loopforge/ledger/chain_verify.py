@@ -88,7 +88,7 @@ class LedgerFinding(Struct, frozen=True, kw_only=True):
     id: str = ""
 
 
-class Verified(Struct, frozen=True, kw_only=True):
+class LedgerVerification(Struct, frozen=True, kw_only=True):
     """What a verifying found, and what it went over. `anchors` are worth keeping elsewhere."""
 
     events: int
@@ -125,7 +125,7 @@ def verify(
     prefix: str = "",
     anchors: Mapping[str, Anchor] | None = None,
     views: Sequence[FoldedView] = (),
-) -> Verified:
+) -> LedgerVerification:
     """Go over all streams whose name starts with `prefix`, as they are at this moment.
 
     Without a prefix, also over the file, its triggers, these views, and the snapshots.
@@ -150,7 +150,7 @@ def verify(
     for stream, (seq, _) in report.expected.items():
         if stream.startswith(prefix):
             report.find("anchor", stream, f"{stream} has not that event {seq} any more.", seq)
-    return Verified(
+    return LedgerVerification(
         events=report.events,
         texts=report.texts,
         forgotten=report.forgotten,

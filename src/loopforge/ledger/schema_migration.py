@@ -13,7 +13,7 @@ from sqlalchemy import inspect
 from sqlalchemy.engine import Connection
 
 from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError
-from loopforge.ledger.database.database_engine import Store, connect, settled
+from loopforge.ledger.database.database_engine import DatabaseEngines, connect, settled
 from loopforge.ledger.database.database_faults import place, telling
 from loopforge.ledger.database.table_schema import create, foreign, guard
 
@@ -101,7 +101,7 @@ def migrate(url: str) -> Status:
         store.close()
 
 
-def ready(store: Store) -> bool:
+def ready(store: DatabaseEngines) -> bool:
     """Make a new database, accept a current one; says whether it was made.
 
     Raises LedgerBehind for an older or a newer one.

@@ -33,12 +33,12 @@ from loopforge.ledger import chain_verify as verify
 from loopforge.ledger import jsonl_export as export
 from loopforge.ledger import line_search as search
 from loopforge.ledger import row_dump, schema_migration, write_check
-from loopforge.ledger.chain_verify import Anchor, Verified
+from loopforge.ledger.chain_verify import Anchor, LedgerVerification
 from loopforge.ledger.database.database_engine import (
     CHECKPOINT_EVENTS,
     READERS,
+    DatabaseEngines,
     Durability,
-    Store,
     connect,
     settled,
 )
@@ -47,21 +47,21 @@ from loopforge.ledger.erasure import database_scrubbing as scrubbing
 from loopforge.ledger.erasure import text_erasure as erasing
 from loopforge.ledger.erasure.erasure_search import ErasureSearch
 from loopforge.ledger.erasure.stream_quotes import Contents
-from loopforge.ledger.erasure.text_erasure import Erasure, Findings, Wish
+from loopforge.ledger.erasure.text_erasure import Erasure, ErasureFindings, ErasureRequest
 from loopforge.ledger.erasure.text_removal import Gone, parts, take_away
 from loopforge.ledger.search_index import SearchIndex
 from loopforge.ledger.storage import event_reading as read
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.delivery_outbox import DeliveryOutbox
-from loopforge.ledger.storage.event_append import Append, EventWriter, fit, write
+from loopforge.ledger.storage.event_append import EventWriter, PendingAppend, fit, write
 from loopforge.ledger.storage.folded_views import FoldedView, refold, stale
-from loopforge.ledger.storage.host_claim import Claim, claim
-from loopforge.ledger.storage.line_annotations import Annotations
+from loopforge.ledger.storage.host_claim import HostClaim, claim
+from loopforge.ledger.storage.line_annotations import LineAnnotations
 from loopforge.ledger.storage.open_effects import OpenEffects
-from loopforge.ledger.storage.process_follow import Elsewhere
-from loopforge.ledger.storage.revised_lines import Revisions
-from loopforge.ledger.storage.writer_thread import Done, Writer
-from loopforge.runtime.delivery_worker import Pending
+from loopforge.ledger.storage.process_follow import ProcessFollow
+from loopforge.ledger.storage.revised_lines import RevisedLines
+from loopforge.ledger.storage.writer_thread import Done, WriterThread
+from loopforge.runtime.delivery_worker import PendingDelivery
 from loopforge.runtime.follower import Follower, Handler
 from loopforge.runtime.ports import Clock, Dice, OpenEffect
 from loopforge.runtime.stream_decision import Decider
@@ -96,7 +96,14 @@ async def open_ledger(
 
     Raises LedgerError (with its kinds) when it is out of reach, damaged, or of another schema.
     """
-    own = (OUTBOX, EFFECTS, Revisions(), Annotations(), SearchIndex(), scrubbing.Rewritings())
+    own = (
+        OUTBOX,
+        EFFECTS,
+        RevisedLines(),
+        LineAnnotations(),
+        SearchIndex(),
+        scrubbing.RewrittenFiles(),
+    )
     views = (*own, *views)
     store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
     try:
@@ -124,7 +131,7 @@ async def _at_once(*_: object) -> None:
     """No mind is at work."""
 
 
-def _prepare(store: Store, views: Sequence[FoldedView]) -> dict[str, int]:
+def _prepare(store: DatabaseEngines, views: Sequence[FoldedView]) -> dict[str, int]:
     with telling(store.url):
         schema_migration.ready(store)
         with store.reader.connect() as connection:
@@ -140,20 +147,24 @@ class SqlLedger:
     """A ledger in a SQL database; belongs to the event loop it was opened in."""
 
     def __init__(
-        self, store: Store, stamp: Stamp, views: Sequence[FoldedView], heads: dict[str, int]
+        self,
+        store: DatabaseEngines,
+        stamp: Stamp,
+        views: Sequence[FoldedView],
+        heads: dict[str, int],
     ) -> None:
         self._store, self._stamp, self._views = store, stamp, tuple(views)
         self._tables = [table.name for view in views for table in view.tables]
-        self._claim: Claim | None = None
+        self._claim: HostClaim | None = None
         self._rewound: LedgerRewound | None = None
-        self._elsewhere = Elsewhere(store)
+        self._elsewhere = ProcessFollow(store)
         self._follower = Follower(self.read, heads)
         self._still = asyncio.Lock()
         self._since, self._folding = 0, False
         self._reads, self._closed = 0, False
         self._loop = asyncio.get_running_loop()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
-        self._writer = Writer(store, self._views, self._appended)
+        self._writer = WriterThread(store, self._views, self._appended)
         self._decider = Decider()
         self.contents: Contents = _nothing
         self.before_erasing: Callable[[Concerned], Awaitable[None]] = _at_once
@@ -183,7 +194,7 @@ class SqlLedger:
         if expect is None:
             await self._decider.free(stream)
         seed = self._stamp.dice.bytes(32)
-        events = await self._writer.append(Append(stream, tuple(facts), expect, seed))
+        events = await self._writer.append(PendingAppend(stream, tuple(facts), expect, seed))
         await self._all_told(stream)
         return events
 
@@ -264,7 +275,7 @@ class SqlLedger:
         `work` raises takes the facts back.
         """
         fit(stream, facts)
-        append = Append(stream, tuple(facts), expect, self._stamp.dice.bytes(32))
+        append = PendingAppend(stream, tuple(facts), expect, self._stamp.dice.bytes(32))
         scribe = EventWriter()
 
         def both(connection: Connection) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
@@ -282,7 +293,7 @@ class SqlLedger:
         await self._all_told(stream)
         return events
 
-    async def outbox(self) -> list[Pending]:
+    async def outbox(self) -> list[PendingDelivery]:
         """Every delivery that is neither accepted nor failed, oldest first."""
         return await self._reading(OUTBOX.rows)
 
@@ -341,7 +352,7 @@ class SqlLedger:
         except LedgerError as error:
             log.warning("%s is followed later: %s", stream, error)
 
-    async def claim(self, name: str) -> Claim:
+    async def claim(self, name: str) -> HostClaim:
         """Become its host; see host_claim.py. Raises HostTaken when another one is."""
         self._claim = await claim(self._store, name)
         return self._claim
@@ -390,7 +401,7 @@ class SqlLedger:
             row_dump.load(connection, rows, self._views)
             known = tuple(read.texts(connection, forgotten))
             why = "forgotten after this backup was made"
-            wish = Wish(refs=known, exactly=True, by="restore", why=why)
+            wish = ErasureRequest(refs=known, exactly=True, by="restore", why=why)
             found = erasing.find(connection, wish, self._views, ErasureSearch())
             events = take_away(connection, found.gone, wish, self._stamp, self._views)
             return found.told, events
@@ -400,17 +411,17 @@ class SqlLedger:
 
     async def verify(
         self, prefix: str = "", anchors: Mapping[str, Anchor] | None = None
-    ) -> Verified:
+    ) -> LedgerVerification:
         """Derive everything again and say what does not agree; see chain_verify.py.
 
-        `anchors` are heads that an earlier verifying gave (`Verified.anchors`), kept elsewhere.
+        `anchors` are heads that an earlier verifying gave (`LedgerVerification.anchors`).
         """
         async with self._still:
             return await self._reading(
                 partial(verify.verify, prefix=prefix, anchors=anchors, views=self._views)
             )
 
-    async def erase(self, wish: Wish, *, pretend: bool = False) -> Erasure:
+    async def erase(self, wish: ErasureRequest, *, pretend: bool = False) -> Erasure:
         """Forget texts for good, and what quotes them; see text_erasure.py. Raises Unknown.
 
         With `pretend`, nothing is forgotten, and the report says what would be. Else, unless
@@ -427,7 +438,7 @@ class SqlLedger:
             await self.after_erasing(concerned, partial(self._forgotten, wish, search))
         return erasure
 
-    async def _forgotten(self, wish: Wish, search: ErasureSearch) -> Erasure:
+    async def _forgotten(self, wish: ErasureRequest, search: ErasureSearch) -> Erasure:
         """Forget; asked again, what was written down meanwhile."""
         if not wish.exactly:
             await self.before_erasing(partial(self._concerned, wish, search))
@@ -436,12 +447,12 @@ class SqlLedger:
             erasure = await self._erased(wish, search)
             return await self._scrubbed(erasure)
 
-    async def _found(self, wish: Wish, search: ErasureSearch) -> Findings:
+    async def _found(self, wish: ErasureRequest, search: ErasureSearch) -> ErasureFindings:
         return await self._reading(
             partial(erasing.find, wish=wish, views=self._views, search=search)
         )
 
-    async def _looked(self, wish: Wish, search: ErasureSearch) -> None:
+    async def _looked(self, wish: ErasureRequest, search: ErasureSearch) -> None:
         """Look until nothing is new, so that little is left to the writing thread."""
         before: Mapping[str, Collection[str]] | None = None
         for _ in range(LOOKS):
@@ -450,11 +461,11 @@ class SqlLedger:
                 return
             before = now
 
-    async def _concerned(self, wish: Wish, search: ErasureSearch) -> Collection[str]:
+    async def _concerned(self, wish: ErasureRequest, search: ErasureSearch) -> Collection[str]:
         would = (await self._found(wish, search)).told
         return (would.texts.keys() | would.shown) - {wish.stream}
 
-    async def _erased(self, wish: Wish, search: ErasureSearch) -> Erasure:
+    async def _erased(self, wish: ErasureRequest, search: ErasureSearch) -> Erasure:
         """Find what came meanwhile, and take everything away, in one transaction or in several."""
         take = partial(take_away, wish=wish, stamp=self._stamp, views=self._views)
 

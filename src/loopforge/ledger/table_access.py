@@ -21,12 +21,12 @@ class Tables(Protocol):
         """Read by hand, in a reading thread; what the work returns."""
 
 
-class Changeable(Tables, Protocol):
+class WritableTables(Tables, Protocol):
     """Tables that can be read, and changed in a transaction."""
 
     async def change(self, work: Callable[[Connection], T], *, soon: bool = True) -> T:
         """Change tables by hand, all of it or nothing; `soon`, or with what is written next."""
 
 
-class Readable(Ledger, Tables, Protocol):
+class ReadableLedger(Ledger, Tables, Protocol):
     """A ledger whose tables can be read."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlalchemy.engine import Connection
 
 from loopforge.errors import LedgerError, LedgerReadOnly
-from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.database.database_engine import DatabaseEngines
 from loopforge.ledger.database.database_faults import full, only_read, place
 from loopforge.ledger.storage import state_snapshots
 
@@ -24,7 +24,7 @@ TRIED = "write check"
 """The stream of a snapshot, of before its first event, that is there for no moment."""
 
 
-def foreseen(store: Store, connection: Connection) -> LedgerError | None:
+def foreseen(store: DatabaseEngines, connection: Connection) -> LedgerError | None:
     """Why nothing could be written now, as far as that is seen by looking."""
     where = place(store.url)
     if store.sqlite:

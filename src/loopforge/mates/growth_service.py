@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 from loopforge.core.events import Event
 from loopforge.core.growth.growth_events import GrowthUndone
-from loopforge.core.mates.diff3_merge import LineClash, merge3
+from loopforge.core.mates.diff3_merge import LineConflict, merge3
 from loopforge.core.mates.mate_changes import MateChange, mate_changes
 from loopforge.core.memory.memory_vocabulary import PREFIX
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.errors import InputError, Unknown
 from loopforge.mates import retired_mates
 from loopforge.mates.growth_story import GrowthSentence, StoryReader, cited_lines, tell
-from loopforge.mates.mate_roster import Roster
-from loopforge.mates.version_history import STREAM, Chronicle, print_of
+from loopforge.mates.mate_roster import MateRoster
+from loopforge.mates.version_history import STREAM, VersionHistory, print_of
 from loopforge.runtime.ports import Ledger, MateMemory
 
 MACHINE = "home:terminal"
@@ -39,7 +39,7 @@ class GrowthService:
     """What became of the mates of a home, and taking it back."""
 
     def __init__(
-        self, ledger: Ledger, chronicle: Chronicle, roster: Roster, memory: MateMemory
+        self, ledger: Ledger, chronicle: VersionHistory, roster: MateRoster, memory: MateMemory
     ) -> None:
         self._ledger, self._chronicle, self._roster = ledger, chronicle, roster
         self._memory = memory
@@ -135,7 +135,7 @@ class GrowthService:
         now = self._chronicle.text(path.name) or ""
         old, new = await self.text(handle, change.before), await self.text(handle, change.hash)
         lines = merge3(*(text.splitlines() for text in (new, now, old)))
-        if any(isinstance(line, LineClash) for line in lines):
+        if any(isinstance(line, LineConflict) for line in lines):
             raise InputError(
                 f"What change {change.number} did was changed again since, so it cannot be taken "
                 f"back by itself. `loopforge mate diff {handle} {change.number}` shows it."

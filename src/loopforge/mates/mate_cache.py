@@ -1,4 +1,4 @@
-"""The cast: the mates of a home as a mapping, for whoever asks dozens of times in a turn.
+"""The cache: the mates of a home as a mapping, for whoever asks dozens of times in a turn.
 
 A look at the files holds for a moment; who is not found is looked for anew, since a mate may have
 been made just now. Does not know why somebody is missing (mate_roster.py does).
@@ -7,15 +7,15 @@ been made just now. Does not know why somebody is missing (mate_roster.py does).
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 
 from loopforge.core.mates.mate_file import Mate
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.ttl_cache import TtlCache
 
 
-class Cast(Mapping[str, Mate]):
+class MateCache(Mapping[str, Mate]):
     """The mates of the home, by handle, as they are on file at this moment."""
 
-    def __init__(self, roster: Roster, clock: Clock) -> None:
+    def __init__(self, roster: MateRoster, clock: Clock) -> None:
         self._now = TtlCache(roster.mates, clock)
 
     def __getitem__(self, handle: str) -> Mate:

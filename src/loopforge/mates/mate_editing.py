@@ -1,4 +1,4 @@
-"""The workshop: mates made and changed from where people talk, by who may.
+"""Editing: mates made and changed from where people talk, by who may.
 
 A new mate gets the file that `loopforge mate new` makes; an edit gives a mate another character
 (the text under the front matter of its file) or other tools, as a new version on record. Does not
@@ -18,7 +18,7 @@ from loopforge.mates.new_mate import sketch
 from loopforge.mates.version_history import print_of
 
 
-class Workshop:
+class MateEditing:
     """Makes and changes mates of one home."""
 
     def __init__(self, growth: MateGrowth) -> None:

@@ -16,18 +16,22 @@ from loopforge.core.mates.mate_file import Mate, parse, slug
 from loopforge.core.memory.memory_vocabulary import PREFIX
 from loopforge.errors import InputError
 from loopforge.mates.growth_service import GrowthService
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.new_mate import quoted
 from loopforge.mates.retired_mates import at_home
-from loopforge.mates.version_history import Chronicle, plain, print_of
+from loopforge.mates.version_history import VersionHistory, plain, print_of
 from loopforge.runtime.ports import MateMemory
 
 
-class Forking:
+class MateForking:
     """Makes two mates of one."""
 
     def __init__(
-        self, chronicle: Chronicle, roster: Roster, changes: GrowthService, memory: MateMemory
+        self,
+        chronicle: VersionHistory,
+        roster: MateRoster,
+        changes: GrowthService,
+        memory: MateMemory,
     ) -> None:
         self._chronicle, self._roster, self._changes = chronicle, roster, changes
         self._memory = memory

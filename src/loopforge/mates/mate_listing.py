@@ -15,7 +15,7 @@ from loopforge.core.egress.hidden_signs import in_a_row
 from loopforge.core.mates.mate_file import Mate, check
 from loopforge.core.mates.unprompted_times import said
 from loopforge.errors import BadMate, Unknown
-from loopforge.mates.mate_roster import Roster, RosterStanding
+from loopforge.mates.mate_roster import MateRoster, RosterStanding
 from loopforge.runtime.installation.home_files import bytes_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COLUMNS = ("handle", "name", "role", "asks", "state", "file")
 
 
-def as_rows(roster: Roster) -> list[dict[str, str]]:
+def as_rows(roster: MateRoster) -> list[dict[str, str]]:
     """One row per file, and per mate that is gone."""
     return [_row(standing) for standing in roster.standings()]
 
@@ -101,7 +101,7 @@ def portrait(mate: Mate, path: Path) -> str:
     return "\n".join((*lines, "", mate.prompt))
 
 
-def examine(roster: Roster, what: str = "") -> list[BadMate]:
+def examine(roster: MateRoster, what: str = "") -> list[BadMate]:
     """Everything wrong with one file, one mate, or all of them.
 
     Raises Unknown if there is no such file and no such mate.

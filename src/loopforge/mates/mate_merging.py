@@ -22,9 +22,9 @@ from loopforge.core.mates.mate_file import parse
 from loopforge.errors import Changed, InputError
 from loopforge.mates.growth_service import GrowthService
 from loopforge.mates.mate_forking import renamed
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.retired_mates import at_home
-from loopforge.mates.version_history import STREAM, Chronicle, actor_of, plain, print_of
+from loopforge.mates.version_history import STREAM, VersionHistory, actor_of, plain, print_of
 from loopforge.runtime.memory_values import MemoryDifference
 from loopforge.runtime.ports import Ledger, MateMemory
 
@@ -73,14 +73,14 @@ class MergePlan(NamedTuple):
         return not self.taken and not self.conflicts and not self.memory
 
 
-class Merging:
+class MateMerging:
     """Takes what one mate is into another."""
 
     def __init__(
         self,
         ledger: Ledger,
-        chronicle: Chronicle,
-        roster: Roster,
+        chronicle: VersionHistory,
+        roster: MateRoster,
         changes: GrowthService,
         memory: MateMemory,
     ) -> None:

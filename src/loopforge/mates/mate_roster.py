@@ -44,7 +44,7 @@ class _File(NamedTuple):
     problems: tuple[BadMate, ...]
 
 
-class News(NamedTuple):
+class RosterNews(NamedTuple):
     """A version of a mate that began to run; `hash` is "" where the mate went away instead."""
 
     handle: str
@@ -65,7 +65,7 @@ class RosterStanding(NamedTuple):
     problems: tuple[BadMate, ...]
 
 
-class Roster:
+class MateRoster:
     """The mates in a folder of Markdown files. The folder need not be there."""
 
     def __init__(self, folder: Path) -> None:
@@ -76,7 +76,7 @@ class Roster:
         self._trouble: list[BadMate] = []
         self._mates: dict[str, Mate] = {}
         self._where: dict[str, str] = {}
-        self._news: list[News] = []
+        self._news: list[RosterNews] = []
         self._lock = threading.Lock()
 
     # ------------------------------------------------------------ asking
@@ -141,7 +141,7 @@ class Roster:
             self._look()
             return self.folder / self._where.get(handle, f"{handle}.md")
 
-    def news(self) -> list[News]:
+    def news(self) -> list[RosterNews]:
         """Who began to run or went away since this was last asked, each version once, in order.
 
         At first that is everybody. Holds each version that `mates` gave, however short it ran.
@@ -264,8 +264,8 @@ class Roster:
             self._gone.pop(handle, None)
             before = self._mates.get(handle)
             if before is None or before.hash != mate.hash:
-                self._news.append(News(handle, mate.hash, files[where[handle]].text))
-        self._news += [News(handle) for handle in self._mates if handle not in mates]
+                self._news.append(RosterNews(handle, mate.hash, files[where[handle]].text))
+        self._news += [RosterNews(handle) for handle in self._mates if handle not in mates]
         self._mates, self._where = mates, where
 
     def _unknown(self, handle: str) -> str:

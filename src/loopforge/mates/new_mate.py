@@ -1,4 +1,4 @@
-"""A sketch: the file of a new mate, valid as it is, to be filled with life by hand."""
+"""A new mate: its file, valid as it is, to be filled with life by hand."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from loopforge.core.mates.mate_file import RESERVED, TRIGGERS, parse, slug
 from loopforge.errors import InputError
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 
 HEAD = """\
 #voice: how it sounds, in a few words
@@ -55,7 +55,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def bring_in(roster: Roster, text: str, source: str) -> Path:
+def bring_in(roster: MateRoster, text: str, source: str) -> Path:
     """Put a mate's file of another home into this one, named by its handle.
 
     Raises BadMate for what is wrong with it, InputError if its handle is taken here.
@@ -70,7 +70,7 @@ def bring_in(roster: Roster, text: str, source: str) -> Path:
     return roster.path(roster.write(mate.handle, text).handle)
 
 
-def make(roster: Roster, name: str, role: str = "", tier: int = 1) -> Path:
+def make(roster: MateRoster, name: str, role: str = "", tier: int = 1) -> Path:
     """Put a new mate's file into a home. Raises InputError if there is one of that handle."""
     handle = slug(name)
     if not handle or handle in RESERVED:

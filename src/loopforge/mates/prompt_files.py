@@ -24,7 +24,7 @@ def _shipped() -> Mapping[str, str]:
     }
 
 
-class PromptBook(Mapping[str, str]):
+class PromptFiles(Mapping[str, str]):
     """Prompt texts by name. `own` is the home's folder of prompts; a file there wins."""
 
     def __init__(self, own: Path | None = None, clock: Clock | None = None) -> None:

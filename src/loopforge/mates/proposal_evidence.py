@@ -14,8 +14,8 @@ from loopforge.core.events import Event
 from loopforge.core.growth.growth_events import TraitProposed
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import Name, metadata
-from loopforge.ledger.erasure.derived_texts import Grounds
-from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve, Text
+from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
+from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher, StreamText
 from loopforge.ledger.storage.event_reading import read
 from loopforge.mates.version_history import STREAM
 
@@ -51,7 +51,7 @@ class RequestGrounds:
             connection.execute(request_grounds.insert(), rows)
 
     def derived(
-        self, connection: Connection, grounds: Grounds, *, sole: bool
+        self, connection: Connection, grounds: ForgottenGrounds, *, sole: bool
     ) -> dict[str, set[str]]:
         """See `DerivedTexts`."""
         rows = [(row.request, row.line) for row in connection.execute(select(request_grounds))]
@@ -59,7 +59,7 @@ class RequestGrounds:
         if sole:
             gone -= {request for request, line in rows if line not in grounds.events}
         asked = _asked(connection) if gone or grounds.names else {}
-        sieve = Sieve(Forgotten(name, 0, name=True) for name in grounds.names)
+        sieve = QuoteMatcher(ForgottenText(name, 0, name=True) for name in grounds.names)
         gone |= {id for id, words in asked.items() if _holds(sieve, words)}
         refs = {words.ref for id in gone for words in asked[id] if not words.public}
         return {STREAM: refs} if refs else {}
@@ -74,5 +74,5 @@ def _asked(connection: Connection) -> dict[str, tuple[Words, Words]]:
     return found
 
 
-def _holds(sieve: Sieve, words: Collection[Words]) -> bool:
-    return any(each.text and sieve.holds(Text(each.ref, 1, each.text)) for each in words)
+def _holds(sieve: QuoteMatcher, words: Collection[Words]) -> bool:
+    return any(each.text and sieve.holds(StreamText(each.ref, 1, each.text)) for each in words)

@@ -1,4 +1,4 @@
-"""The shelf: mates that are laid aside. Their files lie in `mates/retired/` and nobody runs them.
+"""Retired: mates that are laid aside. Their files lie in `mates/retired/` and nobody runs them.
 
 A file is moved, never deleted and never written over. Does not know who asked (version_history.py
 does).
@@ -9,29 +9,29 @@ from typing import NamedTuple
 
 from loopforge.core.mates.mate_file import Mate, parse
 from loopforge.errors import BadMate, InputError, Unknown
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.runtime.installation.home_files import bytes_of
 
 FOLDER = "retired"
 
 
-class Retired(NamedTuple):
+class RetiredMate(NamedTuple):
     """A file on the shelf, and the mate it holds if it holds one."""
 
     file: str
     mate: Mate | None
 
 
-def retired(roster: Roster) -> list[Retired]:
+def retired(roster: MateRoster) -> list[RetiredMate]:
     """What lies on the shelf, by file name."""
     try:
         paths = sorted((roster.folder / FOLDER).iterdir())
     except OSError:
         return []
-    return [Retired(path.name, _mate(path)) for path in paths if _is_file(path)]
+    return [RetiredMate(path.name, _mate(path)) for path in paths if _is_file(path)]
 
 
-def at_home(roster: Roster, handle: str) -> Mate:
+def at_home(roster: MateRoster, handle: str) -> Mate:
     """A mate that runs. Raises Unknown, saying where one lies that is archived."""
     try:
         return roster.get(handle)
@@ -46,7 +46,7 @@ def at_home(roster: Roster, handle: str) -> Mate:
         raise
 
 
-def retire(roster: Roster, file: str) -> str:
+def retire(roster: MateRoster, file: str) -> str:
     """Lay a file of the roster aside; its name on the shelf. Raises Unknown, InputError."""
     if file not in {one.file for one in roster.standings() if one.state != "gone"}:
         raise Unknown(f"There is no file {file!r} among the mates.")
@@ -60,7 +60,7 @@ def retire(roster: Roster, file: str) -> str:
     return free.name
 
 
-def bring_back(roster: Roster, file: str) -> Mate | None:
+def bring_back(roster: MateRoster, file: str) -> Mate | None:
     """Take a file off the shelf: the mate that runs again, or None if the file is broken.
 
     Raises Unknown if there is no such file, InputError where its name or its handle is taken.

@@ -22,9 +22,9 @@ from loopforge.core.text.erasable_text import FORGOTTEN, Words
 from loopforge.core.text.name_labels import one_line
 from loopforge.core.text.quantity_bands import Band
 from loopforge.errors import InputError, Unknown
-from loopforge.mates.mate_roster import Roster
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.retired_mates import at_home
-from loopforge.mates.version_history import STREAM, Chronicle, print_of
+from loopforge.mates.version_history import STREAM, VersionHistory, print_of
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 
@@ -51,7 +51,9 @@ class TraitRequest(Struct, frozen=True, kw_only=True):
 class TraitProposals:
     """What mates ask to be changed in, and what is said to that."""
 
-    def __init__(self, ledger: Ledger, chronicle: Chronicle, roster: Roster, stamp: Stamp) -> None:
+    def __init__(
+        self, ledger: Ledger, chronicle: VersionHistory, roster: MateRoster, stamp: Stamp
+    ) -> None:
         self._ledger, self._chronicle, self._roster = ledger, chronicle, roster
         self._stamp = stamp
 

@@ -1,4 +1,4 @@
-"""The chronicle: every version of every mate's file, in the ledger, under the hash it ran by.
+"""The history: every version of every mate's file, in the ledger, under the hash it ran by.
 
     a file is changed, here or on disk --> look --> MateWritten
     a file goes away -------------------> look --> MateGone
@@ -24,7 +24,7 @@ from loopforge.core.people_events import MateGone, MateWritten
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Changed, InputError, Unknown
 from loopforge.mates import retired_mates
-from loopforge.mates.mate_roster import News, Roster
+from loopforge.mates.mate_roster import MateRoster, RosterNews
 from loopforge.runtime.installation.home_files import bytes_of
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
@@ -35,10 +35,10 @@ Growth = Callable[[str], GrowthEvent]
 """What a version comes of, given its hash: a fork, a merge, a trait, something undone."""
 
 
-class Version(Struct, frozen=True, kw_only=True):
+class MateVersion(Struct, frozen=True, kw_only=True):
     """A version of a mate's file. `by` is the person who wrote it, "" if it changed on disk.
 
-    `hash` is "" where the file went away instead (`Chronicle.history` alone tells of those).
+    `hash` is "" where the file went away instead (`VersionHistory.history` alone tells of those).
     """
 
     hash: str
@@ -50,17 +50,17 @@ class Version(Struct, frozen=True, kw_only=True):
 class _Pending(NamedTuple):
     """News that may have to be written: by whom, and how far we had read when it came."""
 
-    news: News
+    news: RosterNews
     by: str
     since: int
 
 
-class Chronicle:
+class VersionHistory:
     """The versions of a home's mates, folded from the ledger and kept up with the roster."""
 
-    def __init__(self, ledger: Ledger, roster: Roster, stamp: Stamp) -> None:
+    def __init__(self, ledger: Ledger, roster: MateRoster, stamp: Stamp) -> None:
         self._ledger, self._roster, self._stamp = ledger, roster, stamp
-        self._told: dict[str, list[Version]] = {}
+        self._told: dict[str, list[MateVersion]] = {}
         self._seq = 0
         self._pending: list[_Pending] = []
         self._authors: dict[tuple[str, str], str] = {}
@@ -88,7 +88,7 @@ class Chronicle:
         if isinstance(body, MateWritten | MateGone):
             by = event.actor.removeprefix("person:") if event.actor != "runtime" else ""
             hash = body.hash if isinstance(body, MateWritten) else ""
-            version = Version(hash=hash, at=event.at, by=by, seq=event.seq)
+            version = MateVersion(hash=hash, at=event.at, by=by, seq=event.seq)
             self._told.setdefault(body.mate, []).append(version)
 
     # ------------------------------------------------------------ looking
@@ -109,7 +109,7 @@ class Chronicle:
 
     def _gather(self, by: str) -> None:
         """Ask the roster what is new, beside what is pending."""
-        news = [*self._roster.news(), *map(News, self._departed())]
+        news = [*self._roster.news(), *map(RosterNews, self._departed())]
         self._pending += [
             _Pending(one, self._authors.get((one.handle, one.hash), by), self._seq) for one in news
         ]
@@ -181,7 +181,7 @@ class Chronicle:
     ) -> Mate:
         """Put a mate's file in place and append it as a version, with what it comes of if given.
 
-        `file` as in `Roster.write`. `base` is what `print_of` gave when the text was opened: if
+        `file` as in `MateRoster.write`. `base` is what `print_of` gave when the text was opened: if
         the file is another one by now, Changed is raised. Raises BadMate for what is wrong.
         """
         text = plain(text)
@@ -290,12 +290,12 @@ class Chronicle:
 
     # ------------------------------------------------------------ asking
 
-    async def history(self, handle: str) -> list[Version]:
+    async def history(self, handle: str) -> list[MateVersion]:
         """Every version of a mate and every time its file went away, newest first."""
         await self.refresh()
         return self._told.get(handle, [])[::-1]
 
-    async def versions(self, handle: str) -> list[Version]:
+    async def versions(self, handle: str) -> list[MateVersion]:
         """Every version of a mate, newest first; a text that came back is a new version."""
         return [one for one in await self.history(handle) if one.hash]
 

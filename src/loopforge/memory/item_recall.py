@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 
 from loopforge.core.memory.memory_vocabulary import PREFIX
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_view import items_of
 from loopforge.memory.transcript_recall import Meant, Span, TranscriptRecall
 from loopforge.runtime.memory_values import KeptItem, RecalledItem, RecallQuery
@@ -24,7 +24,9 @@ mate's stream, by id."""
 class KeptRecall:
     """See `ItemRecall`. `finder` ranks passages."""
 
-    def __init__(self, ledger: Readable, usable: UsableItems, finder: TranscriptRecall) -> None:
+    def __init__(
+        self, ledger: ReadableLedger, usable: UsableItems, finder: TranscriptRecall
+    ) -> None:
         self._ledger, self._usable, self._finder = ledger, usable, finder
 
     async def recall_items(self, query: RecallQuery) -> Sequence[RecalledItem]:

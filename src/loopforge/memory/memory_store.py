@@ -39,7 +39,7 @@ from loopforge.core.memory.memory_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.topics import folded
 from loopforge.errors import InputError, Unknown
-from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory.memory_view import automatic, items_of, keeping_of
 from loopforge.runtime.memory_values import KeptItem
@@ -53,7 +53,7 @@ LONGEST_ITEM = 500
 Lines = Sequence[EvidenceLine]
 
 
-class Wider(Protocol):
+class WiderSight(Protocol):
     """Whether new lines may be used somewhere, before somebody, where old ones may not."""
 
     def __call__(self, connection: Connection, /, new: Lines, old: Lines) -> bool:
@@ -63,7 +63,7 @@ class Wider(Protocol):
 class MemoryStore:
     """The items of all mates of a home."""
 
-    def __init__(self, ledger: SqlLedger, stamp: Stamp, wider: Wider) -> None:
+    def __init__(self, ledger: SqlLedger, stamp: Stamp, wider: WiderSight) -> None:
         self._ledger, self._stamp, self._wider = ledger, stamp, wider
 
     # ------------------------------------------------------------ looking
@@ -231,7 +231,7 @@ class MemoryStore:
         if found.state != "dropped":
             await self.drop(item, why or "forgotten", by=by, because=because)
         return await self._ledger.erase(
-            Wish(
+            ErasureRequest(
                 refs=tuple(filter(None, refs)),
                 events=tuple(one.id for one in told),
                 exactly=True,

@@ -38,7 +38,7 @@ from loopforge.core.memory.memory_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import Name, metadata, texts
-from loopforge.ledger.erasure.derived_texts import Grounds
+from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
 from loopforge.ledger.storage.revised_lines import by_id, revisions
 from loopforge.runtime.memory_values import KeptItem
 
@@ -134,11 +134,11 @@ STATES = ("held", "superseded", "invalidated", "dropped", "forgotten")
 """What an item can be; only the first two are ever recalled."""
 
 
-Derives = Callable[[Connection, Grounds, bool], dict[str, set[str]]]
+Derives = Callable[[Connection, ForgottenGrounds, bool], dict[str, set[str]]]
 """What rests on what is forgotten: see derived_items.py."""
 
 
-class Memories:
+class MemoryView:
     """The view. `derives` says what goes along with what is forgotten."""
 
     name = "memories"
@@ -177,7 +177,7 @@ class Memories:
                     _change(connection, event)
 
     def derived(
-        self, connection: Connection, grounds: Grounds, *, sole: bool
+        self, connection: Connection, grounds: ForgottenGrounds, *, sole: bool
     ) -> dict[str, set[str]]:
         """See `DerivedTexts`."""
         return self._derives(connection, grounds, sole)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from loopforge.ledger.sql_ledger import SqlLedger
     from loopforge.memory.passage_segments import SegmentBlock, SegmentStore
-    from loopforge.memory.segment_packing import Packed
+    from loopforge.memory.segment_packing import PackedSegment
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -277,7 +277,7 @@ def _next(
     store: Callable[[], SegmentStore],
     space: tuple[str, int],
     full: int | None,
-) -> Packed | None:
+) -> PackedSegment | None:
     from loopforge.memory.segment_packing import FULL, next_packed
 
     return next_packed(connection, store(), *space, full or FULL)

@@ -64,7 +64,7 @@ _ENDS = select(heads.c.stream, heads.c.seq, _LAST_MEANT).where(
 )
 
 
-class Space(NamedTuple):
+class VectorSpace(NamedTuple):
     """The models whose vectors are compared: today's and a former one, with their lengths."""
 
     model: str = ""
@@ -73,7 +73,7 @@ class Space(NamedTuple):
     formerly: int = 0
 
 
-class Stretch(NamedTuple):
+class PassageStretch(NamedTuple):
     """Passages of one room in a row that may be used; of a segment, its rows from `since` on."""
 
     passages: Passages
@@ -93,7 +93,7 @@ def stamps(
 
 
 def read_passages(
-    connection: Connection, stream: str, span: Span, space: Space, limit: int | None = None
+    connection: Connection, stream: str, span: Span, space: VectorSpace, limit: int | None = None
 ) -> tuple[Passages, set[str]]:
     """Those of a room within a span, with their vectors; and of which other models there are some.
 
@@ -123,7 +123,7 @@ class _Held:
     meant: int
     strange: bool
     asked: object = None
-    found: list[Stretch] = field(default_factory=list)
+    found: list[PassageStretch] = field(default_factory=list)
 
 
 class RoomPassages:
@@ -132,7 +132,7 @@ class RoomPassages:
     `strange` are models met that are neither: somebody may want to ask by them, too.
     """
 
-    def __init__(self, space: Space, store: SegmentStore, held: int = HELD) -> None:
+    def __init__(self, space: VectorSpace, store: SegmentStore, held: int = HELD) -> None:
         self.space, self._store, self._most = space, store, held
         self._rooms: OrderedDict[str, _Held] = OrderedDict()
         self._known: dict[str, bool] = {}
@@ -140,13 +140,13 @@ class RoomPassages:
 
     def within(
         self, connection: Connection, spans: Mapping[str, Sequence[Span]]
-    ) -> tuple[list[str], list[Stretch]]:
+    ) -> tuple[list[str], list[PassageStretch]]:
         """The rooms, and their passages within these spans; `room` is a place in the first."""
         streams, self.strange = sorted(spans), set()
         changed = stamps(connection, streams)
         ends = _ends(connection, streams)
         blocks = self._store.blocks(streams)
-        found: list[Stretch] = []
+        found: list[PassageStretch] = []
         for room, stream in enumerate(streams):
             stamp, end = changed.get(stream, {}), ends.get(stream, (0, 0))
             mine = [b for b in blocks.get(stream, ()) if self._stands(connection, b, stamp)]
@@ -183,7 +183,7 @@ class RoomPassages:
         self._store.drop(segment)
         return False
 
-    def _shown(self, stretch: Stretch, room: int) -> Stretch:
+    def _shown(self, stretch: PassageStretch, room: int) -> PassageStretch:
         """With the room's number, and those vectors that questions can be compared with."""
         found, segment, since = stretch
         if segment is not None:
@@ -193,7 +193,7 @@ class RoomPassages:
                 self.strange.add(theirs)
                 today = False if theirs == self.space.former else None
             found = found.shown(self.space.dimension, self.space.formerly, today=today)
-        return Stretch(found.of(room), segment, since)
+        return PassageStretch(found.of(room), segment, since)
 
     def _rows(
         self,
@@ -242,17 +242,19 @@ def _ends(connection: Connection, streams: Sequence[str]) -> dict[str, tuple[int
     return {stream: (upto, top or 0) for stream, upto, top in rows}
 
 
-def _stretches(rows: Passages, blocks: Sequence[tuple[Segment, SegmentBlock]]) -> Iterator[Stretch]:
+def _stretches(
+    rows: Passages, blocks: Sequence[tuple[Segment, SegmentBlock]]
+) -> Iterator[PassageStretch]:
     """All passages of a room: blocks, and rows between and after them, in their order."""
     at = 0
     for segment, block in blocks:
         here = int(np.searchsorted(rows.seq, block.first))
         if here > at:
-            yield Stretch(rows.cut(at, here))
-        yield Stretch(segment.passages.cut(block.since, block.until), segment, block.since)
+            yield PassageStretch(rows.cut(at, here))
+        yield PassageStretch(segment.passages.cut(block.since, block.until), segment, block.since)
         at = here
     if len(rows) > at:
-        yield Stretch(rows.cut(at, len(rows)))
+        yield PassageStretch(rows.cut(at, len(rows)))
 
 
 def unpacked(blocks: Sequence[SegmentBlock], since: int) -> Iterator[Span]:
@@ -264,7 +266,7 @@ def unpacked(blocks: Sequence[SegmentBlock], since: int) -> Iterator[Span]:
     yield since, EVER
 
 
-def _cut(stretch: Stretch, spans: Sequence[Span]) -> Iterator[Stretch]:
+def _cut(stretch: PassageStretch, spans: Sequence[Span]) -> Iterator[PassageStretch]:
     """Of a stretch what lies within spans."""
     found, segment, first = stretch
     if segment is None and len(spans) > FEW:
@@ -272,10 +274,10 @@ def _cut(stretch: Stretch, spans: Sequence[Span]) -> Iterator[Stretch]:
         for since, until in spans:
             kept |= (found.seq >= since) & (found.seq <= until)
         if kept.any():
-            yield Stretch(found.only(np.flatnonzero(kept)))
+            yield PassageStretch(found.only(np.flatnonzero(kept)))
         return
     for span in spans:
         since = int(np.searchsorted(found.seq, span[0]))
         until = int(np.searchsorted(found.seq, min(span[1], EVER), side="right"))
         if since < until:
-            yield Stretch(found.cut(since, until), segment, first + since)
+            yield PassageStretch(found.cut(since, until), segment, first + since)

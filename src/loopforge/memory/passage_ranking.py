@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weights:
+class RankingWeights:
     """What each part counts. Where they come from: docs/memory.md, "How it is found"."""
 
     passage: float = 0.3
@@ -57,7 +57,7 @@ class Weights:
     """`named` and `when` are shares of what the words give, which counts as so much at least."""
 
 
-WEIGHTS = Weights()
+WEIGHTS = RankingWeights()
 K1, B = 1.2, 0.75
 """Okapi's own, as everywhere."""
 WORDY = 0.35, 0.65
@@ -100,7 +100,7 @@ class RankedPassage(Struct, frozen=True, kw_only=True):
     parts: dict[str, float]
 
 
-class Corpus(NamedTuple):
+class PassageCorpus(NamedTuple):
     """All passages that were looked through, where `rank` is given but some of them.
 
     How many there are, how many hold each word (by number), and of those that are given the talk of
@@ -116,7 +116,7 @@ def rank(
     found: Passages,
     asked: RecallCue,
     limit: int,
-    corpus: Corpus | None = None,
+    corpus: PassageCorpus | None = None,
     besides: NDArray[np.bool_] | None = None,
 ) -> list[RankedPassage]:
     """The best passages, the best first, one a line; none of those that are `besides`."""
@@ -154,7 +154,7 @@ def _descending(worth: Numbers, first: int) -> Iterator[int]:
 
 
 def _parts(
-    found: Passages, asked: RecallCue, weights: Weights, corpus: Corpus | None
+    found: Passages, asked: RecallCue, weights: RankingWeights, corpus: PassageCorpus | None
 ) -> dict[str, Numbers]:
     """What each part gives each passage."""
     talk = talks(found) if corpus is None else corpus.talk
@@ -250,8 +250,8 @@ def _words(
     found: Passages,
     text: str,
     windows: list[list[Step]],
-    weights: Weights,
-    corpus: Corpus | None,
+    weights: RankingWeights,
+    corpus: PassageCorpus | None,
 ) -> Numbers:
     """What the words give: the passage, its windows, its talk."""
     often, wanted = _counted(found, text, corpus)
@@ -277,7 +277,7 @@ def _talk(often: Numbers, length: Numbers, talk: NDArray[np.int64]) -> Numbers:
     return bm25(whole, np.bincount(talk, length).astype(np.float32))[talk]
 
 
-def _counted(found: Passages, text: str, corpus: Corpus | None) -> tuple[Numbers, list[int]]:
+def _counted(found: Passages, text: str, corpus: PassageCorpus | None) -> tuple[Numbers, list[int]]:
     """How often each word of the question stands in each passage: words x passages; the words."""
     wanted = np.array(sorted(bag(stems(text))), np.uint32)
     at = np.flatnonzero(np.isin(found.number, wanted))
@@ -296,7 +296,7 @@ def _counted(found: Passages, text: str, corpus: Corpus | None) -> tuple[Numbers
 
 
 def _spread(
-    corpus: Corpus | None, words: Sequence[int], wide: float = 1.0
+    corpus: PassageCorpus | None, words: Sequence[int], wide: float = 1.0
 ) -> tuple[int, Numbers] | None:
     """Of how many texts how many hold each word, where texts are `wide` passages of a corpus."""
     if corpus is None:
@@ -322,7 +322,7 @@ def bm25(often: Numbers, length: Numbers, spread: tuple[int, Numbers] | None = N
 
 
 def _meaning(
-    found: Passages, asked: RecallCue, windows: list[list[Step]], weights: Weights
+    found: Passages, asked: RecallCue, windows: list[list[Step]], weights: RankingWeights
 ) -> Numbers:
     """What the vectors give: the passage's cosine, and the mean over its windows.
 

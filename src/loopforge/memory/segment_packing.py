@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from loopforge.memory.passage_arrays import Passages, joined
-from loopforge.memory.passage_loading import Space, read_passages, stamps, unpacked
+from loopforge.memory.passage_loading import VectorSpace, read_passages, stamps, unpacked
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
 from loopforge.memory.passage_tables import changes, passages, vectors
 
@@ -24,7 +24,7 @@ LEAST = 64
 """A room with fewer that are in none is left as it is."""
 
 
-class Packed(NamedTuple):
+class PackedSegment(NamedTuple):
     """What is to become a segment."""
 
     model: str
@@ -54,9 +54,9 @@ def _remade(connection: Connection, segment: Segment, model: str) -> bool:
 
 def next_packed(
     connection: Connection, store: SegmentStore, model: str, dimension: int, full: int = FULL
-) -> Packed | None:
+) -> PackedSegment | None:
     """The next segment that is to be written; None where too little is in none."""
-    space = Space(model, dimension or _dimension(connection, model))
+    space = VectorSpace(model, dimension or _dimension(connection, model))
     now = stamps(connection)
     count = func.count().label("count")
     one = passages.c
@@ -82,7 +82,7 @@ def next_packed(
             if len(whole := _whole(found, room)):
                 parts.append((stream, whole))
     made = list(_blocks(connection, parts, now))
-    return Packed(space.model, made, joined([part for _, part in parts]))
+    return PackedSegment(space.model, made, joined([part for _, part in parts]))
 
 
 def _dimension(connection: Connection, model: str) -> int:

@@ -36,17 +36,17 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.topics import folded
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.storage.revised_lines import by_place, standing
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.passage_tables import passages
 from loopforge.memory.time_cues import time_named
 from loopforge.runtime.memory_values import EVER, RecalledLine, RecallQuery
-from loopforge.runtime.ports import Clock, Embeddings, Leaning
+from loopforge.runtime.ports import Clock, Embeddings, WeightedEmbeddings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from loopforge.memory.candidates.candidate_search import CandidateSearch
-    from loopforge.memory.passage_loading import Space
+    from loopforge.memory.passage_loading import VectorSpace
     from loopforge.memory.passage_ranking import RecallCue
 
 log = logging.getLogger(__name__)
@@ -142,12 +142,12 @@ class TranscriptRecall:
 
     def __init__(
         self,
-        ledger: Readable,
+        ledger: ReadableLedger,
         usable: UsableRooms,
         moves: Collection[str],
         embeddings: Callable[[], Embeddings],
         older: Callable[[str], Embeddings | None],
-        search: Callable[[Space], CandidateSearch],
+        search: Callable[[VectorSpace], CandidateSearch],
         clock: Clock,
     ) -> None:
         self._ledger, self._usable, self._clock = ledger, usable, clock
@@ -296,11 +296,11 @@ class TranscriptRecall:
 
     def _searching_by(self, meant: Meant) -> CandidateSearch:
         """For vectors of these models; as it was where none can be asked now."""
-        from loopforge.memory.passage_loading import Space
+        from loopforge.memory.passage_loading import VectorSpace
 
         names = [*meant, "", ""][:2]
         lengths = [*map(len, meant.values()), 0, 0][:2]
-        space = Space(names[0], lengths[0], names[1], lengths[1])
+        space = VectorSpace(names[0], lengths[0], names[1], lengths[1])
         with self._searching:
             if self._searched is None or (meant and self._searched.space != space):
                 self._searched = self._search(space)
@@ -322,7 +322,7 @@ class TranscriptRecall:
 
 async def _vector(embeddings: Embeddings, text: str) -> NDArray[Any]:
     (vector,) = await embeddings.vectors([text])
-    return embeddings.leaning(vector) if isinstance(embeddings, Leaning) else vector
+    return embeddings.leaning(vector) if isinstance(embeddings, WeightedEmbeddings) else vector
 
 
 def _terms(query: RecallQuery) -> tuple[object, ...]:

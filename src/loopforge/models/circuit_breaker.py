@@ -1,4 +1,4 @@
-"""Which models are at rest after a failure, so that the next turn does not pay for it again.
+"""Circuit breaker: models at rest after a failure, so that the next turn does not pay for it again.
 
     well     asked as usual
     resting  passed over until its time is up; each failure in a row doubles the time
@@ -20,7 +20,7 @@ class _Rest:
     trying: bool = False
 
 
-class Rests:
+class CircuitBreaker:
     """The models of one router that failed lately."""
 
     def __init__(self) -> None:

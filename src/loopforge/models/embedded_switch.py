@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from loopforge.errors import ModelError
-from loopforge.models.embedded.embedded_model import Embedded
+from loopforge.models.embedded.embedded_model import EmbeddedModel
 from loopforge.models.files.file_shelf import free_memory, memory_of
 from loopforge.models.model_router import TieredModels
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
@@ -48,8 +48,8 @@ class EmbeddedSwitch:
         self,
         models: TieredModels,
         setting: FileSetting,
-        make: Callable[[Any], Embedded],
-        tasks: Tasks,
+        make: Callable[[Any], EmbeddedModel],
+        tasks: BackgroundTasks,
     ) -> None:
         self._models, self._setting, self._make, self._tasks = models, setting, make, tasks
         self.has = self._wanted = str(setting.now.embedded_file)

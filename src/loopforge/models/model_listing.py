@@ -63,7 +63,7 @@ class PlaceRow(Struct, frozen=True, kw_only=True):
     open: bool
 
 
-class Sounded(Struct, frozen=True, kw_only=True):
+class ModelTrial(Struct, frozen=True, kw_only=True):
     """What came of asking one model. `said` is its answer, or the error; `took` milliseconds."""
 
     name: str
@@ -85,7 +85,7 @@ class KeyTrial(Struct, frozen=True, kw_only=True):
     """
 
     models: tuple[str, ...] = ()
-    found: Sounded | None = None
+    found: ModelTrial | None = None
     trouble: str = ""
 
     @property
@@ -196,7 +196,7 @@ class ModelListing:
         more = [PlaceRow(title="others that are set", variables=others, open=True)]
         return sorted(rows, key=lambda row: not row.open) + (more if others else [])
 
-    async def check(self, name: str) -> Sounded:
+    async def check(self, name: str) -> ModelTrial:
         """Ask one model to say hello, once. Raises Unknown if there is no such model."""
         if not self._tiers.known(name) and name not in self._tiers.missing:
             raise Unknown(f"There is no model {name!r}.")
@@ -228,19 +228,19 @@ class ModelListing:
         finally:
             await models.close()
 
-    async def _sounded(self, name: str, models: Models) -> Sounded:
+    async def _sounded(self, name: str, models: Models) -> ModelTrial:
         try:
             async with asyncio.timeout(LONGEST):
                 reply = await _ask(name, models)
             await self._paid(reply)
         except TimeoutError:
             said = f"It gave no whole answer within {LONGEST:.0f} seconds."
-            return Sounded(name=name, outcome="timed_out", said=said, took=round(LONGEST * 1000))
+            return ModelTrial(name=name, outcome="timed_out", said=said, took=round(LONGEST * 1000))
         except Unknown as error:
-            return Sounded(name=name, outcome="failed", said=str(error), took=0)
+            return ModelTrial(name=name, outcome="failed", said=str(error), took=0)
         faults = [str(each.detail) for each in reply.attempts if each.detail]
         said = reply.text.strip() or (faults[-1] if faults else "It said nothing.")
-        return Sounded(
+        return ModelTrial(
             name=name,
             outcome=reply.outcome,
             said=self._hidden(said)[:SHOWN],

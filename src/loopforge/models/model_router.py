@@ -22,23 +22,23 @@ from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import Fits
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
-from loopforge.models.circuit_breaker import Rests
-from loopforge.models.embedded.embedded_model import Embedded, Local
+from loopforge.models.circuit_breaker import CircuitBreaker
+from loopforge.models.embedded.embedded_model import EmbeddedModel, EmbeddedProvider
 from loopforge.models.model_tiers import Tiers
-from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec, Secret
-from loopforge.models.providers.own_servers import Catalogues, Own
-from loopforge.models.providers.server_catalogue import Catalogue, fetch
-from loopforge.models.retry_patience import AMISS, LEAST, MOST_WAITED, SLOW, Patience
-from loopforge.models.scripted_model import Rehearsed
+from loopforge.models.providers.own_servers import Catalogues, OwnServer
+from loopforge.models.providers.server_catalogue import ServerCatalogue, fetch
+from loopforge.models.retry_patience import AMISS, LEAST, MOST_WAITED, SLOW, RetryPatience
+from loopforge.models.scripted_model import ScriptedProvider
 from loopforge.models.token_counting import TokenCounter
 from loopforge.models.transcription.transcription_attempt import Transcriber
 from loopforge.models.usage_estimate import most_taken, taken_until
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import (
     ANEW,
-    Attentive,
+    AnswerListener,
     Clock,
     Dice,
     ModelFacts,
@@ -57,7 +57,7 @@ AGAIN = 5.0
 
 
 @dataclass
-class Climb:
+class TierClimb:
     """One question on its way over the models.
 
     `alive` once any gave a sign, `spoke` when the last words came; `busy` while one is waited for
@@ -99,7 +99,7 @@ class ModelVoice(Protocol):
 
     async def attempt(
         self, question: Question, hear: Callable[[str], None], within: float | None = None
-    ) -> Tried:
+    ) -> AttemptOutcome:
         """Ask it once; its first word is waited for `within` so many seconds, or its own limit."""
 
     async def close(self) -> None:
@@ -123,7 +123,7 @@ def _before_last(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     )
 
 
-async def _retire(embedded: Embedded, voices: Sequence[ModelVoice]) -> None:
+async def _retire(embedded: EmbeddedModel, voices: Sequence[ModelVoice]) -> None:
     try:
         await embedded.retire()
     finally:  # also where the program ends before
@@ -145,20 +145,20 @@ class TieredModels:
         clock: Clock,
         dice: Dice,
         *,
-        patience: Patience = Patience(),  # noqa: B008  frozen
-        embedded: Embedded | None = None,
+        patience: RetryPatience = RetryPatience(),  # noqa: B008  frozen
+        embedded: EmbeddedModel | None = None,
         pictures: Pictures | None = None,
         read: Callable[[Catalogues], Tiers] | None = None,
     ) -> None:
         self.tiers, self._read, self._pictures = tiers, read, pictures
-        self._catalogues: dict[str, Catalogue] = {}
+        self._catalogues: dict[str, ServerCatalogue] = {}
         self._looked: dict[str, float] = {}
         self._clock, self._dice, self._patience = clock, dice, patience
-        self._tasks = Tasks()
-        self.embedded = embedded or Embedded(dice)
+        self._tasks = BackgroundTasks()
+        self.embedded = embedded or EmbeddedModel(dice)
         self._voices: dict[tuple[str, str, str, Secret], ModelVoice] = {}
         self._doors: dict[str, asyncio.Semaphore] = {}
-        self._rests = Rests()
+        self._rests = CircuitBreaker()
         self._counter = TokenCounter(self.embedded)
 
     def of_tier(self, tier: int) -> tuple[str, ...]:
@@ -191,7 +191,7 @@ class TieredModels:
         asked, after = _fitting(specs, question.fits)
         share = self._patience.climb * (len(asked) or 1) / (len(specs) or 1)
         share = share if question.fits == "small" else self._patience.climb
-        climb = Climb(question, hear, attempts, began + share, self._clock.ticks, after)
+        climb = TierClimb(question, hear, attempts, began + share, self._clock.ticks, after)
         watching = self._tasks.spawn(self._watch(climb), "slow models")
         try:
             name, last = await self._climb(asked, climb)
@@ -238,7 +238,7 @@ class TieredModels:
             self._rests.worked(name)
         return self._reply(name, last, attempts, began)
 
-    def _patient_wait(self, tried: Tried, tries: int, waited: float) -> float | None:
+    def _patient_wait(self, tried: AttemptOutcome, tries: int, waited: float) -> float | None:
         """As `_wait`; of a model that is asked too often as long as it takes, within reason.
 
         None where it says itself that it will take longer than that.
@@ -252,7 +252,7 @@ class TieredModels:
         return min(max(asked, SOON), MOST_WAITED - waited)
 
     def _reply(
-        self, name: str, last: Tried, attempts: Sequence[Attempt], began: float
+        self, name: str, last: AttemptOutcome, attempts: Sequence[Attempt], began: float
     ) -> ModelReply:
         took = round((self._clock.ticks() - began) * 1000)
         return ModelReply(
@@ -294,13 +294,13 @@ class TieredModels:
             vision=spec.vision,
         )
 
-    def become(self, read: Callable[[Catalogues], Tiers], patience: Patience) -> None:
+    def become(self, read: Callable[[Catalogues], Tiers], patience: RetryPatience) -> None:
         """Go by other tiers and another patience from the next question on."""
         self._read, self._patience = read, patience
         self.tiers = read(dict(self._catalogues))
-        self._rests = Rests()
+        self._rests = CircuitBreaker()
 
-    async def change_embedded(self, new: Embedded) -> None:
+    async def change_embedded(self, new: EmbeddedModel) -> None:
         """Let another model answer inside this process, from the next question on.
 
         It is loaded beside the one there is, which goes when it has answered what it was asked.
@@ -314,7 +314,7 @@ class TieredModels:
                 raise
         old, self.embedded = self.embedded, new
         self._counter.become(new)
-        own = [key for key, voice in self._voices.items() if isinstance(voice, Local)]
+        own = [key for key, voice in self._voices.items() if isinstance(voice, EmbeddedProvider)]
         voices = [self._voices.pop(key) for key in own]
         self._tasks.spawn(_retire(old, voices), "the embedded model of before")
 
@@ -334,10 +334,10 @@ class TieredModels:
         """
         for spec in self.tiers.choose(Route())[:1]:
             voice = self._voice(spec)
-            if isinstance(voice, Local | Provider):
+            if isinstance(voice, EmbeddedProvider | Provider):
                 self._tasks.spawn(self._prepare(voice), "preload")
 
-    async def _prepare(self, voice: Local | Provider) -> None:
+    async def _prepare(self, voice: EmbeddedProvider | Provider) -> None:
         await self._clock.sleep(SOON)
         await voice.prepare()
 
@@ -359,7 +359,7 @@ class TieredModels:
         if due:
             await self._look(due)
 
-    async def _look(self, servers: Sequence[Own]) -> None:
+    async def _look(self, servers: Sequence[OwnServer]) -> None:
         now = self._clock.ticks()
         self._looked.update((server.address, now) for server in servers)
         found = await asyncio.gather(*(fetch(each.address, each.key) for each in servers))
@@ -384,10 +384,10 @@ class TieredModels:
 
     # ------------------------------------------------------------ tries
 
-    async def _watch(self, climb: Climb) -> None:
+    async def _watch(self, climb: TierClimb) -> None:
         """Say so when no sign comes for a while, or none with words, or no more after words."""
         hear: object = climb.hear
-        if not isinstance(hear, Attentive):
+        if not isinstance(hear, AnswerListener):
             return
         await self._clock.sleep(SLOW)
         waits: Delay = "busy" if climb.busy else "thinking" if climb.alive else "slow"
@@ -401,9 +401,11 @@ class TieredModels:
                 told = climb.spoke
                 hear.slow(climb.asked, climb.next, "stalled")
 
-    async def _climb(self, specs: Sequence[ModelSpec], climb: Climb) -> tuple[str, Tried]:
+    async def _climb(
+        self, specs: Sequence[ModelSpec], climb: TierClimb
+    ) -> tuple[str, AttemptOutcome]:
         """The models in order, until one answers. If all are at rest, the one that wakes first."""
-        name, last = "", Tried(outcome="failed")
+        name, last = "", AttemptOutcome(outcome="failed")
         for nth, spec in enumerate(specs):
             if not self._rests.enter(spec.name, self._clock.ticks()):
                 why = Words("passed over: it failed a moment ago")
@@ -421,7 +423,7 @@ class TieredModels:
             return spec.name, await self._turn(spec, climb)
         return name, last
 
-    async def _turn(self, spec: ModelSpec, climb: Climb) -> Tried:
+    async def _turn(self, spec: ModelSpec, climb: TierClimb) -> AttemptOutcome:
         """A few tries at one model, as long as its share of the time is not up."""
         tries, now = 0, self._clock.ticks()
         until = now + climb.share(now)
@@ -441,12 +443,12 @@ class TieredModels:
         finally:
             self._rests.leave(spec.name)
 
-    async def _try(self, spec: ModelSpec, climb: Climb, until: float) -> Tried:
+    async def _try(self, spec: ModelSpec, climb: TierClimb, until: float) -> AttemptOutcome:
         """One try, once there is a place at the model."""
         door = self._door(spec)
         if not await self._enter(door, until - self._clock.ticks()):
             why = "no place came free in time"
-            return Tried(outcome="timed_out", detail=why, ours=True, cause="busy")
+            return AttemptOutcome(outcome="timed_out", detail=why, ours=True, cause="busy")
         try:
             left = max(until - self._clock.ticks(), LEAST)
             return await self._voice(spec).attempt(climb.question, climb.heard, left)
@@ -472,7 +474,7 @@ class TieredModels:
         await asyncio.wait({waiting})
         return not waiting.cancelled()
 
-    def _wait(self, tried: Tried, tries: int) -> float | None:
+    def _wait(self, tried: AttemptOutcome, tries: int) -> float | None:
         """Seconds until the next try at the same model; None: there is none."""
         patience = self._patience
         most = patience.tries if tried.outcome in UNANSWERED else min(patience.tries, AMISS)
@@ -483,7 +485,7 @@ class TieredModels:
         share = int.from_bytes(self._dice.bytes(2), "big") / 0xFFFF
         return min(patience.wait * 2.0 ** (tries - 1) * (0.75 + share / 2), patience.longest)
 
-    def _noted(self, spec: ModelSpec, tried: Tried) -> Tried:
+    def _noted(self, spec: ModelSpec, tried: AttemptOutcome) -> AttemptOutcome:
         """Remember how it went."""
         if tried.outcome not in UNANSWERED:
             self._rests.worked(spec.name)
@@ -492,7 +494,7 @@ class TieredModels:
             self._rests.failed(spec.name, now, least=least, lasting=tried.lasting)
         return tried
 
-    def _attempt(self, spec: ModelSpec, tried: Tried) -> Attempt:
+    def _attempt(self, spec: ModelSpec, tried: AttemptOutcome) -> Attempt:
         detail = tried.detail
         for known in self.tiers.models.values():
             detail = known.key.hide_in(detail)
@@ -521,9 +523,9 @@ class TieredModels:
     def _found(self, spec: ModelSpec) -> ModelVoice:
         match spec.provider:
             case "embedded":
-                return Local(spec, self.embedded, self._clock, self._tasks)
+                return EmbeddedProvider(spec, self.embedded, self._clock, self._tasks)
             case "scripted":
-                return Rehearsed(spec, self._clock)
+                return ScriptedProvider(spec, self._clock)
             case _ if spec.hears:
                 return Transcriber(spec, self._clock, self._tasks, self._pictures)
             case _:

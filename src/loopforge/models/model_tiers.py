@@ -23,18 +23,25 @@ from msgspec import Struct
 
 from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadSettings
-from loopforge.models.providers.known_services import PLACES, Way, find_way, is_open, openers, way
+from loopforge.models.providers.known_services import (
+    PLACES,
+    ModelAccess,
+    find_way,
+    is_open,
+    openers,
+    way,
+)
 from loopforge.models.providers.model_spec import AMOUNT, WINDOW, ModelSpec, Price, Provider, Secret
 from loopforge.models.providers.own_servers import (
     ANY,
     Catalogues,
-    Own,
+    OwnServer,
     ServerNote,
     gateways,
     note,
     of_table,
 )
-from loopforge.models.providers.server_catalogue import Catalogue, Offered
+from loopforge.models.providers.server_catalogue import OfferedModel, ServerCatalogue
 from loopforge.runtime.ports import Route
 
 EMBEDDED = "embedded"
@@ -100,7 +107,7 @@ class Tiers(Struct, frozen=True, kw_only=True):
     served: tuple[int, ...]
     missing: dict[str, str]
     keyless: bool = False
-    servers: tuple[Own, ...] = ()
+    servers: tuple[OwnServer, ...] = ()
     catalogues: Catalogues = {}
     wanted: tuple[str, ...] = ("",) * COUNT
 
@@ -302,16 +309,16 @@ class _Ways:
         self,
         keys: Mapping[str, str],
         limits: TierLimits,
-        own: Sequence[Own],
+        own: Sequence[OwnServer],
         catalogues: Catalogues,
     ) -> None:
         self._keys, self._limits, self._catalogues = keys, limits, catalogues
         self._own = {server.gateway: server.catalogue(catalogues) for server in own}
-        self._tables: dict[str, Own] = {}
+        self._tables: dict[str, OwnServer] = {}
 
     def sorted_out(
         self, entries: Mapping[str, _Entry], shipped: Mapping[str, Any]
-    ) -> tuple[dict[str, ModelSpec], dict[str, str], tuple[Own, ...]]:
+    ) -> tuple[dict[str, ModelSpec], dict[str, str], tuple[OwnServer, ...]]:
         """Models that can be used, what others lack, and the servers that tables name."""
         usable: dict[str, ModelSpec] = {}
         missing: dict[str, str] = {}
@@ -323,11 +330,13 @@ class _Ways:
                 usable[name] = _spec(name, entry, found[0], self._limits, found[1])
         return usable, missing, tuple(self._tables.values())
 
-    def _way(self, name: str, entry: _Entry, *, shipped: bool) -> tuple[Way, Offered | None] | str:
+    def _way(
+        self, name: str, entry: _Entry, *, shipped: bool
+    ) -> tuple[ModelAccess, OfferedModel | None] | str:
         """How to reach a model and what its server tells of it, or what is missing."""
         if entry.provider in (EMBEDDED, SCRIPTED):
             place = msgspec.structs.replace(PLACES["server"], title="inside the program")
-            return Way(place=place, base_url="", key=Secret(), id=entry.id or name), None
+            return ModelAccess(place=place, base_url="", key=Secret(), id=entry.id or name), None
         if entry.base_url:
             return self._at_table(name, entry)
         if entry.provider is None:
@@ -340,7 +349,7 @@ class _Ways:
 
     def _at_place(
         self, name: str, entry: _Entry, *, shipped: bool
-    ) -> tuple[Way, Offered | None] | str:
+    ) -> tuple[ModelAccess, OfferedModel | None] | str:
         def has(place: str, id: str) -> bool:
             """A server that did not tell may be a proxy, but only a proxy knows the ladder."""
             said = self._own.get(place)
@@ -353,11 +362,11 @@ class _Ways:
             return self._through(*found)
         return openers(tuple(entry.at))
 
-    def _through(self, place: str, found: Way) -> tuple[Way, Offered | None]:
+    def _through(self, place: str, found: ModelAccess) -> tuple[ModelAccess, OfferedModel | None]:
         said = self._own.get(place)
         return _found(found, said) if said else (found, None)
 
-    def _at_table(self, name: str, entry: _Entry) -> tuple[Way, Offered | None] | str:
+    def _at_table(self, name: str, entry: _Entry) -> tuple[ModelAccess, OfferedModel | None] | str:
         """A server whose address stands in the file, or in a variable the file names."""
         keys, base = self._keys, entry.base_url
         named = "://" not in base
@@ -372,7 +381,7 @@ class _Ways:
         place = PLACES[entry.provider or "openai"]
         place = msgspec.structs.replace(place, title=base, vendor="", extra={})
         key = Secret(keys.get(entry.key, ""))
-        found = Way(place=place, base_url=base.rstrip("/"), key=key, id=entry.id or name)
+        found = ModelAccess(place=place, base_url=base.rstrip("/"), key=key, id=entry.id or name)
         own = of_table(name, base, entry.id, key, entry.key)
         if own is None or entry.provider not in (None, "openai"):
             return found, None
@@ -385,7 +394,7 @@ class _Ways:
         return _found(found, said)
 
 
-def _found(found: Way, said: Catalogue) -> tuple[Way, Offered | None]:
+def _found(found: ModelAccess, said: ServerCatalogue) -> tuple[ModelAccess, OfferedModel | None]:
     """A way to a model of a server of one's own: where it really answers, by its real name."""
     model = said.find(found.id)
     id = model.id if model else found.id
@@ -393,7 +402,11 @@ def _found(found: Way, said: Catalogue) -> tuple[Way, Offered | None]:
 
 
 def _spec(
-    name: str, entry: _Entry, found: Way, limits: TierLimits, told: Offered | None = None
+    name: str,
+    entry: _Entry,
+    found: ModelAccess,
+    limits: TierLimits,
+    told: OfferedModel | None = None,
 ) -> ModelSpec:
     """A model; where its table does not say how large it is, as its server `told`."""
     provider = entry.provider or found.place.provider
@@ -425,7 +438,7 @@ def _spec(
 
 
 def _offered(
-    own: Sequence[Own], catalogues: Catalogues, served: Collection[str], limits: TierLimits
+    own: Sequence[OwnServer], catalogues: Catalogues, served: Collection[str], limits: TierLimits
 ) -> tuple[list[str], dict[str, ModelSpec]]:
     """What servers have beside the ladder: which of it is asked first, and all of it by name.
 
@@ -444,7 +457,7 @@ def _offered(
             first.append(said.first.id)
         for name in (*names, *first):
             if name not in found:
-                way = Way(place=place, base_url=said.base_url, key=server.key, id=name)
+                way = ModelAccess(place=place, base_url=said.base_url, key=server.key, id=name)
                 found[name] = _spec(name, _Entry(), way, limits, said.find(name))
     return first, found
 

@@ -6,7 +6,7 @@ from loopforge.models.providers.token_estimate import estimate
 from loopforge.runtime.ports import ModelFacts, ModelReply, Question, Route
 
 
-class Unasked:
+class NullModels:
     """The Models port, where nobody is to be asked: every question fails plainly."""
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:  # noqa: ARG002

@@ -12,7 +12,7 @@ LEAST = 0.05
 """Seconds that any try has, however late it is."""
 
 
-class Patience(Struct, frozen=True, kw_only=True):
+class RetryPatience(Struct, frozen=True, kw_only=True):
     """How failures of a model are met; in seconds.
 
     `tries` at one model, `wait` before the second (doubled for each one after, give or take a

@@ -21,7 +21,7 @@ from loopforge.core.events import Attempt, Usage
 from loopforge.core.model_trouble import Cause
 from loopforge.core.policy import AnswerOutcome
 from loopforge.models.providers.answer_cost import cost
-from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate
 from loopforge.runtime.ports import Clock, ModelFacts, ModelReply, Question, Route
@@ -145,7 +145,7 @@ class ScriptedModels:
         return ModelFacts(name=self._name, window=self.window, vision=self.vision)
 
 
-class Rehearsed:
+class ScriptedProvider:
     """The scripted model as one of a tier, by the default script, at its table's price."""
 
     def __init__(self, spec: ModelSpec, clock: Clock) -> None:
@@ -156,11 +156,11 @@ class Rehearsed:
         question: Question,
         hear: Callable[[str], None],
         within: float | None = None,  # noqa: ARG002
-    ) -> Tried:
+    ) -> AttemptOutcome:
         """Answer once."""
         reply = await self._models.ask(question, hear)
         self._models.asked.clear()
-        return Tried(
+        return AttemptOutcome(
             outcome=reply.outcome,
             text=reply.text,
             data=reply.data,

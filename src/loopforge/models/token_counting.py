@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import ModelError
-from loopforge.models.embedded.embedded_model import Embedded, separated
+from loopforge.models.embedded.embedded_model import EmbeddedModel, separated
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate
 
@@ -29,13 +29,13 @@ SECONDS = 2.0
 class TokenCounter:
     """Counts for one router."""
 
-    def __init__(self, embedded: Embedded) -> None:
+    def __init__(self, embedded: EmbeddedModel) -> None:
         self._embedded = embedded
         self._known: BoundedMapping[tuple[str, str], int] = BoundedMapping(REMEMBERED)
         self._silent: set[str] = set()
         self._http: httpx2.AsyncClient | None = None
 
-    def become(self, embedded: Embedded) -> None:
+    def become(self, embedded: EmbeddedModel) -> None:
         """Count by another embedded model from now on."""
         self._embedded = embedded
         self._known.clear()

@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 
 from loopforge.errors import ModelError
-from loopforge.models.embedded.embedded_model import Embedded
+from loopforge.models.embedded.embedded_model import EmbeddedModel
 from loopforge.runtime.system_clock import SystemDice
 
 
 async def load(path: Path) -> str:
     """What was wrong with it; "" where nothing was."""
-    embedded = Embedded(SystemDice(), window=512, path=path)
+    embedded = EmbeddedModel(SystemDice(), window=512, path=path)
     try:
         await embedded.address()
     except ModelError as error:

@@ -6,8 +6,8 @@
 Both sides become one person, with every account of either: whoever offered the code, unless only
 the other may sign in to the web room; who signs in stays who they are. With `claim_as`, for who is
 at home here (on their page, at this machine), it is the other way round: the claimer stays. What
-was said before stands in the ledger under the id it was said by; `Registry.same` tells whom that
-became.
+was said before stands in the ledger under the id it was said by; `PersonRegistry.same` tells
+whom that became.
 
 Does not know surfaces: whoever calls vouches for the account. Wrong codes are counted in memory,
 by the account that claims; a restart forgets them.
@@ -20,9 +20,9 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.credential_store import LINKING, nothing, spent
-from loopforge.people.accounts.guess_lockout import Guesses
+from loopforge.people.accounts.guess_lockout import GuessLockout
 from loopforge.people.accounts.typed_codes import digest, digests
-from loopforge.people.identity.person_registry import Person, Registry
+from loopforge.people.identity.person_registry import Person, PersonRegistry
 from loopforge.runtime.ports import Clock
 
 VALID = timedelta(minutes=15)
@@ -50,9 +50,9 @@ _NAME = "code:"
 class AccountLinking:
     """The codes by which accounts become one person's."""
 
-    def __init__(self, decisions: AccountDecisions, people: Registry, clock: Clock) -> None:
+    def __init__(self, decisions: AccountDecisions, people: PersonRegistry, clock: Clock) -> None:
         self._decisions, self._people = decisions, people
-        self._guesses = Guesses(clock, "code")
+        self._guesses = GuessLockout(clock, "code")
 
     async def offer_code(self, person: str) -> str:
         """A code by which another account becomes this person's; earlier ones of theirs are void.

@@ -26,7 +26,7 @@ from loopforge.people.accounts.account_decisions import AccountDecisions, Decisi
 from loopforge.people.accounts.credential_store import PAIRING, coded, nothing, together, voided
 from loopforge.people.identity.access_requests import Stranger, Verdict
 from loopforge.people.identity.account_names import folded, shown
-from loopforge.people.identity.person_registry import Person, Registry
+from loopforge.people.identity.person_registry import Person, PersonRegistry
 
 Policy = Literal["open", "pairing", "allowlist"]
 
@@ -67,11 +67,14 @@ Knock = str | None
 """What to do with somebody who writes: None: answer them; else show these words alone, if any."""
 
 
-class Pairing:
+class StrangerPairing:
     """The door for private talk; `strangers` by surface may be set at any time."""
 
     def __init__(
-        self, decisions: AccountDecisions, people: Registry, strangers: Mapping[str, Strangers]
+        self,
+        decisions: AccountDecisions,
+        people: PersonRegistry,
+        strangers: Mapping[str, Strangers],
     ) -> None:
         self._decisions, self._people, self.strangers = decisions, people, dict(strangers)
 

@@ -9,7 +9,7 @@ from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Fits, Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room_vocabulary import Note, Say
 from loopforge.policies.prompt_building import (
-    Transcripts,
+    TranscriptMessages,
     account,
     fields_of,
     fill,
@@ -35,7 +35,7 @@ def _news(lines: tuple[Line, ...], seen: AgentPerception) -> tuple[Message, ...]
 
 def chain(prompts: Prompts) -> Policy:
     """The mind that thinks in three steps, with these prompts."""
-    told = Transcripts(spoken=True)
+    told = TranscriptMessages(spoken=True)
 
     def policy(seen: AgentPerception) -> Thinking:
         small = is_small(seen)

@@ -173,7 +173,7 @@ class _Told(NamedTuple):
     messages: list[Message]
 
 
-class Transcripts:
+class TranscriptMessages:
     """The room's lines as messages; this mate's own as the assistant's, in the form asked for.
 
     That is JSON, or with `spoken` its words alone. Between two own lines stands a word of the
@@ -234,10 +234,10 @@ def _as_json(line: Line) -> Message:
 
 
 def prompt(
-    seen: AgentPerception, prompts: Prompts, *tail: Message, told: Transcripts | None = None
+    seen: AgentPerception, prompts: Prompts, *tail: Message, told: TranscriptMessages | None = None
 ) -> tuple[Message, ...]:
     """Character, lines, tail, no tools; with `told` only lines since the last turn are laid out."""
-    lines = (told or Transcripts()).of(seen)
+    lines = (told or TranscriptMessages()).of(seen)
     return (*opening(without_tools(seen), prompts), *lines, *remembered(seen), *tail)
 
 

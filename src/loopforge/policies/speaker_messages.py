@@ -1,4 +1,4 @@
-"""Who said what: each line of a room as one message of a prompt, which nobody's words can forge.
+"""Speakers: each line of a room as a message of a prompt, which nobody's words can forge.
 
 How its parts are laid out says core/text/prompt_rows.py; here is what the house itself puts between
 them. A mate's own lines are not made here: they are its own words again.

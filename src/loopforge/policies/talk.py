@@ -36,7 +36,7 @@ from loopforge.policies.answer_form import EMOJIS, REACT, SAY, SPEAK, AnswerForm
 from loopforge.policies.faq import known
 from loopforge.policies.prompt_building import (
     LISTING,
-    Transcripts,
+    TranscriptMessages,
     account,
     fields_of,
     fits_of,
@@ -92,7 +92,7 @@ DECIDE = form_of({"narrative": {"type": "string", "maxLength": 120}, "speak": {"
 
 def talk(prompts: Prompts) -> Policy:
     """The talking mind with these prompts."""
-    told = Transcripts()
+    told = TranscriptMessages()
 
     def policy(seen: AgentPerception) -> Thinking:
         if greeting := seen.context.get("greeting"):
@@ -182,7 +182,7 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 # ---------------------------------------------------------------- a capable model
 
 
-def _structured(seen: AgentPerception, prompts: Prompts, told: Transcripts) -> Thinking:
+def _structured(seen: AgentPerception, prompts: Prompts, told: TranscriptMessages) -> Thinking:
     first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, left_rows(None, seen)
     form = first_form = AnswerForm(seen)
     front = opening(seen, prompts, form.told(prompts))

@@ -27,7 +27,7 @@ LASTING = (LedgerBroken, LedgerBehind, LedgerRewound, Overtaken)
 """Faults of the ledger that somebody has to mend while this process does not run."""
 
 
-class Setbacks:
+class SetbackLog:
     """Tells the log why something waits: once for each reason in a row, and when it goes on."""
 
     def __init__(self, log: logging.Logger, what: str) -> None:
@@ -46,13 +46,13 @@ class Setbacks:
             self._log.warning("%s goes on", self._what)
 
 
-class Tasks:
+class BackgroundTasks:
     """Tasks that belong together. `close`, or the block's end, cancels what still runs."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Task[Any]] = set()
 
-    async def __aenter__(self) -> Tasks:
+    async def __aenter__(self) -> BackgroundTasks:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -100,7 +100,7 @@ class Tasks:
 async def _insisting(
     work: Callable[[], Coroutine[Any, Any, object]], name: str, clock: Clock
 ) -> None:
-    setbacks = Setbacks(log, name)
+    setbacks = SetbackLog(log, name)
     for failures in count():
         try:
             await work()
@@ -120,7 +120,7 @@ async def finished(work: Coroutine[Any, Any, T], name: str) -> tuple[T, bool]:
 
     Cancelled however often, it waits; raises CancelledError where that failed, too.
     """
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         task, stopped = tasks.spawn(work, name), False
         while not task.done():
             try:

@@ -52,7 +52,7 @@ AWAY = "the home was away."
 UNKNOWN = "Nobody can tell whether it arrived before that."
 
 
-class Pending(NamedTuple):
+class PendingDelivery(NamedTuple):
     """A delivery that is neither accepted nor failed: its id, of which event, how far it is."""
 
     delivery: str
@@ -67,7 +67,7 @@ class Pending(NamedTuple):
 class DeliveryQueue(Protocol):
     """The ledger's view of open deliveries."""
 
-    async def outbox(self) -> list[Pending]:
+    async def outbox(self) -> list[PendingDelivery]:
         """Every open delivery, oldest first."""
 
 
@@ -79,7 +79,7 @@ class Undelivered(NamedTuple):
     `moved`: the key that the place has now, if it has another one.
     """
 
-    pending: Pending
+    pending: PendingDelivery
     event: Event
     why: str
     gone: bool
@@ -87,20 +87,20 @@ class Undelivered(NamedTuple):
     moved: str = ""
 
 
-class Delayed(NamedTuple):
+class DelayedDeliveries(NamedTuple):
     """Things that arrived late, one after the other, the last just now; `by` is the most."""
 
-    pending: Pending
+    pending: PendingDelivery
     events: tuple[Event, ...]
     by: timedelta
     why: str
 
 
-Consequences = Callable[[Undelivered | Delayed, Stamp], Awaitable[Sequence[Fact]]]
+Consequences = Callable[[Undelivered | DelayedDeliveries, Stamp], Awaitable[Sequence[Fact]]]
 """What else becomes true when something was late or not delivered; appended together with that."""
 
 
-async def _nothing(_: Undelivered | Delayed, __: Stamp) -> Sequence[Fact]:
+async def _nothing(_: Undelivered | DelayedDeliveries, __: Stamp) -> Sequence[Fact]:
     return ()
 
 
@@ -142,7 +142,7 @@ class Deliveries:
         self._consequences, self._patience = consequences, patience
         self._late: dict[tuple[str, str], _Late] = defaultdict(_Late)
         self._mistakes: Counter[str] = Counter()
-        self._open: dict[tuple[str, str], OrderedDict[str, Pending]] = {}
+        self._open: dict[tuple[str, str], OrderedDict[str, PendingDelivery]] = {}
         self._seqs: dict[str, int] = {}
         self._seeing: dict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._lanes = LocalLanes(self._work, stamp.clock)
@@ -180,7 +180,7 @@ class Deliveries:
             match event.body:
                 case Queued(surface=surface, of=of, what=what):
                     self._seqs[event.id] = seqs.get(of, event.seq)
-                    self._add(Pending(event.id, stream, surface, of, what, "queued", 0))
+                    self._add(PendingDelivery(event.id, stream, surface, of, what, "queued", 0))
                 case Attempting(delivery=id, nth=nth):
                     self._tried(stream, id, nth)
                 case Accepted(delivery=id) | Failed(delivery=id) | Uncertain(delivery=id):
@@ -188,7 +188,7 @@ class Deliveries:
                 case _:
                     pass
 
-    def _add(self, pending: Pending) -> None:
+    def _add(self, pending: PendingDelivery) -> None:
         place = (pending.stream, pending.surface)
         self._open.setdefault(place, OrderedDict())[pending.delivery] = pending
         if self._surface(pending.surface) is not None:
@@ -269,7 +269,7 @@ class Deliveries:
         while (table := self._open.get(place)) and self._surface(place[1]):
             await self._deliver(next(iter(table.values())))
 
-    async def _deliver(self, pending: Pending) -> None:
+    async def _deliver(self, pending: PendingDelivery) -> None:
         event = await self._ledger.event(pending.of)
         out = Outgoing(
             delivery=pending.delivery,
@@ -308,7 +308,7 @@ class Deliveries:
             await self._accept(pending, event, message)
             return
 
-    def _weighed(self, pending: Pending, error: Exception) -> SendFailed:
+    def _weighed(self, pending: PendingDelivery, error: Exception) -> SendFailed:
         """What an attempt failed by. A mistake of ours costs so many attempts, then the thing.
 
         Raises LedgerError: the ledger's troubles are no fault of the thing that is to go out.
@@ -331,14 +331,14 @@ class Deliveries:
         old = self._age(event) > self._patience and tries >= MOST_ATTEMPTS
         return old and not isinstance(event.body, Told)
 
-    async def _put_off(self, pending: Pending, failure: SendFailed, tries: int) -> None:
+    async def _put_off(self, pending: PendingDelivery, failure: SendFailed, tries: int) -> None:
         self._late[pending.stream, pending.surface].why = failure.why
         if _written(tries + 1):  # else what is written stands: it is being attempted
             await self._note(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
         pause = PAUSES[min(tries, len(PAUSES)) - 1]
         await self._stamp.clock.sleep(failure.after or pause)
 
-    async def _first(self, pending: Pending) -> str:
+    async def _first(self, pending: PendingDelivery) -> str:
         """The id of the event of its first attempt, which another process may have made."""
         kinds = ("delivery.attempting",)
         after = self._seqs.get(pending.delivery, 0)
@@ -349,7 +349,7 @@ class Deliveries:
 
     # ------------------------------------------------------------ how it ends
 
-    async def _accept(self, pending: Pending, event: Event, message: str) -> None:
+    async def _accept(self, pending: PendingDelivery, event: Event, message: str) -> None:
         late = self._late[pending.stream, pending.surface]
         if self._age(event) > LATE and pending.what == "line" and not isinstance(event.body, Told):
             late.events.append(event)
@@ -357,7 +357,7 @@ class Deliveries:
         accepted = Accepted(delivery=pending.delivery, message_id=message)
         await self._note(pending, accepted, *await self._delayed(pending))
 
-    async def _give_up(self, pending: Pending, event: Event, failure: SendFailed) -> None:
+    async def _give_up(self, pending: PendingDelivery, event: Event, failure: SendFailed) -> None:
         place, why = (pending.stream, pending.surface), failure.why
         if not (failure.final or failure.uncertain):
             hours = self._patience / timedelta(hours=1)
@@ -379,7 +379,7 @@ class Deliveries:
     async def _changes(self, lost: Undelivered) -> list[Fact]:
         """What was changed of a line while it waited goes after it, where its place has moved."""
         pending, found = lost.pending, list[Fact]()
-        table: Mapping[str, Pending] = self._open.get((pending.stream, pending.surface), {})
+        table: Mapping[str, PendingDelivery] = self._open.get((pending.stream, pending.surface), {})
         for each in [one for one in table.values() if lost.moved and one.what in CHANGES]:
             body = (await self._ledger.event(each.of)).body
             if isinstance(body, LineEdited | LineDeleted) and body.line == pending.of:
@@ -387,22 +387,22 @@ class Deliveries:
                 found.append(self._stamp.fact(owed, actor="runtime", cause=each.delivery))
         return found
 
-    async def _delayed(self, pending: Pending) -> Sequence[Fact]:
+    async def _delayed(self, pending: PendingDelivery) -> Sequence[Fact]:
         """What follows from what was late, once nothing more of it is to come."""
         place = (pending.stream, pending.surface)
         late = self._late[place]
         if not late.events:
             return ()
-        table: Mapping[str, Pending] = self._open.get(place, {})
+        table: Mapping[str, PendingDelivery] = self._open.get(place, {})
         others = (each for id, each in table.items() if id != pending.delivery)
         if (after := next(others, None)) is not None:
             event = await self._ledger.event(after.of)
             if self._age(event) > LATE and not isinstance(event.body, Told):
                 return ()
-        came = Delayed(pending, tuple(late.events), late.by, late.why)
+        came = DelayedDeliveries(pending, tuple(late.events), late.by, late.why)
         late.events, late.by, late.why = [], timedelta(), AWAY
         return await self._consequences(came, self._stamp)
 
-    async def _note(self, pending: Pending, body: Body, *more: Fact) -> tuple[Event, ...]:
+    async def _note(self, pending: PendingDelivery, body: Body, *more: Fact) -> tuple[Event, ...]:
         fact = self._stamp.fact(body, actor="runtime", cause=pending.delivery)
         return await self._ledger.append(pending.stream, [fact, *more])

@@ -14,7 +14,7 @@ from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import Ask
 from loopforge.core.text.erasable_text import mended
 from loopforge.core.text.spoken_words import SpokenWords
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import MindFailed, contained
 from loopforge.runtime.ports import ANEW, Clock
 
@@ -35,7 +35,7 @@ class DraftStream:
         part: Ask,
         show: Callable[[str], None],
         clock: Clock,
-        tasks: Tasks,
+        tasks: BackgroundTasks,
         *,
         slow: Callable[[str, str, Delay], None] = lambda _model, _others, _how: None,
     ) -> None:

@@ -45,7 +45,7 @@ class ReplaySaid:
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
+class ReplaySame:
     """The policy returned a plan, as it stands written, once the record was used up."""
 
     plan: AgentActionPlan
@@ -53,7 +53,7 @@ class Same:
 
 
 @dataclass(frozen=True, slots=True)
-class Diverged:
+class ReplayDiverged:
     """The policy did something else than what is recorded at request `nth`."""
 
     nth: int
@@ -62,14 +62,14 @@ class Diverged:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class ReplayErased:
     """Part of the record was forgotten, so that request `nth` cannot be compared."""
 
     nth: int
 
 
 @dataclass(frozen=True, slots=True)
-class Onward:
+class ReplayOnward:
     """The record ends in the request that begins with number `nth`.
 
     Of its parts, by place: `asked` are recorded as begun, `replies` as ended.
@@ -161,44 +161,48 @@ def _answer(body: Answered) -> Answer:
     )
 
 
-class Playback:
+class ExchangeReplay:
     """A record that a mind is driven over, as far as the record goes."""
 
     def __init__(self, exchange: Sequence[ReplaySaid]) -> None:
         self._exchange, self._used = exchange, 0
 
-    def take(self, parts: Parts) -> Replies | Diverged | Gone | Onward:
+    def take(self, parts: Parts) -> Replies | ReplayDiverged | ReplayErased | ReplayOnward:
         """The recorded replies to a request, or why there are none."""
         used, self._used = self._used, self._used + len(parts)
         recorded = self._exchange[used : used + len(parts)]
         for nth, (part, said) in enumerate(zip(parts, recorded, strict=False), used + 1):
             if said.erased:
-                return Gone(nth)
+                return ReplayErased(nth)
             if said.request != described(part):
-                return Diverged(nth, said.request, described(part))
+                return ReplayDiverged(nth, said.request, described(part))
         replies = {place: said.reply for place, said in enumerate(recorded) if said.reply}
         if len(replies) < len(parts):
-            return Onward(used + 1, frozenset(range(len(recorded))), replies)
+            return ReplayOnward(used + 1, frozenset(range(len(recorded))), replies)
         return tuple(replies.values())
 
-    def ended(self, made: MindReturned) -> Same | Diverged | MindFailed:
+    def ended(self, made: MindReturned) -> ReplaySame | ReplayDiverged | MindFailed:
         """What it means that the mind returned this now."""
         if self._used < len(self._exchange):
-            return Diverged(self._used + 1, self._exchange[self._used].request, "(returned a plan)")
+            return ReplayDiverged(
+                self._used + 1, self._exchange[self._used].request, "(returned a plan)"
+            )
         plan = plan_of(made.value)
-        return plan if isinstance(plan, MindFailed) else Same(*plan)
+        return plan if isinstance(plan, MindFailed) else ReplaySame(*plan)
 
 
 async def replay(
     policy: Policy, perception: AgentPerception, exchange: Sequence[ReplaySaid]
-) -> Same | Diverged | Gone | Onward | MindFailed:
+) -> ReplaySame | ReplayDiverged | ReplayErased | ReplayOnward | MindFailed:
     """Run the policy on the record as far as the record goes; nothing is awaited in this."""
-    playback, most = Playback(exchange), max(MOST_REQUESTS, len(exchange))
+    playback, most = ExchangeReplay(exchange), max(MOST_REQUESTS, len(exchange))
 
-    async def perform(_nth: int, parts: Parts) -> Replies | Diverged | Gone | Onward:
+    async def perform(
+        _nth: int, parts: Parts
+    ) -> Replies | ReplayDiverged | ReplayErased | ReplayOnward:
         return playback.take(parts)
 
-    found: MindReturned | MindFailed | Diverged | Gone | Onward = await drive(
+    found: MindReturned | MindFailed | ReplayDiverged | ReplayErased | ReplayOnward = await drive(
         lambda: policy(unshared(perception)), perform, most
     )
     if isinstance(found, MindReturned):

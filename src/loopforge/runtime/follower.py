@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from loopforge.core.events import Event
 from loopforge.errors import LedgerRewound
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 REMEMBERED = 1000
@@ -30,7 +30,7 @@ Handler = Callable[[str, Sequence[Event]], None]
 """Is given a stream and what is new in it."""
 
 
-class ReadOn(Protocol):
+class StreamReader(Protocol):
     """What reads a stream's events."""
 
     def __call__(self, stream: str, *, after: int) -> Awaitable[Sequence[Event]]:
@@ -46,13 +46,13 @@ class _Subscription(NamedTuple):
 class Follower:
     """Serves `subscribe` and `told` for one ledger, from the heads it had when it was opened."""
 
-    def __init__(self, read: ReadOn, heads: Mapping[str, int]) -> None:
+    def __init__(self, read: StreamReader, heads: Mapping[str, int]) -> None:
         self._read, self._told = read, dict(heads)
         self._ahead: dict[str, int] = {}
         self._reading: dict[str, asyncio.Task[None]] = {}
         self._subscriptions: list[_Subscription] = []
         self._wanting: dict[frozenset[str], tuple[_Subscription, ...]] = {}
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
 
     def subscribe(
         self, handler: Handler, *, streams: str = "", kinds: Collection[str] = ()

@@ -1,4 +1,4 @@
-"""A look that holds for a moment: at what is asked for dozens of times in a turn, such as files.
+"""A cache that holds for a moment: of what is asked for dozens of times in a turn, such as files.
 
 Each system call lets other threads go first, so that many of them in a turn cost more than reading.
 """

@@ -22,7 +22,13 @@ from msgspec.structs import replace
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.events import Answered, Asked, Body, Fact, Planned, Returned
 from loopforge.core.limits.budget_limits import BudgetNote, Charge
-from loopforge.core.limits.turn_bounds import MOST_REQUESTS, UNBOUND, UNSPENT, Spent, TurnBounds
+from loopforge.core.limits.turn_bounds import (
+    MOST_REQUESTS,
+    UNBOUND,
+    UNSPENT,
+    TurnBounds,
+    TurnSpending,
+)
 from loopforge.core.model_trouble import Delay, Trouble
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import (
@@ -37,7 +43,7 @@ from loopforge.core.policy import (
 from loopforge.core.text.erasable_text import Words, mended, public
 from loopforge.core.text.lenient_json import LenientReading, accepted, read
 from loopforge.errors import HostTaken, LedgerError, ModelLost
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import (
     THINKING,
     MindFailed,
@@ -52,12 +58,12 @@ from loopforge.runtime.containment import (
 from loopforge.runtime.draft_stream import DraftStream
 from loopforge.runtime.effects.effect_worker import DIED, EffectOutcome, Effects
 from loopforge.runtime.exchange_replay import (
-    Diverged,
-    Gone,
-    Onward,
-    Playback,
+    ExchangeReplay,
+    ReplayDiverged,
+    ReplayErased,
+    ReplayOnward,
     ReplaySaid,
-    Same,
+    ReplaySame,
 )
 from loopforge.runtime.ports import (
     CallPermission,
@@ -66,8 +72,8 @@ from loopforge.runtime.ports import (
     Ledger,
     ModelReply,
     Models,
-    Pictured,
     Question,
+    QuestionPicture,
     Route,
     Signals,
     Tools,
@@ -84,7 +90,7 @@ TurnOutcome = Literal["planned", "stopped", "diverged", "failed"]
 
 
 @dataclass(frozen=True)
-class Ports:
+class TurnPorts:
     """What a turn needs of the world."""
 
     ledger: Ledger
@@ -94,7 +100,7 @@ class Ports:
     signals: Signals
     stamp: Stamp
     recorder: Recorder
-    tasks: Tasks
+    tasks: BackgroundTasks
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,7 @@ class TurnSeat:
     longest: int = 0
     most: int = MOST_REQUESTS
     bounds: TurnBounds = UNBOUND
-    spent: Spent = UNSPENT
+    spent: TurnSpending = UNSPENT
     charge: Charge | None = None
     anew: str = ""
     whole: bool = False
@@ -160,7 +166,7 @@ class TurnEnding:
 class Turn:
     """One turn of one mind. `opening` are facts to be written before its first request."""
 
-    def __init__(self, ports: Ports, seat: TurnSeat, opening: Sequence[Fact] = ()) -> None:
+    def __init__(self, ports: TurnPorts, seat: TurnSeat, opening: Sequence[Fact] = ()) -> None:
         self._ports, self._seat = ports, seat
         self._facts = list(opening)
         self._work: asyncio.Task[Any] | None = None
@@ -186,21 +192,23 @@ class Turn:
     ) -> TurnEnding:
         """Drive the policy to its plan, over what is already recorded and then live."""
         self._effects = {nth: said.effect for nth, said in enumerate(record, 1) if said.effect}
-        playback = Playback(record)
+        playback = ExchangeReplay(record)
 
-        async def perform(_nth: int, parts: Parts) -> Replies | Gone | Diverged | MindFailed | None:
+        async def perform(
+            _nth: int, parts: Parts
+        ) -> Replies | ReplayErased | ReplayDiverged | MindFailed | None:
             at = playback.take(parts)
-            if not isinstance(at, Onward):
+            if not isinstance(at, ReplayOnward):
                 return at
             return None if self._stopped else await self._perform(at, parts)
 
         found = await drive(lambda: policy(unshared(perception)), perform, self._seat.most)
         match playback.ended(found) if isinstance(found, MindReturned) else found:
-            case Same(plan, written):
+            case ReplaySame(plan, written):
                 return self._planned(plan, written)
-            case Gone(nth):
+            case ReplayErased(nth):
                 return self._ended("diverged", why=f"what request {nth} rested on was forgotten")
-            case Diverged(nth):
+            case ReplayDiverged(nth):
                 return self._ended("diverged", why=f"the policy now does otherwise at {nth}")
             case MindFailed(why):
                 return self._ended("failed", why=why)
@@ -214,7 +222,7 @@ class Turn:
 
     # ------------------------------------------------------------ performing
 
-    async def _perform(self, at: Onward, parts: Parts) -> Replies | MindFailed | None:
+    async def _perform(self, at: ReplayOnward, parts: Parts) -> Replies | MindFailed | None:
         """The replies to one request's parts, or None when a person said stop."""
         try:
             self._open(at, parts)
@@ -239,7 +247,7 @@ class Turn:
             self._work = None
         return done
 
-    async def _all(self, at: Onward, parts: Parts) -> Replies:
+    async def _all(self, at: ReplayOnward, parts: Parts) -> Replies:
         works = [
             self._one(part, at.nth + place, at.replies.get(place))
             for place, part in enumerate(parts)
@@ -259,7 +267,7 @@ class Turn:
             return known
         return await (self._ask(part, nth) if isinstance(part, Ask) else self._call(nth))
 
-    def _open(self, at: Onward, parts: Parts) -> None:
+    def _open(self, at: ReplayOnward, parts: Parts) -> None:
         """Note what is about to be performed. Raises whatever is wrong with what a mind asks."""
         for place, part in enumerate(parts):
             if place in at.asked:
@@ -472,7 +480,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class MindOutcome:
     """What a mind came to, with every question it asked; `why` where it came to nothing.
 
     `late`: it did not come back.
@@ -489,7 +497,7 @@ async def think(
     models: Models,
     route: Route,
     seconds: float = THINKING,
-) -> Thought:
+) -> MindOutcome:
     """Drive a mind that acts in no room: it may ask models, several at once; tools it has none.
 
     Each time it has so many seconds until it asks or returns.
@@ -521,8 +529,8 @@ async def think(
 
     found = await drive(begin, perform, THOUGHTS, seconds)
     if isinstance(found, MindReturned):
-        return Thought(found.value, tuple(asked))
-    return Thought(None, tuple(asked), found.why, found.late)
+        return MindOutcome(found.value, tuple(asked))
+    return MindOutcome(None, tuple(asked), found.why, found.late)
 
 
 def _cancelled() -> bool:
@@ -570,7 +578,7 @@ def question_of(
         aloud=part.aloud,
         longest=longest if part.aloud else 0,
         pictures=tuple(
-            Pictured(message=nth, hash=one.hash.text, media=one.media)
+            QuestionPicture(message=nth, hash=one.hash.text, media=one.media)
             for nth, message in compress(enumerate(part.messages), map(PICTURES, part.messages))
             for one in message.pictures
             if one.hash.text

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Answered, Event, Returned, Usage
 from loopforge.core.limits import turn_bounds
-from loopforge.core.limits.turn_bounds import Spent, TurnBounds
+from loopforge.core.limits.turn_bounds import TurnBounds, TurnSpending
 from loopforge.runtime.ports import Clock
 
 HANDLE = re.compile(r"\[[^\n]*\]")
@@ -24,12 +24,12 @@ HANDLE = re.compile(r"\[[^\n]*\]")
 class TurnMeter:
     """Counts one turn. `spent` is what it took before, where it was broken off."""
 
-    def __init__(self, bounds: TurnBounds, spent: Spent, clock: Clock) -> None:
+    def __init__(self, bounds: TurnBounds, spent: TurnSpending, clock: Clock) -> None:
         self._bounds, self._spent, self._clock = bounds, spent, clock
         self._began = clock.ticks() - spent.seconds
 
     @property
-    def _now(self) -> Spent:
+    def _now(self) -> TurnSpending:
         return replace(self._spent, seconds=self._clock.ticks() - self._began)
 
     @property
@@ -75,7 +75,7 @@ class TurnMeter:
         )
 
 
-def spent_before(began: Event, events: Iterable[Event]) -> Spent:
+def spent_before(began: Event, events: Iterable[Event]) -> TurnSpending:
     """What a turn had taken that was broken off, by what is recorded of it since it began."""
     calls, output, money, last = 0, 0, 0.0, began.at
     for event in events:
@@ -88,7 +88,7 @@ def spent_before(began: Event, events: Iterable[Event]) -> Spent:
             case Returned(value=value, cost=cost):
                 output, money = output + len(value.text or ""), money + cost
     seconds = (last - began.at).total_seconds()
-    return Spent(calls=calls, seconds=seconds, output=output, money=money)
+    return TurnSpending(calls=calls, seconds=seconds, output=output, money=money)
 
 
 def _dollars(usage: Usage) -> float:

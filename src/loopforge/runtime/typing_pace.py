@@ -7,7 +7,7 @@ import asyncio
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.room_vocabulary import Say
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 
 MOST_TYPING = 15.0
@@ -15,7 +15,7 @@ MOST_TYPING = 15.0
 
 
 async def typed(
-    tasks: Tasks,
+    tasks: BackgroundTasks,
     clock: Clock,
     plan: AgentActionPlan | None,
     pace: float,

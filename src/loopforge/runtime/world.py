@@ -22,10 +22,16 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.events import Fact, Judged, Perceived, Recollection, TurnEnded, Verdict
 from loopforge.core.limits.budget_limits import Charge
-from loopforge.core.limits.turn_bounds import MOST_REQUESTS, UNBOUND, UNSPENT, Spent, TurnBounds
+from loopforge.core.limits.turn_bounds import (
+    MOST_REQUESTS,
+    UNBOUND,
+    UNSPENT,
+    TurnBounds,
+    TurnSpending,
+)
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import Delay, Trouble
 from loopforge.core.perception import AgentPerception, Edit, Line
@@ -43,7 +49,7 @@ from loopforge.runtime.ports import (
     Timers,
     Withdrawn,
 )
-from loopforge.runtime.turn_driver import Ports, Turn, TurnEnding, TurnSeat
+from loopforge.runtime.turn_driver import Turn, TurnEnding, TurnPorts, TurnSeat
 from loopforge.runtime.turn_meter import spent_before
 from loopforge.runtime.turn_record import perception_of, shown_of
 from loopforge.runtime.typing_pace import typed
@@ -100,7 +106,7 @@ def _untold(_model: str, _others: str, _how: Delay) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Senses:
+class TurnSenses:
     """What reaches a mind while it takes its turn.
 
     Lines that came in since it was last asked; whether a call may run; `slow` is
@@ -121,7 +127,7 @@ class Senses:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Applied:
+class AppliedTurn:
     """What a turn comes to: facts before its end, and what gives those after it.
 
     `withdrawn` says why what it showed so far is taken back; "" where it stands.
@@ -146,7 +152,7 @@ class TakenTurn(Generic[D]):
     id: str
     due: D
     perception: AgentPerception
-    egress: Egress
+    egress: EgressFilter
     troubles: list[Trouble] = field(default_factory=list)
     attached: dict[str, File | str] = field(default_factory=dict)
 
@@ -166,7 +172,7 @@ class _Begun(NamedTuple):
     perception: AgentPerception
     opening: Sequence[Fact]
     record: tuple[ReplaySaid, ...] = ()
-    spent: Spent = UNSPENT
+    spent: TurnSpending = UNSPENT
 
 
 class Chores(Protocol[S]):
@@ -200,7 +206,7 @@ class World(Protocol[S, D]):
     async def perceive(self, state: S, due: D) -> OpeningView:
         """What the mind is shown at the beginning of its turn. Nothing is written yet."""
 
-    def senses(self, state: S, turn: TakenTurn[D]) -> Senses:
+    def senses(self, state: S, turn: TakenTurn[D]) -> TurnSenses:
         """What reaches it after that."""
 
     async def judge(
@@ -210,7 +216,7 @@ class World(Protocol[S, D]):
 
     def apply(
         self, state: S, turn: TakenTurn[D], ended: TurnEnding, verdicts: Sequence[Verdict]
-    ) -> Applied:
+    ) -> AppliedTurn:
         """What the turn comes to; of one without a plan, too."""
 
 
@@ -222,7 +228,7 @@ class Worlds:
 
     def __init__(
         self,
-        ports: Ports,
+        ports: TurnPorts,
         timers: Timers,
         policies: Mapping[str, tuple[Policy, str]],
         worlds: Iterable[World[Any, Any] | Chores[Any]],
@@ -319,7 +325,7 @@ class Worlds:
             begun = await self._begun(world, stream, state, due, id)
             if begun is None:
                 return await self._abandon(stream, due)
-            egress = Egress(secrets=self.secrets(), name=due.mate.name, length=due.longest)
+            egress = EgressFilter(secrets=self.secrets(), name=due.mate.name, length=due.longest)
             turn = TakenTurn(id=id, due=due, perception=begun.perception, egress=egress)
             senses = world.senses(state, turn)
             thinking = self._thinking(stream, turn, senses, begun)
@@ -386,7 +392,7 @@ class Worlds:
         fixed = self._ports.models.facts(route).small if heat is None else heat < WARM
         return replace(route, temperature=WARM) if anew and fixed else route
 
-    def _thinking(self, stream: str, turn: TakenTurn[D], senses: Senses, begun: _Begun) -> Turn:
+    def _thinking(self, stream: str, turn: TakenTurn[D], senses: TurnSenses, begun: _Begun) -> Turn:
         mate = turn.due.mate
         seat = TurnSeat(
             stream,

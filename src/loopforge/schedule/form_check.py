@@ -32,7 +32,7 @@ from loopforge.schedule.rule_expansion import (
     zoned,
 )
 from loopforge.schedule.rule_wording import told_rule
-from loopforge.schedule.spoken_moments import EXACT_UNITS, Moments, moments, shifted
+from loopforge.schedule.spoken_moments import EXACT_UNITS, SpokenMoments, moments, shifted
 from loopforge.schedule.spoken_rules import SpokenRules, bounded, rules, same
 from loopforge.schedule.time_wording import listed, sentence, told_ahead, told_moment
 
@@ -228,7 +228,7 @@ class _Check:
         parts = duration(self._form.after)
         return timedelta(seconds=sum(number * EXACT_UNITS[unit] for number, unit in parts))
 
-    def _aligned(self, meant: Moments, spoken: SpokenWhen) -> Moments:
+    def _aligned(self, meant: SpokenMoments, spoken: SpokenWhen) -> SpokenMoments:
         """Hours from now are counted by real time, over a change of the clocks too."""
         exact = [(n, unit) for n, unit in spoken.offset if unit in EXACT_UNITS]
         if not exact or not meant.likely:
@@ -241,9 +241,9 @@ class _Check:
             seconds=sum(number * EXACT_UNITS[unit] for number, unit in exact)
         )
         there = real.astimezone(self._zone).replace(tzinfo=None, fold=0)
-        return Moments(all=(there,), likely=(there,))
+        return SpokenMoments(all=(there,), likely=(there,))
 
-    def _unclear(self, spoken: SpokenWhen, meant: Moments) -> Checked | None:
+    def _unclear(self, spoken: SpokenWhen, meant: SpokenMoments) -> Checked | None:
         """The question that has to be asked first, if there is one."""
         if meant.open:
             return self._open(meant.open, [])
@@ -257,7 +257,7 @@ class _Check:
             return Refused(reason="far", why=why)
         return None
 
-    def _hit(self, given: datetime, meant: Moments, spoken: SpokenWhen) -> bool:
+    def _hit(self, given: datetime, meant: SpokenMoments, spoken: SpokenWhen) -> bool:
         wanted = meant.likely[0]
         if spoken.offset and not spoken.hours:
             return abs(given - wanted) <= NEAR

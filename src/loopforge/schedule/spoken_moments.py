@@ -23,7 +23,7 @@ SURE_CLOCK = range(7, 13)
 """Hours that without a half of the day mean the morning, as people say them and as clocks show."""
 
 
-class Moments(Struct, frozen=True, kw_only=True):
+class SpokenMoments(Struct, frozen=True, kw_only=True):
     """What words may mean: every moment, and those of them that are `likely`, earliest first."""
 
     all: tuple[datetime, ...] = ()
@@ -31,34 +31,34 @@ class Moments(Struct, frozen=True, kw_only=True):
     open: Open = ""
 
 
-def moments(spoken: SpokenWhen, now: datetime) -> Moments:
+def moments(spoken: SpokenWhen, now: datetime) -> SpokenMoments:
     """The moments that words without a repetition may mean."""
     if spoken.past:
-        return Moments(open="past")
+        return SpokenMoments(open="past")
     if spoken.vague:
-        return Moments(open="vague")
+        return SpokenMoments(open="vague")
     days = days_of(spoken, now)
     if isinstance(days, str):
-        return Moments(open=days)
+        return SpokenMoments(open=days)
     exact = [(n, unit) for n, unit in spoken.offset if unit in EXACT_UNITS]
     if exact:
         if spoken.days or spoken.hours or spoken.parts:
-            return Moments(open="unclear")
+            return SpokenMoments(open="unclear")
         return _after(spoken, now)
     if not spoken.hours:
         if spoken.offset and not spoken.parts and not spoken.days:
             return _after(spoken, now)
-        return Moments(open="hour" if days or spoken.parts else "unclear")
+        return SpokenMoments(open="hour" if days or spoken.parts else "unclear")
     return _timed(spoken, days, now)
 
 
-def _after(spoken: SpokenWhen, now: datetime) -> Moments:
+def _after(spoken: SpokenWhen, now: datetime) -> SpokenMoments:
     """A span from now: days, weeks and months on the calendar, hours by the clock."""
     found = now
     for number, unit in spoken.offset:
         found = shifted(found, number, unit)
     both = (found - timedelta(days=1), found) if spoken.inclusive else (found,)
-    return Moments(all=both, likely=both)
+    return SpokenMoments(all=both, likely=both)
 
 
 def shifted(start: datetime, number: float, unit: str) -> datetime:
@@ -255,7 +255,7 @@ def _agrees(hour: int, part: str) -> bool:
     return hour in spans[part] or (hour == 24 and part in ("am", "night", "small"))
 
 
-def _timed(spoken: SpokenWhen, days: list[date], now: datetime) -> Moments:
+def _timed(spoken: SpokenWhen, days: list[date], now: datetime) -> SpokenMoments:
     """Every named hour on every named day that is still to come."""
     parts, found, likely = spoken.parts, set[datetime](), set[datetime]()
     tonight = any(one.kind == "plus" and one.n == 0 for one in spoken.days)
@@ -271,7 +271,7 @@ def _timed(spoken: SpokenWhen, days: list[date], now: datetime) -> Moments:
         found = found & here if nth else here
         likely = likely & good or (likely | good) & found if nth else good
     if not found:
-        return Moments(open="past" if days else "unclear")
+        return SpokenMoments(open="past" if days else "unclear")
     likely &= found
     if not days and likely and min(likely) != min(found):
         likely = set()  # "at nine", said at two: this evening, or tomorrow morning?
@@ -279,13 +279,13 @@ def _timed(spoken: SpokenWhen, days: list[date], now: datetime) -> Moments:
         likely = set()
     if len(found) == 1:
         likely = found
-    return Moments(all=tuple(sorted(found)), likely=tuple(sorted(likely)))
+    return SpokenMoments(all=tuple(sorted(found)), likely=tuple(sorted(likely)))
 
 
-def _open_between(found: set[datetime]) -> Moments:
+def _open_between(found: set[datetime]) -> SpokenMoments:
     """Several times of day that are not one: whoever said them has to choose."""
     both = tuple(sorted(found))
-    return Moments(all=both, likely=both)
+    return SpokenMoments(all=both, likely=both)
 
 
 def _on_days(

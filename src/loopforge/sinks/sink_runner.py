@@ -15,7 +15,7 @@ from datetime import datetime
 from loopforge.core.events import Event
 from loopforge.errors import SendFailed
 from loopforge.ledger.storage.sink_cursors import SinkCursors
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock, Ledger, SinkStanding
 from loopforge.sinks.sink_plugin import (
     EventOutlet,
@@ -65,7 +65,7 @@ class Sinks:
         self, ledger: Ledger, clock: Clock, sinks: Sequence[InstalledSink], cursors: SinkCursors
     ) -> None:
         self._ledger, self._clock, self._sinks = ledger, clock, sinks
-        self._cursors, self._tasks = cursors, Tasks()
+        self._cursors, self._tasks = cursors, BackgroundTasks()
         self._following = list[_Following]()
 
     async def standings(self) -> list[SinkStanding]:
@@ -148,7 +148,7 @@ class _Following:
         """Pass on what comes until this is cancelled."""
         unsubscribe = self._ledger.subscribe(self._told)
         try:
-            async with Tasks() as tasks:
+            async with BackgroundTasks() as tasks:
                 while True:
                     pause = await self._until_failure(tasks)
                     await self._clock.sleep(max(pause, _pause(self._failures)))
@@ -156,7 +156,7 @@ class _Following:
         finally:
             unsubscribe()
 
-    async def _until_failure(self, tasks: Tasks) -> float:
+    async def _until_failure(self, tasks: BackgroundTasks) -> float:
         """Pass on what comes; once that fails, for how many seconds it is to be left alone."""
         try:
             if (had := dict(await self._sink.had())) != self._had:
@@ -175,7 +175,7 @@ class _Following:
             self._failed(error)
             return error.after if isinstance(error, SendFailed) else 0.0
 
-    async def _next(self, stream: str, tasks: Tasks) -> None:
+    async def _next(self, stream: str, tasks: BackgroundTasks) -> None:
         """Pass on a stream; where an event of it is refused, it is set aside for a while."""
         self._waiting.discard(stream)
         self._passing = stream

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from loopforge.core.perception import FINDER
 from loopforge.runtime.ports import Tool, ToolCall, ToolWork, arguments_schema
-from loopforge.tools.tool_shortlist import Shortlist, size
+from loopforge.tools.tool_shortlist import ToolShortlist, size
 
 FIND_TOOLS = Tool(
     name=FINDER,
@@ -31,7 +31,7 @@ ROOM = 3_000
 """Tools that are named, and bytes of their descriptions; of a larger one the name and a line."""
 
 
-def finder(shortlist: Shortlist, known: Callable[[], Sequence[Tool]]) -> ToolWork:
+def finder(shortlist: ToolShortlist, known: Callable[[], Sequence[Tool]]) -> ToolWork:
     """The work of FIND_TOOLS over the tools that are known when it is asked."""
 
     async def find(call: ToolCall) -> str:

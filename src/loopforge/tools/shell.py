@@ -22,7 +22,7 @@ from loopforge.runtime.ports import (
 )
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
-from loopforge.tools.sandbox.confined_process import Ended, run_confined
+from loopforge.tools.sandbox.confined_process import ProcessEnded, run_confined
 from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits, narrowed, told_limit
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry, WorkspaceFiles, apart
 
@@ -102,7 +102,7 @@ def _named(name: str) -> str:
     return plain if plain not in ("", ".", "..") else "file"
 
 
-def told_of(ended: Ended, limits: SandboxLimits) -> list[str]:
+def told_of(ended: ProcessEnded, limits: SandboxLimits) -> list[str]:
     """What is said of how a command ended, and what it wrote."""
     output = ended.output.decode("utf-8", "replace").rstrip()
     how = f"[exit code {ended.code}, {ended.seconds:.1f} s]"

@@ -10,7 +10,7 @@ from loopforge.runtime.installation.home_files import text_of
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Tool, ToolWork
 from loopforge.tools.mcp.server_options import McpServer, is_server, read_server
-from loopforge.tools.web.described_service import Service, read_service, service_tool
+from loopforge.tools.web.described_service import DescribedService, read_service, service_tool
 from loopforge.tools.web.endpoint_request import place_of
 from loopforge.tools.web.network_guard import GuardedNetwork
 
@@ -54,12 +54,12 @@ def described(settings: PluginSettings, taken: Container[str] = ()) -> Described
     return found
 
 
-def _secrets(settings: PluginSettings, what: Service | McpServer) -> set[str]:
+def _secrets(settings: PluginSettings, what: DescribedService | McpServer) -> set[str]:
     """The keys that it is given, of those that are looked for."""
     values = (settings.environ[each] for each in what.key_names())
     return {key for key in values if len(key) >= SECRET}
 
 
-def _network(service: Service) -> GuardedNetwork:
+def _network(service: DescribedService) -> GuardedNetwork:
     """The public web, and the one place that the owner wrote down."""
     return GuardedNetwork([place_of(service.address)])

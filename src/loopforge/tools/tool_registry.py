@@ -25,7 +25,7 @@ from loopforge.tools.mcp.server_tools import McpServers
 from loopforge.tools.programs.write_tool import WRITE_TOOL, WriteTool, written_work
 from loopforge.tools.programs.written_tools import WrittenTools
 from loopforge.tools.tool_files import described
-from loopforge.tools.tool_shortlist import Shortlist
+from loopforge.tools.tool_shortlist import ToolShortlist
 
 log = logging.getLogger(__name__)
 
@@ -62,14 +62,14 @@ def tool_makers() -> Iterator[ToolMaker]:
         yield maker
 
 
-class Toolbox:
+class ToolRegistry:
     """The tools of this home. Without a shortlist all are offered that may be used.
 
     `servers` are its MCP servers, `written` the tools that mates wrote. `flaws` are what is wrong
     with files that describe tools.
     """
 
-    def __init__(self, shortlist: Shortlist | None = None) -> None:
+    def __init__(self, shortlist: ToolShortlist | None = None) -> None:
         self._shortlist = shortlist
         self._tools: dict[str, tuple[Tool, ToolWork]] = {}
         self._installed, self._described = set[str](), set[str]()

@@ -104,7 +104,7 @@ class ToolSettings:
 PART = SettingsPart("Tools", ToolSettings)
 
 
-class Shortlist:
+class ToolShortlist:
     """What is offered, turn by turn. `embeddings` is called when vectors are first needed."""
 
     def __init__(self, settings: PluginSettings, embeddings: Callable[[], Embeddings]) -> None:

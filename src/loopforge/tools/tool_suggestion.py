@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loopforge.core.text.topics import COMMON, folded, stem, written_words
 from loopforge.errors import LoopforgeError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Embeddings, Tool, WordEmbeddings
 from loopforge.tools.character_ngrams import NgramIndex
 from loopforge.tools.late_interaction import LateInteraction
@@ -73,7 +73,7 @@ class ToolIndex:
         self._late: LateInteraction | None = None
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._matrix: NDArray[np.float32] | None = None
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._making: asyncio.Task[None] | None = None
         self._again = 0.0
 

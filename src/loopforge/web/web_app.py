@@ -65,15 +65,15 @@ from loopforge.web.room import (
 )
 from loopforge.web.room import mate_pages as mates
 from loopforge.web.room.room_pages import most
-from loopforge.web.server.access_guards import DEPENDENCIES, Entrance, visitor_of
+from loopforge.web.server.access_guards import DEPENDENCIES, AccessGuard, visitor_of
 from loopforge.web.server.connection_limits import place_of
 from loopforge.web.server.error_pages import ONCE, broken, failed, garbled, refused
-from loopforge.web.server.flash_messages import Notes
-from loopforge.web.server.form_csrf import COOKIE, FormTokens, Signer
+from loopforge.web.server.flash_messages import FlashMessages
+from loopforge.web.server.form_csrf import COOKIE, FormSigner, FormTokens
 from loopforge.web.server.metrics_text import metrics
-from loopforge.web.server.page_context import Asked, Site
+from loopforge.web.server.page_context import Asked, PageContext
 from loopforge.web.server.page_templates import environment
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work import task_list, task_page, task_stream
 
 log = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ FORM = 1_000_000
 
 
 @get("/look.css", media_type="text/css")
-async def look(request: Asked, site: Site) -> Response[str]:
+async def look(request: Asked, site: PageContext) -> Response[str]:
     """The mates' colours, as classes; a stranger is not told who lives here."""
     headers = {"Cache-Control": "private, no-cache", "Vary": "Cookie"}
     known = await visitor_of(request, site) is not None
@@ -115,13 +115,13 @@ async def look(request: Asked, site: Site) -> Response[str]:
 
 
 @get("/alive")
-async def alive(site: Site) -> Response[dict[str, str]]:
+async def alive(site: PageContext) -> Response[dict[str, str]]:
     """Whether the server runs, for whoever watches over it."""
     return Response({"status": "alive", "boot": site.boot}, media_type=MediaType.JSON)
 
 
 @get("/ready")
-async def ready(site: Site) -> Response[dict[str, str]]:
+async def ready(site: PageContext) -> Response[dict[str, str]]:
     """Whether it can serve: its ledger can be read and written, and it is its host."""
     why = await unready(site.ledger)
     code = 503 if why else 200
@@ -160,8 +160,8 @@ def who(request: Asked) -> str:
     A cookie that is no session of ours counts for nothing: else every made-up one would be new.
     """
     address = place_of(request.client.host) if request.client else "nobody"
-    site: Site = request.app.state["site"]
-    signer: Signer = request.app.state["signer"]
+    site: PageContext = request.app.state["site"]
+    signer: FormSigner = request.app.state["signer"]
     session = site.accounts.decisions.presence.known(request.cookies.get(COOKIE, ""))
     return session or signer.browser(request) or address
 
@@ -195,7 +195,7 @@ def at_home(request: Asked) -> Response[Any] | None:
     return Response(told, media_type=MediaType.TEXT, status_code=421)
 
 
-def make_app(site: Site, secret: str, hosts: frozenset[str]) -> Litestar:
+def make_app(site: PageContext, secret: str, hosts: frozenset[str]) -> Litestar:
     """The application. `secret` signs form tokens; `hosts` are the names it answers to."""
     with warnings.catch_warnings():  # parameters are inferred by their names, which 2.x allows
         warnings.simplefilter("ignore", LitestarDeprecationWarning)
@@ -207,9 +207,9 @@ def make_app(site: Site, secret: str, hosts: frozenset[str]) -> Litestar:
         {
             "site": site,
             "hosts": hosts,
-            "paces": Paces(site.clock, site.live.now.upload_limit_bytes),
-            "signer": Signer(secret),
-            "notes": Notes(),
+            "paces": RequestLimits(site.clock, site.live.now.upload_limit_bytes),
+            "signer": FormSigner(secret),
+            "notes": FlashMessages(),
         }
     )
     return app
@@ -241,7 +241,7 @@ def _assembled(most_bytes: int) -> Litestar:
         ],
         dependencies=DEPENDENCIES,
         before_request=at_home,
-        middleware=[throttle.middleware, Entrance, FormTokens],
+        middleware=[throttle.middleware, AccessGuard, FormTokens],
         stores=StoreRegistry(default_factory=lambda _: MemoryStore()),
         exception_handlers={
             LoopforgeError: refused,

@@ -16,13 +16,13 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import LineDeleted
 from loopforge.core.work.work_vocabulary import TaskOpened
 from loopforge.errors import Changed, LedgerError, LoopforgeError
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import Ledger
 from loopforge.work.git.task_repositories import TaskRepositories
 from loopforge.work.task_state import FORGOTTEN, PREFIX
 from loopforge.work.task_store import TaskStore
 
-Erase = Callable[[Wish], Awaitable[object]]
+Erase = Callable[[ErasureRequest], Awaitable[object]]
 Settled = Callable[[str], Awaitable[None]]
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class TaskForgetting:
         if state.at_work or state.open or state.running:
             raise Changed("Something of this task is under way; stop it first.")
         told = "It is forgotten already." if state.forgotten else "Forgotten, with all its files."
-        wish = Wish(stream=state.stream, by=person, why="the task was to be forgotten")
+        wish = ErasureRequest(stream=state.stream, by=person, why="the task was to be forgotten")
         await self._erase(wish)
         await self._repositories.forget(state.stream)
         return told

@@ -49,8 +49,8 @@ from loopforge.core.work.work_vocabulary import (
 from loopforge.errors import Conflict
 from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, Route
-from loopforge.runtime.turn_driver import Ports, TurnEnding
-from loopforge.runtime.world import ERASED, Applied, OpeningView, Senses, TakenTurn, TurnDue
+from loopforge.runtime.turn_driver import TurnEnding, TurnPorts
+from loopforge.runtime.world import ERASED, AppliedTurn, OpeningView, TakenTurn, TurnDue, TurnSenses
 from loopforge.work.assignment.task_calls import WITHOUT, TaskCalls
 from loopforge.work.learning.attempt_learning import FLOW, REFLECT, AttemptLearning
 from loopforge.work.learning.insight_book import InsightBook
@@ -102,7 +102,7 @@ class TaskWorld:
 
     def __init__(
         self,
-        ports: Ports,
+        ports: TurnPorts,
         store: TaskStore,
         leases: ThreadLeases,
         places: WorkPlaces,
@@ -381,7 +381,7 @@ class TaskWorld:
         more = {"peer": peer.title, "peer_character": mate.prompt, "peer_tier": str(model.tier)}
         return replace(seen, context={**seen.context, **more})
 
-    def senses(self, state: TaskState, turn: Taken) -> Senses:
+    def senses(self, state: TaskState, turn: Taken) -> TurnSenses:
         """See `World.senses`."""
         tools = self.calls.offered_to(state, turn.due.mate)
 
@@ -391,7 +391,7 @@ class TaskWorld:
         budget = self.calls.budget_of(state)
         money = max(0.0, budget - float(state.dollars)) if budget else None
         task = state.task
-        return Senses(
+        return TurnSenses(
             news=tuple if turn.due.summons == REFLECT else self._news(state),
             permit=permit,
             bounds=TurnBounds(seconds=SECONDS, money=money),
@@ -445,11 +445,11 @@ class TaskWorld:
 
     def apply(
         self, state: TaskState, turn: Taken, ended: TurnEnding, verdicts: Sequence[Verdict]
-    ) -> Applied:
+    ) -> AppliedTurn:
         """See `World.apply`."""
         if turn.due.summons == REFLECT:
             facts = self.learning.reflected(state, turn, ended)
         else:
             most = self.turns_of(state)
             facts = self.outcomes.facts(state, turn, ended, verdicts, most=most)
-        return Applied(facts=facts, withdrawn=ended.why if ended.plan is None else "")
+        return AppliedTurn(facts=facts, withdrawn=ended.why if ended.plan is None else "")

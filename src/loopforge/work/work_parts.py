@@ -21,7 +21,7 @@ from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import EffectSite, Lanes
-from loopforge.runtime.turn_driver import Ports
+from loopforge.runtime.turn_driver import TurnPorts
 from loopforge.work.assignment.role_files import RoleFiles
 from loopforge.work.assignment.task_calls import TaskCalls
 from loopforge.work.git.task_repositories import TaskRepositories
@@ -72,7 +72,7 @@ class WorkParts(NamedTuple):
     tasks: TaskService
     store: TaskStore
     forgetting: TaskForgetting
-    ports: Ports
+    ports: TurnPorts
     watch: WatchService
     posts: ThreadPosts | None = None
 
@@ -136,7 +136,7 @@ class WorkParts(NamedTuple):
 
 
 def work_parts(
-    ports: Ports,
+    ports: TurnPorts,
     mates: Mapping[str, Mate],
     models: object,
     live: LiveHome,

@@ -12,7 +12,7 @@ from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered
 from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.git.proposal_making import ResultNote
-from loopforge.work.git.proposals import Merged, Proposal
+from loopforge.work.git.proposals import MergeResult, Proposal
 from loopforge.work.git.task_repositories import TaskRepositories
 from loopforge.work.task_state import TaskState, argument
 from loopforge.work.workspace.task_workspace import Workspaces
@@ -62,7 +62,7 @@ class WorkPlaces:
         offered = _offered(found, state.failing)
         return [self._stamp.fact(offered, actor="runtime", cause=state.id)]
 
-    async def approve(self, state: TaskState, commit: str) -> Merged:
+    async def approve(self, state: TaskState, commit: str) -> MergeResult:
         """Merge exactly this commit. Raises what `TaskRepositories.approve` does."""
         return await self.repositories.approve(state.stream, commit)
 

@@ -8,10 +8,10 @@ import pytest
 import discord
 from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.bot_accounts import find
-from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.gateway_client import GatewayClient
 
 
-def asked(error: type[discord.HTTPException], status: int, kind: str) -> Client:
+def asked(error: type[discord.HTTPException], status: int, kind: str) -> GatewayClient:
     """A client that knows no place by itself, and is refused like this."""
     answer = SimpleNamespace(status=status, reason="", headers={"Content-Type": kind})
 
@@ -19,7 +19,7 @@ def asked(error: type[discord.HTTPException], status: int, kind: str) -> Client:
         raise error(cast("Any", answer), "<html>" if "html" in kind else {"code": 0, "message": ""})
 
     none = SimpleNamespace(privates={}, get_channel=lambda _id: None, fetch_channel=fetch_channel)
-    return cast("Client", none)
+    return cast("GatewayClient", none)
 
 
 @pytest.mark.parametrize(("error", "status"), [(discord.Forbidden, 403), (discord.NotFound, 404)])

@@ -2,12 +2,12 @@
 
 import asyncio
 
-from loopforge.io.discord.connection.rate_limit import Turnstile
+from loopforge.io.discord.connection.rate_limit import ReadLimiter
 
 
 async def test_places_are_read_few_at_a_time() -> None:
     """Whoever waits goes in when somebody leaves; where somebody spoke at once, and is not counted."""
-    turnstile, inside, ends = Turnstile(2), list[int](), {n: asyncio.Event() for n in range(6)}
+    turnstile, inside, ends = ReadLimiter(2), list[int](), {n: asyncio.Event() for n in range(6)}
 
     async def read(channel: int, *, hurried: bool = False) -> None:
         async with turnstile.turn(channel, hurried=hurried):

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.io.telegram.text.incoming_markdown import readable
-from loopforge.io.telegram.text.outgoing_markdown import Rendered, pieces, rendered
+from loopforge.io.telegram.text.outgoing_markdown import EntityText, pieces, rendered
 from loopforge.io.text.message_split import VOID
 from telegram import MessageEntity as Entity
 from telegram import User
@@ -173,7 +173,7 @@ def test_entities_are_what_telegram_takes(text: str) -> None:
 def test_prose_stays_as_it_is(paragraphs: list[str]) -> None:
     """Words, lines and paragraphs without markup are rendered as they were written."""
     for gap in ("\n\n", "\n\n\n"):
-        assert rendered(gap.join(paragraphs)) == Rendered(gap.join(paragraphs))
+        assert rendered(gap.join(paragraphs)) == EntityText(gap.join(paragraphs))
 
 
 @given(TEXTS, st.integers(40, 90))
@@ -255,7 +255,7 @@ def test_a_wild_text_stays_as_it_is() -> None:
     """What nests too deeply or is too long to be read as Markdown is not lost."""
     for text in (">" * 200 + " deep", "- " * 100 + "deep", "[" * 2000, "**word** " * 3000):
         made = rendered(text)
-        assert made == Rendered(text.strip())
+        assert made == EntityText(text.strip())
 
 
 def test_a_table_that_grows_too_wide_is_cut() -> None:

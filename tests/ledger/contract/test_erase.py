@@ -25,7 +25,7 @@ from loopforge.core.people_events import PersonMet
 from loopforge.core.room_vocabulary import File, Heard, MateJoined, PersonJoined, Said, Titled
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import Unknown
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.contract.test_views import Lines, rows_of
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
@@ -104,7 +104,7 @@ async def test_elsewhere_the_turns_that_were_shown_it_forget_it(ledger: SqlLedge
     ended = scribbler.fact(TurnEnded(turn=turn.perceived.id, outcome="done"), "mate:maya")
     later = Turn(scribbler, scribbler.heard("hello"), "Lisbon has trams.")
     await ledger.append(other, [*turn.facts, ended, *later.facts])
-    erasure = await ledger.erase(Wish(events=(secret.id,)))
+    erasure = await ledger.erase(ErasureRequest(events=(secret.id,)))
     there = await left(ledger, other)
     assert (erasure.quoting, erasure.shown) == (1, frozenset({other}))
     assert "room.said Lisbon has trams." in there
@@ -114,7 +114,7 @@ async def test_elsewhere_the_turns_that_were_shown_it_forget_it(ledger: SqlLedge
 async def test_a_line_is_forgotten(ledger: SqlLedger) -> None:
     """A forgotten line has no text any more; its event stays, and the chain verifies."""
     secret, turn = await conversation(ledger, "How nice.")
-    erasure = await ledger.erase(Wish(events=(secret.id,), by="p1", why="asked"))
+    erasure = await ledger.erase(ErasureRequest(events=(secret.id,), by="p1", why="asked"))
     assert (erasure.named, erasure.quoting, erasure.clean) == (1, 0, True)
     event = await ledger.event(secret.id)
     assert text_of(event) is None
@@ -132,7 +132,7 @@ async def test_a_line_is_forgotten(ledger: SqlLedger) -> None:
 async def test_what_quotes_a_line_is_forgotten_with_it(ledger: SqlLedger) -> None:
     """Raw answers, plans and lines that repeat a forgotten line go with it; others stay."""
     secret, _ = await conversation(ledger, "So Ottilie is your sister?")
-    erasure = await ledger.erase(Wish(events=(secret.id,)))
+    erasure = await ledger.erase(ErasureRequest(events=(secret.id,)))
     assert (erasure.named, erasure.quoting) == (1, 3)
     assert await left(ledger) == [
         "room.heard hello",
@@ -148,7 +148,7 @@ async def test_the_name_of_a_mate_is_no_quote(ledger: SqlLedger, scribbler: Scri
     told = scribbler.heard("merlin, the marmalade is hidden")
     later = scribbler.heard("Merlin, how is the weather?", "p2")
     _, line, other = await ledger.append(ROOM, [there, told, later])
-    erasure = await ledger.erase(Wish(events=(line.id,)))
+    erasure = await ledger.erase(ErasureRequest(events=(line.id,)))
     assert (erasure.named, erasure.quoting) == (1, 0)
     assert text_of(await ledger.event(other.id)) == "Merlin, how is the weather?"
 
@@ -156,7 +156,7 @@ async def test_the_name_of_a_mate_is_no_quote(ledger: SqlLedger, scribbler: Scri
 async def test_exactly_what_was_named(ledger: SqlLedger) -> None:
     """With `exactly`, quotes stay."""
     secret, _ = await conversation(ledger, "So Ottilie is your sister?")
-    erasure = await ledger.erase(Wish(events=(secret.id,), exactly=True))
+    erasure = await ledger.erase(ErasureRequest(events=(secret.id,), exactly=True))
     assert (erasure.named, erasure.quoting) == (1, 0)
     assert "room.said So Ottilie is your sister?" in await left(ledger)
 
@@ -164,7 +164,7 @@ async def test_exactly_what_was_named(ledger: SqlLedger) -> None:
 async def test_a_mates_line_goes_with_its_turn(ledger: SqlLedger) -> None:
     """Forgetting what a mate said reaches the raw answer and the plan that came before it."""
     _, turn = await conversation(ledger, "Marmalade is wonderful")
-    await ledger.erase(Wish(events=(turn.said.id,)))
+    await ledger.erase(ErasureRequest(events=(turn.said.id,)))
     assert await left(ledger) == [
         "room.heard hello",
         f"room.heard {SECRET}",
@@ -177,7 +177,7 @@ async def test_a_text_is_forgotten_by_its_ref(ledger: SqlLedger) -> None:
     """A text can be named by its ref, wherever it stands."""
     secret, _ = await conversation(ledger, "How nice.")
     assert isinstance(secret.body, Heard)
-    erasure = await ledger.erase(Wish(refs=(secret.body.text.ref, "f" * 64)))
+    erasure = await ledger.erase(ErasureRequest(refs=(secret.body.text.ref, "f" * 64)))
     assert erasure.refs == {secret.body.text.ref}
     assert f"room.heard {SECRET}" not in await left(ledger)
 
@@ -188,25 +188,25 @@ async def test_all_words_of_an_event_go(ledger: SqlLedger, scribbler: Scribbler)
     heard = scribbler.heard("look", files=(file,))
     turn = Turn(scribbler, heard, "How nice.")
     await ledger.append(ROOM, [heard, *turn.facts])
-    erasure = await ledger.erase(Wish(events=(turn.asked.id,), exactly=True))
+    erasure = await ledger.erase(ErasureRequest(events=(turn.asked.id,), exactly=True))
     assert erasure.named == 1
     assert "room.heard look" in await left(ledger)
-    assert (await ledger.erase(Wish(events=(heard.id,), exactly=True))).named == 3
+    assert (await ledger.erase(ErasureRequest(events=(heard.id,), exactly=True))).named == 3
     assert (await ledger.verify()).sound
 
 
 async def test_forgetting_twice_is_quiet(ledger: SqlLedger) -> None:
     """What is forgotten already is not recorded as forgotten again."""
     secret, _ = await conversation(ledger, "How nice.")
-    await ledger.erase(Wish(events=(secret.id,)))
-    again = await ledger.erase(Wish(events=(secret.id,)))
+    await ledger.erase(ErasureRequest(events=(secret.id,)))
+    again = await ledger.erase(ErasureRequest(events=(secret.id,)))
     assert (again.texts, again.events, again.clean) == ({}, (), True)
 
 
 async def test_unknown_wishes_are_refused(ledger: SqlLedger) -> None:
     """An unknown event or person raises Unknown, and nothing is forgotten."""
     secret, _ = await conversation(ledger, "How nice.")
-    for wish in (Wish(events=(secret.id, "nobody")), Wish(person="nobody")):
+    for wish in (ErasureRequest(events=(secret.id, "nobody")), ErasureRequest(person="nobody")):
         with pytest.raises(Unknown):
             await ledger.erase(wish)
     assert f"room.heard {SECRET}" in await left(ledger)
@@ -239,7 +239,7 @@ async def _household(ledger: SqlLedger) -> None:
 async def test_a_person_is_forgotten(ledger: SqlLedger) -> None:
     """A person's lines, names, and what quotes or names them go, in every room they were in."""
     await _household(ledger)
-    erasure = await ledger.erase(Wish(person="p1", by="p1"))
+    erasure = await ledger.erase(ErasureRequest(person="p1", by="p1"))
     assert set(erasure.texts) == {"people", ROOM, "room:b"}
     assert await left(ledger, "people") == []
     assert await left(ledger) == ["room.said Welcome all", "room.heard Good night"]
@@ -260,15 +260,15 @@ async def test_the_names_of_others_stay(ledger: SqlLedger) -> None:
     await ledger.append("people", [scribbler.fact(met, "person:p3")])
     joined = PersonJoined(person="p3", name=Words(full), surface="web")
     await ledger.append(ROOM, [scribbler.fact(joined), scribbler.said("Bye, Ana")])
-    await ledger.erase(Wish(person="p1"))
+    await ledger.erase(ErasureRequest(person="p1"))
     assert sum(full in each for each in await left(ledger, "people")) == 1
     assert f"room.person_joined {full}" in await left(ledger)
     assert not any("Bye" in each for each in await left(ledger))
     (said,) = await ledger.append(ROOM, [scribbler.heard(f"I met {full} today", "p2")])
-    await ledger.erase(Wish(events=(said.id,)))
-    await ledger.erase(Wish(stream=ROOM))
+    await ledger.erase(ErasureRequest(events=(said.id,)))
+    await ledger.erase(ErasureRequest(stream=ROOM))
     assert sum(full in each for each in await left(ledger, "people")) == 1
-    await ledger.erase(Wish(person="p3"))
+    await ledger.erase(ErasureRequest(person="p3"))
     assert await left(ledger, "people") == []
 
 
@@ -280,7 +280,7 @@ async def test_views_and_snapshots_forget_too(ledger_url: str) -> None:
         await ledger.append("room:other", [Scribbler().heard("x", person="p9")])
         await ledger.save_snapshot("room:other", 1, 1, b"{}")
         assert ("p1", 2, SECRET) in rows_of(ledger_url)
-        await ledger.erase(Wish(events=(secret.id,)))
+        await ledger.erase(ErasureRequest(events=(secret.id,)))
         assert ("p1", 2, "[forgotten]") in rows_of(ledger_url)
         assert await ledger.load_snapshot(ROOM, 1) is None
         assert await ledger.load_snapshot("room:other", 1) is not None
@@ -292,7 +292,7 @@ async def test_followers_hear_of_an_erasure(ledger: SqlLedger) -> None:
     secret, _ = await conversation(ledger, "How nice.")
     ledger.subscribe(lambda stream, events: told.extend((stream, e) for e in events))
     await ledger.append(ROOM, [Scribbler().fact(Titled(title=public("Garden"), by="room"))])
-    await ledger.erase(Wish(events=(secret.id,)))
+    await ledger.erase(ErasureRequest(events=(secret.id,)))
     assert [(stream, event.kind) for stream, event in told] == [
         (ROOM, "room.titled"),
         (ROOM, "ledger.erased"),
@@ -304,7 +304,7 @@ async def test_a_long_list_takes_several_events(ledger: SqlLedger) -> None:
     """However many texts are forgotten at once, all are listed, some thousands in each event."""
     scribbler, many = Scribbler(), 4100
     await ledger.append(ROOM, [scribbler.heard("x") for _ in range(many)])
-    erasure = await ledger.erase(Wish(person="p1"))
+    erasure = await ledger.erase(ErasureRequest(person="p1"))
     assert (erasure.named, len(erasure.events)) == (many, 3)
     found = await ledger.verify()
     assert (found.sound, found.forgotten, found.texts) == (True, many, 0)
@@ -329,7 +329,7 @@ async def test_a_stream_is_forgotten(ledger: SqlLedger) -> None:
     """Every text of the stream goes, and what echoes it elsewhere; events stay and verify."""
     await _two_rooms(ledger)
     before = await ledger.heads()
-    erasure = await ledger.erase(Wish(stream=ROOM, by="p1", why="closed"))
+    erasure = await ledger.erase(ErasureRequest(stream=ROOM, by="p1", why="closed"))
     assert (erasure.named, erasure.quoting, erasure.clean) == (8, 1, True)
     assert await left(ledger) == []
     assert await left(ledger, OTHER) == ["room.heard Ottilie who?"]
@@ -343,7 +343,7 @@ async def test_a_stream_is_forgotten(ledger: SqlLedger) -> None:
 async def test_a_stream_exactly(ledger: SqlLedger) -> None:
     """With `exactly`, what echoes it elsewhere stays."""
     await _two_rooms(ledger)
-    erasure = await ledger.erase(Wish(stream=ROOM, exactly=True))
+    erasure = await ledger.erase(ErasureRequest(stream=ROOM, exactly=True))
     assert (erasure.named, erasure.quoting, set(erasure.texts)) == (8, 0, {ROOM})
     assert await left(ledger, OTHER) == [f"room.heard {ECHO}", "room.heard Ottilie who?"]
 
@@ -352,7 +352,7 @@ async def test_pretending_to_forget_a_stream(ledger: SqlLedger) -> None:
     """The report says what would go, in the stream and elsewhere, and nothing goes."""
     await _two_rooms(ledger)
     before = await ledger.read(ROOM), await ledger.read(OTHER)
-    would = await ledger.erase(Wish(stream=ROOM), pretend=True)
+    would = await ledger.erase(ErasureRequest(stream=ROOM), pretend=True)
     assert (would.named, would.quoting, would.events, would.clean) == (8, 1, (), False)
     assert {stream: len(refs) for stream, refs in would.texts.items()} == {ROOM: 8, OTHER: 1}
     assert (await ledger.read(ROOM), await ledger.read(OTHER)) == before
@@ -362,16 +362,16 @@ async def test_a_stream_that_is_none(ledger: SqlLedger) -> None:
     """An unknown stream raises; one without any text left is forgotten quietly."""
     await _two_rooms(ledger)
     with pytest.raises(Unknown, match="no stream 'room:none'"):
-        await ledger.erase(Wish(stream="room:none"))
-    await ledger.erase(Wish(stream=ROOM))
-    again = await ledger.erase(Wish(stream=ROOM))
+        await ledger.erase(ErasureRequest(stream="room:none"))
+    await ledger.erase(ErasureRequest(stream=ROOM))
+    again = await ledger.erase(ErasureRequest(stream=ROOM))
     assert (again.named, again.quoting, again.events) == (0, 0, ())
 
 
 async def test_a_stream_and_its_names(ledger: SqlLedger) -> None:
     """A person's name that is known to the house is the house's, and outlives the room."""
     await _household(ledger)
-    await ledger.erase(Wish(stream=ROOM))
+    await ledger.erase(ErasureRequest(stream=ROOM))
     assert await left(ledger) == ["room.person_joined Ana"]
     assert await left(ledger, "people") == ["people.met Ana"]
     assert (await ledger.verify()).sound
@@ -384,7 +384,7 @@ async def test_nothing_of_a_stream_is_left_in_the_file(tmp_path: Path) -> None:
         for nth in range(300):
             text = f"<mark{nth % 2}>" * sizes[nth % 5]
             await ledger.append(f"room:{nth % 2}", [scribbler.heard(text)])
-        assert (await ledger.erase(Wish(stream="room:0", exactly=True))).clean
+        assert (await ledger.erase(ErasureRequest(stream="room:0", exactly=True))).clean
         raw = markers(tmp_path)
         assert "<mark0>" not in raw
         assert "<mark1>" in raw
@@ -411,7 +411,7 @@ async def test_nothing_is_left_in_the_file(tmp_path: Path) -> None:
             ids.append(event.id)
             if nth % 40 == 39:
                 some = [ids[back] for back in range(nth, nth - 40, -3)]
-                erasure = await ledger.erase(Wish(events=tuple(some), exactly=True))
+                erasure = await ledger.erase(ErasureRequest(events=tuple(some), exactly=True))
                 assert erasure.clean
         raw = markers(tmp_path)
         forgotten = 0
@@ -430,11 +430,11 @@ async def test_a_reader_in_the_way_is_told(tmp_path: Path) -> None:
         with closing(sqlite3.connect(file)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM events").fetchone()
-            erasure = await ledger.erase(Wish(events=(secret.id,)))
+            erasure = await ledger.erase(ErasureRequest(events=(secret.id,)))
             assert not erasure.clean
             assert text_of(await ledger.event(secret.id)) is None
             assert "Ottilie" in markers(tmp_path)
-        assert (await ledger.erase(Wish(events=(secret.id,)))).clean
+        assert (await ledger.erase(ErasureRequest(events=(secret.id,)))).clean
         assert "Ottilie" not in markers(tmp_path)
 
 
@@ -453,7 +453,7 @@ async def test_who_reads_postgres_is_not_waited_for(postgres_url: str) -> None:
             sampled = "SELECT count(*) FROM pg_stats WHERE histogram_bounds::text LIKE '%Ottilie%'"
             assert plain.execute(sampled).fetchone() != (0,)
             reader.execute("SELECT count(*) FROM texts")
-            assert (await ledger.erase(Wish(events=(secret.id,)))).clean
+            assert (await ledger.erase(ErasureRequest(events=(secret.id,)))).clean
             assert plain.execute(sampled).fetchone() == (0,)
             await ledger.write_anew()
             assert plain.execute(place).fetchone() == before

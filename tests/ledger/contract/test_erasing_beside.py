@@ -12,8 +12,8 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.ledger.database.table_schema import BLANK
-from loopforge.ledger.erasure.derived_texts import Grounds
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.erasure.text_removal import REFS, parts
 from tests.ledger.contract.test_erase import OTHER, conversation, left, markers
 from tests.ledger.saying import ROOM, Scribbler, opened
@@ -34,7 +34,7 @@ class SlowSearch:
         """There is nothing."""
 
     def derived(
-        self, connection: Connection, grounds: Grounds, *, sole: bool
+        self, connection: Connection, grounds: ForgottenGrounds, *, sole: bool
     ) -> dict[str, set[str]]:
         """Wait."""
         self.began.set()
@@ -47,7 +47,7 @@ async def test_who_writes_does_not_wait_for_the_search(ledger_url: str) -> None:
     slow, scribbler = SlowSearch(), Scribbler()
     async with opened(ledger_url, [slow]) as ledger:
         secret, _ = await conversation(ledger, "How nice.")
-        erasing = asyncio.ensure_future(ledger.erase(Wish(events=(secret.id,))))  # noqa: TID251
+        erasing = asyncio.ensure_future(ledger.erase(ErasureRequest(events=(secret.id,))))  # noqa: TID251
         assert await asyncio.to_thread(slow.began.wait, PATIENCE)
         await ledger.append(
             ROOM, [scribbler.said("So Ottilie lives there."), scribbler.said("Oh.")]
@@ -67,7 +67,7 @@ async def test_a_person_who_says_more_meanwhile_is_forgotten_whole(ledger_url: s
     slow, scribbler = SlowSearch(), Scribbler()
     async with opened(ledger_url, [slow]) as ledger:
         await conversation(ledger, "How nice.")
-        erasing = asyncio.ensure_future(ledger.erase(Wish(person="p1")))  # noqa: TID251
+        erasing = asyncio.ensure_future(ledger.erase(ErasureRequest(person="p1")))  # noqa: TID251
         assert await asyncio.to_thread(slow.began.wait, PATIENCE)
         await ledger.append(OTHER, [scribbler.heard("It rains."), scribbler.heard("Yes.", "p2")])
         slow.go_on.set()
@@ -98,7 +98,7 @@ async def test_what_was_cut_off_is_finished_at_the_start(tmp_path: Path) -> None
         with closing(sqlite3.connect(file)) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM events").fetchone()
-            assert not (await ledger.erase(Wish(events=(secret.id,)))).clean
+            assert not (await ledger.erase(ErasureRequest(events=(secret.id,)))).clean
         assert "Ottilie" in markers(tmp_path)
     async with opened(f"sqlite:///{file}") as ledger:
         assert await ledger.look(blank_rows)

@@ -10,7 +10,7 @@ from loopforge.core.events import GENESIS, chained, micros
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import InputError
 from loopforge.ledger import row_dump
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage import event_reading
 from tests.ledger.saying import NOON, ROOM, Scribbler, opened
@@ -53,7 +53,7 @@ async def test_the_chain_can_be_checked_from_the_export(ledger: SqlLedger) -> No
     """Whoever has the lines can derive every hash, across pages, also after an erasure."""
     scribbler, many = Scribbler(), event_reading.PAGE + 10
     events = await ledger.append(ROOM, [scribbler.heard(f"{nth}!") for nth in range(many)])
-    await ledger.erase(Wish(events=(events[3].id,), exactly=True))
+    await ledger.erase(ErasureRequest(events=(events[3].id,), exactly=True))
     previous, at = GENESIS, str(micros(NOON))
     lines = await exported(ledger)
     assert len(lines) == many + 1

@@ -3,7 +3,7 @@
 from loopforge.core.edited_lines import Revised
 from loopforge.core.room_vocabulary import LineDeleted, LineEdited
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import latest, standing, unforgotten
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
@@ -68,6 +68,6 @@ async def test_what_deleted_lines_still_say_is_known_until_it_is_forgotten(ledge
         found = await ledger.look(unforgotten)
         assert found == {ROOM: sorted([line.id, edit.id])}
         assert await ledger.look(lambda tables: unforgotten(tables, "room:other")) == {}
-        await ledger.erase(Wish(events=tuple(found[ROOM])))
+        await ledger.erase(ErasureRequest(events=tuple(found[ROOM])))
         assert await ledger.look(unforgotten) == {}
         assert (await ledger.verify()).findings == ()

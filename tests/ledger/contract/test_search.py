@@ -8,7 +8,7 @@ from loopforge.core.room_vocabulary import File, Told
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.ledger import line_search
 from loopforge.ledger.erasure.quote_matching import folded
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.search_index import bits_of, trigrams
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler
@@ -91,7 +91,7 @@ async def test_what_was_forgotten_is_gone_from_the_index(ledger: SqlLedger) -> N
     secret, _ = await ledger.append(
         ROOM, [scribbler.heard("the code is 4711"), scribbler.heard("nice weather")]
     )
-    await ledger.erase(Wish(events=(secret.id,)))
+    await ledger.erase(ErasureRequest(events=(secret.id,)))
     rows = await ledger.look(lambda connection: connection.execute(trigrams.select()).all())
     assert [row.seq for row in rows] == [2]
     assert await ledger.search(ROOM, "4711") == []

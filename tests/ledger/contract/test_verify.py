@@ -15,7 +15,7 @@ from loopforge.core.room_vocabulary import Heard
 from loopforge.ledger import chain_verify
 from loopforge.ledger.database.database_engine import settled
 from loopforge.ledger.database.table_schema import guard
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.schema_migration import migrate
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened
@@ -230,9 +230,9 @@ async def test_verifying_while_others_append(ledger_url: str, scribbler: Scribbl
             for nth in range(60):
                 (event,) = await ledger.append(f"room:{nth % 4}", [scribbler.heard(f"line {nth}")])
                 if nth % 20 == 19:
-                    await ledger.erase(Wish(events=(event.id,)))
+                    await ledger.erase(ErasureRequest(events=(event.id,)))
 
-        async def look() -> list[chain_verify.Verified]:
+        async def look() -> list[chain_verify.LedgerVerification]:
             found = [await other.verify()]
             while found[-1].events < 63:  # 60 lines and three erasures
                 found.append(await other.verify())

@@ -15,8 +15,8 @@ import pytest
 from loopforge.core.effect_states import EffectFailed, EffectProposed, EffectReturned
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import BadSettings, InputError
-from loopforge.ledger.erasure.text_erasure import Wish
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import ToolCall, ToolProgress, ToolWork
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
@@ -255,14 +255,14 @@ async def test_each_has_one_of_its_own_where_the_file_says_so(place: Path) -> No
         servers = home.app.tools.servers
         assert servers.views()[0].state == "running"
         line = next(event for event in await home.events() if isinstance(event.body, Heard))
-        await home.app.ledger.erase(Wish(events=(line.id,), by="owner"))
+        await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
         while whose(home) or servers.views()[0].state == "running":
             await asyncio.sleep(0.01)
         await home.uses("bo", "odd_write", text="four")
         assert [*whose(home).values()] == ["four\n"]
         work = next(work for tool, work in servers.tools() if tool.name == "odd_sleep")
         calls = [ToolCall(arguments={}, people=(str(nth),)) for nth in range(MOST_APART)]
-        async with Tasks() as tasks:
+        async with BackgroundTasks() as tasks:
             waiting = [tasks.spawn(_done(work, call), "a use") for call in calls]
             done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             assert "runs for 8 others already" in done.pop().result()
@@ -312,7 +312,7 @@ async def test_it_is_ended_when_idle_and_by_a_stop(place: Path) -> None:
 async def test_who_waits_for_one_that_is_ended_as_it_begins_is_told(place: Path) -> None:
     """It was to be started, and is ended before it could: nobody waits for it for ever."""
     one = connection(place, "plain")
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         use = tasks.spawn(one.tools(), "a use")
         while str(one.state) == "idle":
             await asyncio.sleep(0)

@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from loopforge.errors import InputError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.mcp.server_connection import McpConnection
 from loopforge.tools.mcp.server_options import read_server
@@ -75,7 +75,7 @@ async def served(app: ASGIApp | None = None, port: int = 0) -> AsyncIterator[str
         door.bind(("127.0.0.1", port))
         config = uvicorn.Config(app or ours.streamable_http_app(), log_config=None)
         server = uvicorn.Server(config)
-        async with Tasks() as tasks:
+        async with BackgroundTasks() as tasks:
             running = tasks.spawn(server.serve(sockets=[door]), "an MCP server")
             yield f"http://127.0.0.1:{door.getsockname()[1]}"
             server.should_exit = True
@@ -225,7 +225,7 @@ async def test_a_question_that_may_be_of_another_use_is_not_lost_unsaid(tmp_path
         await (PlainTextResponse("no", 400) if modern else app)(scope, received, send)
 
     app = ours.streamable_http_app()
-    async with served(old) as at, Tasks() as tasks:
+    async with served(old) as at, BackgroundTasks() as tasks:
         one = connected(tmp_path, f"{at}/mcp")
         assert [each.message for each in (await one.call("paint", {})).asked] == ["Which colour?"]
         standing = tasks.spawn(one.call("stand", {}), "another use")

@@ -11,8 +11,8 @@ import pytest
 from loopforge.errors import InputError
 from loopforge.runtime.ports import PeopleAsked, Tool, UsedTool
 from loopforge.tools.programs.program_run import (
-    Program,
     ProgramLimits,
+    ProgramRun,
     ProgramWorld,
     run_program,
 )
@@ -61,7 +61,7 @@ async def run(
     code: str, door: Door | None = None, limits: ProgramLimits = LIMITS
 ) -> tuple[Any, str]:
     """The value of a program, and what it printed."""
-    program = Program(code, functions_of([SEARCH] if door else []), limits, WORLD)
+    program = ProgramRun(code, functions_of([SEARCH] if door else []), limits, WORLD)
     value = await run_program(program, door)
     return value, "".join(program.printed)
 

@@ -17,9 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace, runner
-from loopforge.tools.sandbox.confined_process import Ended, confined_server, run_confined
+from loopforge.tools.sandbox.confined_process import ProcessEnded, confined_server, run_confined
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 
@@ -141,13 +141,13 @@ def drill(work: Drill) -> Drill:
     return work
 
 
-def told(held: bool, ended: Ended) -> list[str]:
+def told(held: bool, ended: ProcessEnded) -> list[str]:
     """An outcome."""
     why = f"code {ended.code}, met {ended.met!r}: {ended.output[-300:].decode(errors='replace')}"
     return ["held" if held else "won", why]
 
 
-async def python(sandbox: Sandbox, code: str) -> Ended:
+async def python(sandbox: Sandbox, code: str) -> ProcessEnded:
     """Run some Python within."""
     return await run_confined(sandbox, (PYTHON, "-c", code))
 
@@ -360,7 +360,7 @@ async def staying_after_the_end(ground: Ground) -> list[str]:
 async def staying_after_stop(ground: Ground) -> list[str]:
     command = STAY.format("stay-stop") + "touch there; kill -STOP $$; sleep 1000"
     sandbox = ground.workspace("stay-2")
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         work = run_confined(sandbox, ("bash", "-c", command))
         running = tasks.spawn(work, "what is stopped")
         while not (sandbox.workspace / "there").exists():

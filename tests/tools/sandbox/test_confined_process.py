@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from loopforge.errors import InputError, NotInstalled
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.tools.sandbox import bubblewrap
 from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
 from loopforge.tools.sandbox.confined_process import (
@@ -232,7 +232,7 @@ async def test_when_loopforge_is_killed_nothing_stays(sandbox: Sandbox) -> None:
 async def test_a_stop_while_it_starts_leaves_nothing(sandbox: Sandbox) -> None:
     """Cancelled at any of its first moments, it ends at once, with no process that stays behind."""
     for moment in range(60):
-        async with Tasks() as tasks:
+        async with BackgroundTasks() as tasks:
             work = run_confined(sandbox, ("sleep", "517.25"))
             running = tasks.spawn(work, "what is stopped")
             for _ in range(moment):
@@ -247,7 +247,7 @@ async def test_a_stop_while_it_starts_leaves_nothing(sandbox: Sandbox) -> None:
 async def test_a_second_stop_leaves_nothing_either(sandbox: Sandbox) -> None:
     """Cancelled while it is being ended, such as by the end of the home, it is ended all the same."""
     for moment in range(25):
-        async with Tasks() as tasks:
+        async with BackgroundTasks() as tasks:
             work = run_confined(sandbox, ("sleep", "519.25"))
             running = tasks.spawn(work, "what is stopped")
             while not alive("519.25"):

@@ -13,7 +13,7 @@ import pytest
 
 from loopforge.errors import Changed, InputError, RepositoryError
 from loopforge.runtime.system_clock import SystemClock
-from loopforge.work.git.bare_repository import TaskShelf
+from loopforge.work.git.bare_repository import BareRepository
 from loopforge.work.git.change_review import (
     FILE,
     NOTHING,
@@ -270,10 +270,10 @@ def bundled(bench: Bench, *refs: str, edit: bool = True) -> bytes:
     return (clone / "out").read_bytes()
 
 
-async def shelf_of(bench: Bench) -> TaskShelf:
+async def shelf_of(bench: Bench) -> BareRepository:
     """The shelf of a task that began."""
     await bench.begin()
-    shelf = TaskShelf(bench.place / "shelf")
+    shelf = BareRepository(bench.place / "shelf")
     await shelf.make()
     head = git(bench.project, "rev-parse", "main")
     await shelf.add_history(await bench.git._person(bench.git.branch(TASK)).history("main"), head)

@@ -11,7 +11,7 @@ import pytest
 
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.work.git.person_repository import PersonRepository
-from loopforge.work.git.proposals import Merged
+from loopforge.work.git.proposals import MergeResult
 from loopforge.work.git.task_repositories import FOLDER, RECORD
 from loopforge.work.workspace.task_workspace import folder_name
 from tests.work.git.conftest import FILES, TASK, Bench, git, write
@@ -277,7 +277,10 @@ async def test_two_who_approve_at_once_merge_once(bench: Bench) -> None:
     ended = await asyncio.gather(
         *(bench.git.approve(TASK, shown.commit) for _ in range(4)), return_exceptions=True
     )
-    assert sorted(each.again for each in ended if isinstance(each, Merged)) == [False, *[True] * 3]
+    assert sorted(each.again for each in ended if isinstance(each, MergeResult)) == [
+        False,
+        *[True] * 3,
+    ]
     assert (await bench.git.approve(TASK, shown.commit)).again
     assert git(bench.project, "rev-parse", "main") == shown.commit
     assert git(bench.project, "status", "--porcelain") == ""

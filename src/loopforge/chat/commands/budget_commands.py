@@ -17,7 +17,7 @@ from loopforge.chat.server import Rooms
 from loopforge.core.limits.budget_limits import (
     Budget,
     Charge,
-    Standing,
+    LimitStanding,
     quantity,
     read_budget,
     resuming,
@@ -111,7 +111,7 @@ class BudgetCommands:
         told = [self._standing(one) for one in found if every or one.limit.budget.scope in OPEN]
         return "\n".join(told) or "No budget limits mates here, as far as you may see."
 
-    def _standing(self, one: Standing) -> str:
+    def _standing(self, one: LimitStanding) -> str:
         budget: Budget = one.limit.budget
         used = quantity(budget.unit, one.gone)
         rules = self._budgets.book.rules

@@ -1,4 +1,4 @@
-"""Orders: the commands that change a room, each a fact or two and a plain sentence.
+"""Commands that change a room, each a fact or two and a plain sentence.
 
 Whether somebody may is decided before (command_dispatch.py, by the menu and the rights of the
 room).
@@ -37,7 +37,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
-from loopforge.mates.mate_editing import Workshop
+from loopforge.mates.mate_editing import MateEditing
 
 SWITCH = {"on": True, "off": False}
 TALK = {"free": True, "called": False}
@@ -56,7 +56,7 @@ MAKING = {
 class ChangeCommands:
     """Changes rooms. `policies` are the names that may be chosen."""
 
-    def __init__(self, rooms: Rooms, policies: Collection[str], workshop: Workshop) -> None:
+    def __init__(self, rooms: Rooms, policies: Collection[str], workshop: MateEditing) -> None:
         self._rooms, self._policies, self._workshop = rooms, policies, workshop
         self.table = {
             "stop": self.stop,

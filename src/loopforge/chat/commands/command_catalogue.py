@@ -1,4 +1,4 @@
-"""The menu: the commands of a room as people are told of them, whichever surface offers them.
+"""The catalogue: the commands of a room as people are told of them, whichever surface offers them.
 
 One table. Help texts, the commands of platforms and the terminal's are made from
 it. What a command does is elsewhere: change_commands.py changes a room, query_commands.py tells

@@ -22,7 +22,7 @@ from loopforge.chat.server import Rooms
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Right
 from loopforge.errors import BadLine, InputError, Unknown
-from loopforge.mates.mate_editing import Workshop
+from loopforge.mates.mate_editing import MateEditing
 
 MOST = 25
 """Ways to go on that are offered at once."""
@@ -49,7 +49,7 @@ class Commands:
         rooms: Rooms,
         policies: Collection[str],
         answers: QueryCommands,
-        workshop: Workshop,
+        workshop: MateEditing,
         routed: RoutedCommands,
         *more: CommandTable,
     ) -> None:

@@ -1,4 +1,4 @@
-"""Asking: one use of a command: where, by whom, and with what; and how names are understood."""
+"""A request: one use of a command: where, by whom, and with what; and how names are understood."""
 
 import re
 from collections.abc import Mapping

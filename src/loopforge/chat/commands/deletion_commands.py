@@ -26,7 +26,7 @@ KEEPING = {"memories": "keep_memories", "quotes": "keep_quotes"}
 """What may stay, and what that is called where a room is closed."""
 
 
-class RestsOnRoom(Struct, frozen=True, kw_only=True):
+class RoomDependents(Struct, frozen=True, kw_only=True):
     """What elsewhere rests on a room: texts that quote it, and items that mates keep.
 
     `also` of those items rest on lines of other rooms, too.
@@ -37,10 +37,10 @@ class RestsOnRoom(Struct, frozen=True, kw_only=True):
     also: int = 0
 
 
-class ClosesRooms(Protocol):
+class RoomCloser(Protocol):
     """Deletes rooms with all that was said in them."""
 
-    async def resting(self, room: str) -> RestsOnRoom:
+    async def resting(self, room: str) -> RoomDependents:
         """What elsewhere rests on this room. Raises Unknown."""
 
     async def close_room(
@@ -52,7 +52,7 @@ class ClosesRooms(Protocol):
 class DeletionCommands:
     """Deletes rooms on the word of whoever may."""
 
-    def __init__(self, rooms: Rooms, closing: ClosesRooms) -> None:
+    def __init__(self, rooms: Rooms, closing: RoomCloser) -> None:
         self._rooms, self._closing = rooms, closing
         self.table = {"delete": self.delete}
 
@@ -82,7 +82,7 @@ def _kept(said: str) -> dict[str, bool]:
     return {KEEPING[word]: True for word in stays}
 
 
-def _told(room: str, rests: RestsOnRoom) -> str:
+def _told(room: str, rests: RoomDependents) -> str:
     """What deleting a room would mean, and how it is done."""
     told = [ALL_OF_IT]
     if rests.quotes:

@@ -1,4 +1,4 @@
-"""Answers: the commands that change nothing: how things stand here, and why.
+"""Queries: the commands that change nothing: how things stand here, and why.
 
 Plain text, for whoever asked. Nobody is told of lines that they may not see.
 """
@@ -14,7 +14,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.room_loop import SCRIBE
 from loopforge.chat.server import Rooms
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.why.record_building import gather, gather_for
 from loopforge.chat.why.record_text import told
 from loopforge.core.events import Event
@@ -23,7 +23,7 @@ from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.spoken_lists import counted
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.storage.revised_lines import standing
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.people.account_linking import AccountLinking
 from loopforge.runtime.ports import LineSource, Models, Route
 
@@ -37,10 +37,10 @@ class QueryCommands:
     def __init__(
         self,
         rooms: Rooms,
-        ledger: Readable,
+        ledger: ReadableLedger,
         models: Models,
         going: Callable[[str], int],
-        rules: Rules,
+        rules: RoomRules,
         linking: AccountLinking,
     ) -> None:
         self._rooms, self._ledger, self._models = rooms, ledger, models

@@ -6,7 +6,7 @@ Nobody thinks about these: the words of when are read by tables, and what they l
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.commands.command_request import CommandRequest, number_of
-from loopforge.chat.reminders.reminder_service import Asker, ReminderService
+from loopforge.chat.reminders.reminder_service import ReminderRequester, ReminderService
 from loopforge.chat.reminders.spoken_reminder import spoken_reminder
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
@@ -102,12 +102,12 @@ class ReminderCommands:
             return f"Your reminders wait in these hours: {wanted}."
         return "Your reminders wait for no hours." if wanted else "The home's hold."
 
-    async def _asker(self, asked: CommandRequest) -> Asker:
+    async def _asker(self, asked: CommandRequest) -> ReminderRequester:
         if not asked.person:
             raise InputError("Somebody has to ask for it; the machine itself is nobody.")
         state = await self._rooms.state(asked.room)
         keeps = may(state, asked.person, "change", keeper=asked.keeper, owner=asked.owner)
-        return Asker(person=asked.person, keeper=keeps and asked.owner)
+        return ReminderRequester(person=asked.person, keeper=keeps and asked.owner)
 
 
 def _worded(found: Checked, which: str, form: ReminderForm) -> str:

@@ -25,7 +25,7 @@ from sqlalchemy.engine import Connection
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.chat.export.markdown_quoting import label, quoted
 from loopforge.chat.export.room_export import PAGE, Row, as_bytes, file_row, files_of, kept, named
-from loopforge.chat.export.zip_stream import Part, zipped
+from loopforge.chat.export.zip_stream import ZipEntry, zipped
 from loopforge.chat.memories.belief_wording import belief_row
 from loopforge.chat.memories.memory_service import MemoryReader, MemoryService
 from loopforge.chat.room.room_store import PREFIX
@@ -36,7 +36,7 @@ from loopforge.core.people_events import PictureSet
 from loopforge.core.room_vocabulary import File, Heard, LineEdited
 from loopforge.core.text.erasable_text import Words, encode_plain, mended, public
 from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.erasure.person_identities import Kin, done_by
+from loopforge.ledger.erasure.person_identities import PersonIdentities, done_by
 from loopforge.ledger.storage.revised_lines import by_id, standing
 from loopforge.ledger.table_access import Tables
 from loopforge.people.accounts.account_service import Accounts
@@ -58,7 +58,7 @@ NOT_HERE = (
 """What is not in it, in words for the person."""
 
 
-class Answers(Struct):
+class AnswerTotals(Struct):
     """What came of somebody's lines: answers, and what models read and wrote for them."""
 
     answers: int = 0
@@ -99,17 +99,17 @@ class PersonExport:
         beliefs = await self._beliefs.beliefs(MemoryReader(self._person))
         profile["kept_of_you"] = [belief_row(one) for one in beliefs]
 
-        async def parts() -> AsyncIterator[Part]:
-            yield Part("me.json", as_bytes(self._json(done, profile)))
-            yield Part("me.md", as_bytes(self._markdown(done, profile)))
+        async def parts() -> AsyncIterator[ZipEntry]:
+            yield ZipEntry("me.json", as_bytes(self._json(done, profile)))
+            yield ZipEntry("me.md", as_bytes(self._markdown(done, profile)))
             async for page in self._pages(done):
                 for event in page:
                     for path, file in files_of(event, _place(event)):
-                        yield Part(path, kept(self._artifacts, file))
+                        yield ZipEntry(path, kept(self._artifacts, file))
                     if isinstance(event.body, PictureSet) and event.body.picture.text:
                         nothing = public("")
                         file = File(name=nothing, size=0, text=nothing, hash=event.body.picture)
-                        yield Part(f"pictures/{event.seq}.webp", kept(self._artifacts, file))
+                        yield ZipEntry(f"pictures/{event.seq}.webp", kept(self._artifacts, file))
 
         async for chunk in zipped(parts()):
             yield chunk
@@ -236,7 +236,7 @@ class PersonExport:
 
 def _named_in(connection: Connection, person: str) -> tuple[set[str], list[Row]]:
     """The ids of a person, and every name and account of theirs that stands in the ledger."""
-    kin = Kin(connection)
+    kin = PersonIdentities(connection)
     selves = kin.selves(person)
     return selves, [
         {"at": _time(event.at), "in": event.kind} | _fields(event) for event, _ in kin.words(selves)
@@ -302,7 +302,7 @@ class _Tally:
     """Counts what came of the lines of these actors, in one stream; bodies alone, no texts."""
 
     def __init__(self, actors: Collection[str]) -> None:
-        self.sums = Answers()
+        self.sums = AnswerTotals()
         self._actors, self._theirs = actors, set[str]()
 
     def count(self, connection: Connection, stream: str, after: int) -> int:

@@ -19,11 +19,11 @@ from zoneinfo import ZoneInfo
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import data_of, forgotten, plain_name
 from loopforge.chat.export.markdown_quoting import label, quoted
-from loopforge.chat.export.zip_stream import Part, zipped
+from loopforge.chat.export.zip_stream import ZipEntry, zipped
 from loopforge.chat.room.event_wording import asides, reads
 from loopforge.chat.room.member_visibility import MemberSight
-from loopforge.chat.room.room_snapshot import Scene
-from loopforge.chat.rooms_api import Front, changed
+from loopforge.chat.room.room_snapshot import RoomSnapshot
+from loopforge.chat.rooms_api import RoomsApi, changed
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
 from loopforge.core.limits.bounded_mapping import BoundedMapping
@@ -54,9 +54,9 @@ class RoomExport:
 
     def __init__(
         self,
-        front: Front,
+        front: RoomsApi,
         artifacts: Artifacts,
-        scene: Scene,
+        scene: RoomSnapshot,
         sight: MemberSight,
         at: datetime,
         zone: ZoneInfo,
@@ -76,13 +76,13 @@ class RoomExport:
             case _:
                 raise Unknown(f"A room is taken along as {', '.join(FORMS)}; {form!r} is none.")
 
-    async def _parts(self) -> AsyncIterator[Part]:
-        yield Part(f"{self._scene.room}.md", as_bytes(self._markdown()))
-        yield Part(f"{self._scene.room}.json", as_bytes(self._json()))
+    async def _parts(self) -> AsyncIterator[ZipEntry]:
+        yield ZipEntry(f"{self._scene.room}.md", as_bytes(self._markdown()))
+        yield ZipEntry(f"{self._scene.room}.json", as_bytes(self._json()))
         async for page in self._pages():
             for event in page:
                 for path, file in files_of(event):
-                    yield Part(path, kept(self._artifacts, file))
+                    yield ZipEntry(path, kept(self._artifacts, file))
 
     async def _pages(self) -> AsyncIterator[Sequence[Event]]:
         """The events that may be seen, in order, until what was the last one at the beginning."""

@@ -14,7 +14,7 @@ TODAY = (1980, 1, 1, 0, 0, 0)
 """The time of each file in it, which tells nothing: what is in the files has its own."""
 
 
-class Part(NamedTuple):
+class ZipEntry(NamedTuple):
     """A file of a zip: its name there, and what it holds."""
 
     name: str
@@ -41,7 +41,7 @@ class _Pipe:
         return held
 
 
-async def zipped(parts: AsyncIterator[Part]) -> AsyncIterator[bytes]:
+async def zipped(parts: AsyncIterator[ZipEntry]) -> AsyncIterator[bytes]:
     """The bytes of a zip with these files."""
     pipe = _Pipe()
     archive = ZipFile(pipe, "w", ZIP_DEFLATED, compresslevel=QUICK)  # type: ignore[call-overload]

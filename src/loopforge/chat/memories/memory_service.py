@@ -23,7 +23,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.member_visibility import MemberSight, sights
 from loopforge.chat.room.room_store import PREFIX as ROOM
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import (
     EVERYWHERE,
@@ -43,8 +43,8 @@ from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure
 from loopforge.ledger.storage.revised_lines import by_id, standing
-from loopforge.ledger.table_access import Readable
-from loopforge.memory.beliefs.belief_audit import AuditFigures, BeliefAudit, Doubt
+from loopforge.ledger.table_access import ReadableLedger
+from loopforge.memory.beliefs.belief_audit import AuditFigures, BeliefAudit, BeliefDoubt
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.memory_view import memories, memory_shares
 from loopforge.runtime.memory_values import KeptItem
@@ -106,10 +106,10 @@ class MemoryService:
 
     def __init__(
         self,
-        ledger: Readable,
+        ledger: ReadableLedger,
         store: MemoryStore,
         audit: BeliefAudit,
-        house: House,
+        house: RoomStore,
         clock: Clock,
         same: Callable[[str], str],
     ) -> None:
@@ -156,7 +156,7 @@ class MemoryService:
         item: KeptItem,
         lines: dict[str, Event],
         seen: dict[str, MemberSight] | None,
-        doubt: Doubt | None,
+        doubt: BeliefDoubt | None,
     ) -> Belief:
         concerned = {self._same(one) for one in item.about or (item.told_by,) if one}
         machine, mine = not reader.person, reader.person in concerned

@@ -26,9 +26,9 @@ from loopforge.chat.room.member_visibility import mates_in, stays_of_mate
 from loopforge.chat.room.permissions import charged
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX as ROOMS
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.room.visible_lines import VisibleLines, entry_of
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import ContextEntry, as_lines
 from loopforge.core.effect_states import EffectFailed
@@ -38,13 +38,13 @@ from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.perception import AgentPerception
 from loopforge.core.room_vocabulary import ConversationEnded, Heard, LineDeleted, LineEdited, Said
 from loopforge.core.text.erasable_text import public
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.background_tasks import LASTING
 from loopforge.runtime.ports import CallPermission, Lanes, Models, Route, Signals
 from loopforge.runtime.turn_driver import TurnEnding
-from loopforge.runtime.world import Applied, OpeningView, Senses, TakenTurn, TurnDue
+from loopforge.runtime.world import AppliedTurn, OpeningView, TakenTurn, TurnDue, TurnSenses
 
 POLICY = "notes"
 LULL = timedelta(seconds=90)
@@ -100,12 +100,12 @@ class NoteWorld:
 
     def __init__(
         self,
-        ledger: Readable,
-        house: House,
+        ledger: ReadableLedger,
+        house: RoomStore,
         store: MemoryStore,
         models: Models,
         mates: Mapping[str, Mate],
-        rules: Rules,
+        rules: RoomRules,
         now: Callable[[], datetime],
         settings: Callable[[], MemorySettings],
     ) -> None:
@@ -346,11 +346,11 @@ class NoteWorld:
             if entry.kind != "heard" or said.get(f"person:{entry.who}", True)
         ]
 
-    def senses(self, state: NoteState, turn: TakenTurn[NoteTurn]) -> Senses:  # noqa: ARG002
+    def senses(self, state: NoteState, turn: TakenTurn[NoteTurn]) -> TurnSenses:  # noqa: ARG002
         """See `World.senses`: nothing reaches it, and it uses no tools."""
         room = self._house.known(turn.due.room)
         charge = charged(room, [turn.due.line]) if room is not None else None
-        return Senses(
+        return TurnSenses(
             permit=lambda _: CallPermission(
                 verdict="refused", by="notes", why="No tool is used when notes are taken."
             ),
@@ -390,9 +390,9 @@ class NoteWorld:
         turn: TakenTurn[NoteTurn],
         ended: TurnEnding,  # noqa: ARG002
         verdicts: Sequence[Verdict],  # noqa: ARG002
-    ) -> Applied:
+    ) -> AppliedTurn:
         """See `World.apply`."""
-        return Applied(facts=self._ready.pop(turn.id, []))
+        return AppliedTurn(facts=self._ready.pop(turn.id, []))
 
 
 def _worth(entries: Sequence[ContextEntry], mate: str, least: int) -> bool:

@@ -1,4 +1,4 @@
-"""Ringing: what is due of a room's reminders is told, once, where the person is.
+"""Due reminders: what is due in a room is told, once, where the person is.
 
     due --Fired--> a line here
            |
@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.chat.reminders.reminder_service import ReminderService
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.room.room_store import PREFIX, RoomStore
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Body, Fact
 from loopforge.core.mates.mate_file import Mate, mate_name
@@ -45,14 +45,14 @@ EVERYBODY = {"en": "everybody", "de": "alle", "fr": "tout le monde", "es": "todo
 FORGOTTEN = "(the words were forgotten)"
 
 
-class ReminderBell:
+class DueReminders:
     """Rings the reminders of rooms; `service` knows whose time is quiet."""
 
     def __init__(
         self,
         ledger: Ledger,
         stamp: Stamp,
-        house: House,
+        house: RoomStore,
         mates: Mapping[str, Mate],
         service: ReminderService,
     ) -> None:

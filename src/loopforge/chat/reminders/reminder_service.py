@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.chat.reminders.spoken_reminder import wished_reminder
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.act_guard import moment_of
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import Schedule
@@ -27,7 +27,7 @@ from loopforge.core.schedule.reminder_events import (
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.name_labels import one_line
 from loopforge.errors import InputError, Unknown
-from loopforge.people.identity.person_registry import Registry
+from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 from loopforge.schedule.form_check import check, completed_form, local
@@ -39,7 +39,7 @@ from loopforge.schedule.time_wording import sentence, told_ahead, told_moment
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asker:
+class ReminderRequester:
     """Who wants something done: a person, by a mate or not; `keeper`: they may change the room.
 
     `cause` is the event that it follows from; done again for the same one, it is done once. `turn`
@@ -67,8 +67,8 @@ class ReminderService:
     def __init__(
         self,
         ledger: Ledger,
-        house: House,
-        people: Registry,
+        house: RoomStore,
+        people: PersonRegistry,
         stamp: Stamp,
         rules: Callable[[], ReminderRules],
     ) -> None:
@@ -122,7 +122,7 @@ class ReminderService:
 
     # ------------------------------------------------------------ doing
 
-    def read(self, line: str, asker: Asker) -> tuple[ReminderForm, str]:
+    def read(self, line: str, asker: ReminderRequester) -> tuple[ReminderForm, str]:
         """The form that a whole line of somebody's fills, and its language. Raises InputError."""
         zone, _ = self.zone(asker.person)
         if (found := wished_reminder(line, self._stamp.clock.now(), zone)) is None:
@@ -130,7 +130,12 @@ class ReminderService:
         return found
 
     async def set(
-        self, stream: str, asker: Asker, form: ReminderForm, language: str, wakes: str = ""
+        self,
+        stream: str,
+        asker: ReminderRequester,
+        form: ReminderForm,
+        language: str,
+        wakes: str = "",
     ) -> tuple[Checked, int]:
         """Check the form and set it where it fits; the number it has then, else 0.
 
@@ -188,7 +193,13 @@ class ReminderService:
         return found, body.number if isinstance(body, ReminderSet) else numbers[0]
 
     async def move(
-        self, stream: str, asker: Asker, number: int, form: ReminderForm, *, snoozed: bool = False
+        self,
+        stream: str,
+        asker: ReminderRequester,
+        number: int,
+        form: ReminderForm,
+        *,
+        snoozed: bool = False,
     ) -> Checked:
         """Have it ring at another moment; `snoozed`: once more then, beside its rule.
 
@@ -220,7 +231,7 @@ class ReminderService:
         await self._decide(stream, asker, "reminder.moved", decide)
         return found
 
-    async def cancel(self, stream: str, asker: Asker, number: int) -> None:
+    async def cancel(self, stream: str, asker: ReminderRequester, number: int) -> None:
         """It will not ring. Raises Unknown, InputError."""
 
         def decide(state: RoomState) -> Sequence[Body]:
@@ -238,7 +249,7 @@ class ReminderService:
         start: datetime = local(form.start, zone) if form.start else beginning(form.rule, now)
         return start.isoformat(timespec="minutes")
 
-    def _own(self, state: RoomState, asker: Asker, number: int) -> Reminder:
+    def _own(self, state: RoomState, asker: ReminderRequester, number: int) -> Reminder:
         one = state.reminders.numbered(number)
         if one is None:
             known = ", ".join(str(each.number) for each in state.reminders.waiting()) or "none"
@@ -252,7 +263,7 @@ class ReminderService:
     async def _decide(
         self,
         stream: str,
-        asker: Asker,
+        asker: ReminderRequester,
         kind: str,
         decide: Callable[[RoomState], Sequence[Body]],
     ) -> tuple[Event, ...]:

@@ -5,7 +5,7 @@ A form that does not fit is no failure: its result says what to ask the person, 
 
 from msgspec.structs import replace
 
-from loopforge.chat.reminders.reminder_service import Asker, ReminderService
+from loopforge.chat.reminders.reminder_service import ReminderRequester, ReminderService
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolWork, arguments_schema
 from loopforge.schedule.phrases.phrase_reading import spoken_language
@@ -110,10 +110,12 @@ class ReminderTools:
         await self._service.cancel(call.stream, self._asker(call), number)
         return f"Reminder {number} is cancelled."
 
-    def _asker(self, call: ToolCall) -> Asker:
+    def _asker(self, call: ToolCall) -> ReminderRequester:
         if not call.people:
             raise InputError("there is nobody here whom it would be for")
-        return Asker(person=call.people[-1], mate=call.mate, turn=call.turn, cause=call.id)
+        return ReminderRequester(
+            person=call.people[-1], mate=call.mate, turn=call.turn, cause=call.id
+        )
 
     def _language(self, call: ToolCall, form: ReminderForm) -> str:
         return str(call.arguments.get("language") or spoken_language(form.said))

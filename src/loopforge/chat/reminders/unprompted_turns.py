@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from loopforge.chat.reminders.reminder_service import ReminderService
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.unprompted_times import next_moment
 from loopforge.core.room_vocabulary import Weighed, Weight
@@ -44,7 +44,7 @@ class UnpromptedTurns:
         self,
         ledger: Ledger,
         stamp: Stamp,
-        house: House,
+        house: RoomStore,
         mates: Mapping[str, Mate],
         service: ReminderService,
     ) -> None:

@@ -21,11 +21,11 @@ from sqlalchemy.engine import Connection
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules
 from loopforge.chat.room.turn_queue import ANEW, MORE
 from loopforge.core.events import Event, Perceived
-from loopforge.core.limits.budget_limits import WHOSE, Charge, Limit, Scope, Standing
+from loopforge.core.limits.budget_limits import WHOSE, Charge, Limit, LimitStanding, Scope
 from loopforge.core.room_vocabulary import AnswerWanted, Heard, LineEdited, Said
 from loopforge.core.text.spoken_lists import counted
 from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.runtime.ports import Clock
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -49,7 +49,7 @@ class Quota:
     """
 
     def __init__(
-        self, ledger: Readable, clock: Clock, book: BudgetBook, same: Callable[[str], str]
+        self, ledger: ReadableLedger, clock: Clock, book: BudgetBook, same: Callable[[str], str]
     ) -> None:
         self._ledger, self._clock, self._book, self._same = ledger, clock, book, same
         self._told: set[tuple[str, str, int]] = set()
@@ -108,13 +108,13 @@ class Quota:
                 return self._once(charge.stream, limit, f"{who} had {counted(had, 'answer')} today")
         return ""
 
-    async def standings(self, charge: Charge) -> list[Standing]:
+    async def standings(self, charge: Charge) -> list[LimitStanding]:
         """How the budgets in answers stand that bind a charge."""
         charge = replace(charge, person=self._same(charge.person))
         limits = [one for one in await self._book.limits(charge) if one.budget.unit == "answers"]
         if limits:
             await self._today()
-        return [Standing(one, self._counts[one.meter]) for one in limits]
+        return [LimitStanding(one, self._counts[one.meter]) for one in limits]
 
     async def had(self, meter: str) -> int:
         """How many answers a room ("room:commons") or a person ("person:p1") had today."""

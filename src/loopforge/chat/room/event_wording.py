@@ -8,7 +8,7 @@ tells which line is meant gives `about`.
 from collections.abc import Callable
 
 from loopforge.chat.room.permissions import MATE, WHOM, Grant, unasked_wording, wording
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import AnyBody, Event
 from loopforge.core.limits import turn_bounds
@@ -82,7 +82,7 @@ MARKED = {"keep": "Kept in mind", "spent": "Left out first", "none": "Mark taken
 
 def reads(
     body: AnyBody,
-    scene: Scene,
+    scene: RoomSnapshot,
     quote: Callable[[str], str] = str,
     about: Callable[[str], str] = lambda _: "a line",
 ) -> str | None:
@@ -158,7 +158,7 @@ def reads(
             return None
 
 
-def edited(body: LineEdited, scene: Scene, about: str = "a line") -> str:
+def edited(body: LineEdited, scene: RoomSnapshot, about: str = "a line") -> str:
     """What an edit reads like."""
     if body.transcribed:
         return f"What is said in the voice note of {about} was written down."
@@ -168,7 +168,7 @@ def edited(body: LineEdited, scene: Scene, about: str = "a line") -> str:
     return f"{who} {'chose another version of' if body.version else 'edited'} {about}."
 
 
-def deleted(body: LineDeleted, scene: Scene, about: str = "a line") -> str:
+def deleted(body: LineDeleted, scene: RoomSnapshot, about: str = "a line") -> str:
     """What a deletion reads like."""
     if who := scene.author(body.by):
         return f"{who} deleted {about}."

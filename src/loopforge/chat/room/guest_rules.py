@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.artifacts.media_types import PICTURES
-from loopforge.chat.room.permissions import Held, asker
+from loopforge.chat.room.permissions import PermissionFacts, asker
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Heard, Weight
 from loopforge.core.text.spoken_lists import listed
@@ -72,17 +72,19 @@ class GuestRules(Struct, frozen=True, kw_only=True):
         if any(file.media in PICTURES for file in line.files):
             raise BadLine("Guests cannot send pictures in this home; other files are welcome.")
 
-    def weighed(self, state: Held, lines: Sequence[ContextEntry], weight: Weight) -> Weight:
+    def weighed(
+        self, state: PermissionFacts, lines: Sequence[ContextEntry], weight: Weight
+    ) -> Weight:
         """The weight of a mate after these lines; nothing where it is not for who caused them."""
         if not self.barred(state, lines, weight.mate):
             return weight
         return replace(weight, score=0, reasons={NOT_FOR_GUESTS: 0}, verdict="pass")
 
-    def barred(self, state: Held, lines: Sequence[ContextEntry], mate: str) -> bool:
+    def barred(self, state: PermissionFacts, lines: Sequence[ContextEntry], mate: str) -> bool:
         """Whether a mate is not for who caused these lines."""
         return not self.uses(mate) and any(self._asked(state, entry) for entry in lines)
 
-    def _asked(self, state: Held, entry: ContextEntry) -> bool:
+    def _asked(self, state: PermissionFacts, entry: ContextEntry) -> bool:
         begun = entry if entry.kind == "heard" else asker(state, entry.id)
         return begun is not None and of_guest(begun)
 

@@ -89,7 +89,7 @@ _PRIVATE_OF = _PRIVATE.where(private.c.stream.in_(bindparam("streams", expanding
 """What is asked at every turn; built once."""
 
 
-class Stay(NamedTuple):
+class MembershipSpan(NamedTuple):
     """From `since` to `until`, both seen; sequence numbers."""
 
     since: int
@@ -99,7 +99,7 @@ class Stay(NamedTuple):
 class MemberSight(NamedTuple):
     """What one person may see of one room. `here`: they are in it now."""
 
-    stays: tuple[Stay, ...]
+    stays: tuple[MembershipSpan, ...]
 
     @property
     def here(self) -> bool:
@@ -119,7 +119,7 @@ class MemberSight(NamedTuple):
         return [event for event in events if self.sees(event.seq)]
 
 
-EVERYTHING = MemberSight((Stay(0, FOREVER),))
+EVERYTHING = MemberSight((MembershipSpan(0, FOREVER),))
 """What somebody at the machine itself sees."""
 
 
@@ -204,11 +204,11 @@ def mates_in(connection: Connection, stream: str) -> list[str]:
     return list(connection.execute(_MATES_IN, {"stream": stream}).scalars())
 
 
-def stays_of_mate(connection: Connection, mate: str) -> dict[str, list[Stay]]:
+def stays_of_mate(connection: Connection, mate: str) -> dict[str, list[MembershipSpan]]:
     """When a mate was in rooms, by stream."""
-    found: dict[str, list[Stay]] = {}
+    found: dict[str, list[MembershipSpan]] = {}
     for row in connection.execute(_OF_MATE, {"mate": mate}):
-        found.setdefault(row.stream, []).append(Stay(row.since, row.until))
+        found.setdefault(row.stream, []).append(MembershipSpan(row.since, row.until))
     return found
 
 
@@ -234,9 +234,9 @@ def sights_of(
 ) -> dict[str, dict[str, MemberSight]]:
     """What each of these people may see, by person and by stream; of one stream alone, if named."""
     query, given = (_OF_PEOPLE_HERE, {"stream": stream}) if stream else (_OF_PEOPLE, {})
-    found: dict[str, dict[str, list[Stay]]] = {person: {} for person in people}
+    found: dict[str, dict[str, list[MembershipSpan]]] = {person: {} for person in people}
     for row in connection.execute(query, {"people": list(people), **given}):
-        stay = Stay(0 if row.past else row.since, row.until)
+        stay = MembershipSpan(0 if row.past else row.since, row.until)
         found[row.person].setdefault(row.stream, []).append(stay)
     return {
         person: {stream: MemberSight(tuple(each)) for stream, each in rooms.items()}

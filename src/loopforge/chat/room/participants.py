@@ -1,4 +1,4 @@
-"""Company: whom and what a room consists of, as its state holds it: people, places, mates.
+"""Participants: whom and what a room consists of, as its state holds it: people, places, mates.
 
 Values alone; how they come and go is room_state.py's.
 """
@@ -32,7 +32,7 @@ class RoomPlace(Struct, frozen=True, kw_only=True):
     kind: str
 
 
-class Unprompted(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class UnpromptedChoice(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether mates may speak up uncalled, where somebody decided that.
 
     `woken`: one was woken for that, and no person has spoken since.

@@ -1,4 +1,4 @@
-"""Rights: who may do what in a room, and whose tools mates may use for whom.
+"""Permissions: who may do what in a room, and whose tools mates may use for whom.
 
     talk     their lines are answered           change   title, energy, who is here, rights, ...
     stop     halt everything mates do           tools    tools beyond the harmless ones, by name
@@ -71,7 +71,7 @@ FULL = Grant(rights=RIGHTS, tools=(ANY,))
 TALK = Grant(rights=("talk", "stop"))
 
 
-class Held(Protocol):
+class PermissionFacts(Protocol):
     """What must be known of a room: its places, what was set, and its lines by id."""
 
     @property
@@ -90,7 +90,9 @@ class Held(Protocol):
 # ---------------------------------------------------------------- what a person may do
 
 
-def granted(state: Held, person: str, *, keeper: bool = False, owner: bool = False) -> Grant:
+def granted(
+    state: PermissionFacts, person: str, *, keeper: bool = False, owner: bool = False
+) -> Grant:
     """All that a person may do in a room; `person` "" is somebody at the machine itself."""
     if owner or not person:
         return FULL
@@ -102,7 +104,7 @@ def granted(state: Held, person: str, *, keeper: bool = False, owner: bool = Fal
 
 
 def may(
-    state: Held, person: str, right: Right, *, keeper: bool = False, owner: bool = False
+    state: PermissionFacts, person: str, right: Right, *, keeper: bool = False, owner: bool = False
 ) -> bool:
     """Whether a person may do this in a room."""
     return right in granted(state, person, keeper=keeper, owner=owner).rights
@@ -113,7 +115,7 @@ def may_close(opener: str, person: str, *, owner: bool = False) -> bool:
     return owner or not person or (bool(opener) and opener == person)
 
 
-def who_may(state: Held, right: Right) -> str:
+def who_may(state: PermissionFacts, right: Right) -> str:
     """Who may do this, in words, such as "the owner of this home"."""
     if right in granted(state, "?").rights:
         return "everybody here"
@@ -146,7 +148,7 @@ def unasked_wording(mate: str, grant: Grant) -> str:
 
 
 def tools_for(
-    state: Held,
+    state: PermissionFacts,
     person: str,
     tools: Iterable[Tool],
     *,
@@ -164,7 +166,9 @@ def tools_for(
     )
 
 
-def tools_in_turn(state: Held, lines: Sequence[str], tools: Sequence[Tool]) -> frozenset[str]:
+def tools_in_turn(
+    state: PermissionFacts, lines: Sequence[str], tools: Sequence[Tool]
+) -> frozenset[str]:
     """The tools that a mate may use in a turn about these lines: what all their speakers may."""
     left = frozenset(tool.name for tool in tools)
     for line in lines or ("",):
@@ -184,7 +188,7 @@ def tools_in_turn(state: Held, lines: Sequence[str], tools: Sequence[Tool]) -> f
 
 
 def call_permission(
-    state: Held,
+    state: PermissionFacts,
     mate: str,
     own: Collection[str],
     lines: Sequence[str],
@@ -218,7 +222,7 @@ def call_permission(
 
 
 def may_answer(
-    state: Held,
+    state: PermissionFacts,
     person: str,
     tool: str,
     tools: Iterable[Tool],
@@ -248,12 +252,14 @@ def once(tool: str, tools: Iterable[Tool]) -> bool:
     return any(one.asks and one.once and not one.owner for one in tools if one.name == tool)
 
 
-def unasked(state: Held, mate: str) -> frozenset[str]:
+def unasked(state: PermissionFacts, mate: str) -> frozenset[str]:
     """The tools that a mate uses here without asking first, by a standing yes."""
     return frozenset(state.rights.get(MATE + mate, Grant()).tools)
 
 
-def asks_first(state: Held, mate: str, call: Call, tools: Iterable[Tool], gave: Given = ()) -> bool:
+def asks_first(
+    state: PermissionFacts, mate: str, call: Call, tools: Iterable[Tool], gave: Given = ()
+) -> bool:
     """Whether people are asked before a call because of what it sends out.
 
     To send for an address is to tell whoever keeps it all that stands in it. What a person gave
@@ -275,7 +281,7 @@ def asks_first(state: Held, mate: str, call: Call, tools: Iterable[Tool], gave: 
 
 
 def borrowed_words(
-    state: Held, mate: str, call: Call, tools: Iterable[Tool], gave: Given = ()
+    state: PermissionFacts, mate: str, call: Call, tools: Iterable[Tool], gave: Given = ()
 ) -> Mapping[str, str]:
     """By each argument of a call that holds words nobody here said, where it has them from.
 
@@ -301,13 +307,13 @@ def borrowed_words(
     return borrowed(call.arguments, strange, own)
 
 
-def answered_people(state: Held, lines: Sequence[str]) -> tuple[str, ...]:
+def answered_people(state: PermissionFacts, lines: Sequence[str]) -> tuple[str, ...]:
     """The people whom a turn about these lines answers."""
     askers = (asker(state, line) for line in lines)
     return tuple(dict.fromkeys(entry.who for entry in askers if entry))
 
 
-def charged(state: Held, lines: Sequence[str]) -> Charge | None:
+def charged(state: PermissionFacts, lines: Sequence[str]) -> Charge | None:
     """For whom a turn about these lines is paid: whoever said the last that it goes back to."""
     askers = [found for line in lines if (found := asker(state, line))]
     if not askers:
@@ -316,7 +322,7 @@ def charged(state: Held, lines: Sequence[str]) -> Charge | None:
     return Charge(person=last.who, surface=last.surface, guest=last.guest, owner=last.owner)
 
 
-def asker(state: Held, line: str) -> ContextEntry | None:
+def asker(state: PermissionFacts, line: str) -> ContextEntry | None:
     """The line of a person that a line goes back to: a mate speaks because somebody did.
 
     Where a routine woke it, that is the line that told of it, which bears who had set it.
@@ -325,12 +331,12 @@ def asker(state: Held, line: str) -> ContextEntry | None:
     return last[0] if last and last[0].kind in ("heard", "told") and last[0].who else None
 
 
-def asked_through(state: Held, line: str) -> int:
+def asked_through(state: PermissionFacts, line: str) -> int:
     """How many lines of mates stand between a person's line and what this one sets off."""
     return sum(entry.kind != "heard" for entry in _led_to(state, line))
 
 
-def _led_to(state: Held, line: str) -> Iterator[ContextEntry]:
+def _led_to(state: PermissionFacts, line: str) -> Iterator[ContextEntry]:
     """A line, and what it goes back to, as far as a person's line."""
     entry = state.lines.get(line)
     while entry is not None:
@@ -339,7 +345,7 @@ def _led_to(state: Held, line: str) -> Iterator[ContextEntry]:
         entry = before if before is not None and before.seq < entry.seq else None
 
 
-def heeded(state: Held, entry: ContextEntry) -> bool:
+def heeded(state: PermissionFacts, entry: ContextEntry) -> bool:
     """Whether a line is answered at all: not late, not over the day's count, by who may talk."""
     if entry.kind != "heard":
         return True

@@ -49,7 +49,7 @@ class ChannelSpot(NamedTuple):
     kind: Kind
 
 
-class Post(NamedTuple):
+class PlatformPost(NamedTuple):
     """A message on a platform: where, by which id, which line it is; `part` counts from 0."""
 
     place: str
@@ -58,7 +58,7 @@ class Post(NamedTuple):
     part: int
 
 
-class PlacedDraft(NamedTuple):
+class DraftPost(NamedTuple):
     """A message that shows what a mate is saying in a turn; `line` once it was said, else "".
 
     `over`: the turn has ended.
@@ -139,7 +139,7 @@ def room_of(place: str) -> str:
     return f"{platform}-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
 
 
-class Places:
+class ChannelsView:
     """Folds places, posts and drafts into rows."""
 
     name = "places"
@@ -176,7 +176,9 @@ class Places:
                     connection.execute(places.delete().where(places.c.stream == event.stream))
                 case Heard(surface=surface, source=source) if source and ":" in surface:
                     for part, each in enumerate((source, *event.body.pieces)):
-                        self._post(connection, Post(surface, each, event.id, part), heard=True)
+                        self._post(
+                            connection, PlatformPost(surface, each, event.id, part), heard=True
+                        )
                 case Queued(surface=surface, of=of, what="line" | "reminder") if ":" in surface:
                     row = {"delivery": event.id, "place": surface, "of": of}
                     connection.execute(sendings.insert().values(**row))
@@ -197,12 +199,12 @@ class Places:
         if row is None:
             return
         for part, each in enumerate(message.split()):
-            self._post(connection, Post(row.place, each, row.of, part), heard=False)
+            self._post(connection, PlatformPost(row.place, each, row.of, part), heard=False)
         connection.execute(sendings.delete().where(mine))
         settled = (drafts.c.place == row.place) & (drafts.c.line == row.of)
         connection.execute(drafts.delete().where(settled))
 
-    def _post(self, connection: Connection, post: Post, *, heard: bool) -> None:
+    def _post(self, connection: Connection, post: PlatformPost, *, heard: bool) -> None:
         there = (posts.c.place == post.place) & (posts.c.message == post.message)
         connection.execute(posts.delete().where(there))
         connection.execute(posts.insert().values(**post._asdict(), heard=heard))
@@ -331,16 +333,16 @@ class Channels:
         mine = (drafts.c.place == place) & (drafts.c.line == line)
         return await self._value(select(drafts.c.message).where(mine))
 
-    async def drafts(self, place: str) -> list[PlacedDraft]:
+    async def drafts(self, place: str) -> list[DraftPost]:
         """The drafts that stand in a place."""
         rows = await self._rows(select(drafts).where(drafts.c.place == place))
-        return [PlacedDraft._make(row) for row in rows]
+        return [DraftPost._make(row) for row in rows]
 
-    async def strays(self, platform: str) -> list[PlacedDraft]:
+    async def strays(self, platform: str) -> list[DraftPost]:
         """Drafts on a platform of turns that are over and said nothing: to be taken away."""
         mine = drafts.c.place.startswith(f"{platform}:")
         rows = await self._rows(select(drafts).where(mine, drafts.c.over, drafts.c.line == ""))
-        return [PlacedDraft._make(row) for row in rows]
+        return [DraftPost._make(row) for row in rows]
 
     async def _highest(self, where: ColumnElement[bool]) -> int:
         return int(await self._value(_newest(where)) or 0)

@@ -24,7 +24,7 @@ UNKNOWN = (
 Before = Literal["", "begun", "over"]
 
 
-class Behind:
+class UnreadSince:
     """Since when platforms are not read to their end. Methods raise LedgerError."""
 
     def __init__(self, ledger: Ledger, stamp: Stamp) -> None:

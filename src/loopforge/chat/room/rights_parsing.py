@@ -1,4 +1,4 @@
-"""Granting: what somebody wrote after /rights, read: for whom, and what they may do from now on.
+"""Rights parsing: what somebody wrote after /rights: for whom, and what they may do from now on.
 
     everyone talk stop        keepers all        Ana talk tools:clock,calendar        Ben none
     Maya ask            (a mate asks again before each use of a tool, also where it need no more)

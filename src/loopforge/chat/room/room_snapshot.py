@@ -1,4 +1,4 @@
-"""A scene: what a person sees of a room at one moment, whichever surface shows it.
+"""A snapshot: what a person sees of a room at one moment, whichever surface shows it.
 
 Plain values, made by the room and drawn by a surface. Knows no surface: a face is a few letters,
 a colour is a name or "#rrggbb".
@@ -50,7 +50,7 @@ class WaitingReminder(Struct, frozen=True, kw_only=True):
     again: bool = False
 
 
-class Scene(Struct, frozen=True, kw_only=True):
+class RoomSnapshot(Struct, frozen=True, kw_only=True):
     """A room as it stands.
 
     `room` is its slug; `people` are (id, name) of everybody who belongs to it, `you` the id of the

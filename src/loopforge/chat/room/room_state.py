@@ -22,9 +22,15 @@ from msgspec.structs import replace
 
 from loopforge.chat.room import energy_limit as energy
 from loopforge.chat.room.energy_limit import Energy
-from loopforge.chat.room.participants import Member, Participant, RoomPlace, StandIn, Unprompted
+from loopforge.chat.room.participants import (
+    Member,
+    Participant,
+    RoomPlace,
+    StandIn,
+    UnpromptedChoice,
+)
 from loopforge.chat.room.permissions import Grant, may
-from loopforge.chat.room.turn_queue import UNCALLED, Due, OpenTurn, Turns
+from loopforge.chat.room.turn_queue import UNCALLED, DueTurn, OpenTurn, TurnQueue
 from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, remember
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.delivery_states import (
@@ -148,11 +154,11 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
     energy: Energy = Energy()
     bounds: TurnBounds = TurnBounds()
     page: VisibleLines = msgspec.field(default_factory=VisibleLines)
-    turns: Turns = msgspec.field(default_factory=Turns)
+    turns: TurnQueue = msgspec.field(default_factory=TurnQueue)
     reminders: ReminderBook = msgspec.field(default_factory=ReminderBook)
     places: dict[str, RoomPlace] = {}
     quiet: bool = False
-    unprompted: Unprompted = Unprompted()
+    unprompted: UnpromptedChoice = UnpromptedChoice()
     unpaced: bool = False
     rights: dict[str, Grant] = {}
     default_mate: str = ""
@@ -182,7 +188,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         return self.page.lines
 
     @property
-    def due(self) -> list[Due]:
+    def due(self) -> list[DueTurn]:
         """The turns that mates are to take, in order."""
         return self.turns.due
 

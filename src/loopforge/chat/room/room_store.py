@@ -1,4 +1,4 @@
-"""The house: the rooms of this home as they are held in memory, each the fold of its stream.
+"""The store of rooms: those of this home as they are held in memory, each the fold of its stream.
 
 States are loaded when first needed (from a snapshot and what came after it), and follow the ledger
 from then on. Of those that nobody holds, such as a turn under way, the last ones that were asked
@@ -36,7 +36,7 @@ def stream_of(room: str) -> str:
     return PREFIX + room
 
 
-class House:
+class RoomStore:
     """The states of rooms."""
 
     def __init__(self, ledger: SqlLedger, signals: Signals, recorder: Recorder) -> None:

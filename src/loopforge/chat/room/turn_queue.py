@@ -46,7 +46,7 @@ REMINDING = ("recall", "room_history")
 """Tools whose results are for those alone who were present when they were used."""
 
 
-class Due(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DueTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A turn that a mate is to take: one answer to all of `lines`; the one that calls is last.
 
     `step` counts from 0; a step that follows another one's Continue, or the end of a tool it
@@ -84,7 +84,7 @@ class OpenTurn(Struct, kw_only=True, omit_defaults=True):
     line: str
     summons: str
     step: int
-    due: Due | None = None
+    due: DueTurn | None = None
     again: bool = False
     effects: bool = False
     spoke: bool = False
@@ -118,7 +118,7 @@ class AwaitedEffect(Struct, kw_only=True, omit_defaults=True):
     reminding: bool = False
 
 
-class Turns(Struct, kw_only=True, omit_defaults=True):
+class TurnQueue(Struct, kw_only=True, omit_defaults=True):
     """The turns of one room: `due` in order, `open` by id, and by id the `effects` of turns.
 
     `asked` counts the questions to people whether a mate may use a tool. `joined` is the sequence
@@ -127,7 +127,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     were given to a model, whatever came of it.
     """
 
-    due: list[Due] = []
+    due: list[DueTurn] = []
     open: dict[str, OpenTurn] = {}
     effects: dict[str, AwaitedEffect] = {}
     asked: int = 0
@@ -137,7 +137,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
 
     def lines(self) -> set[str]:
         """The lines that turns are about."""
-        about: list[Due | OpenTurn | AwaitedEffect] = [*self.due, *self.open.values()]
+        about: list[DueTurn | OpenTurn | AwaitedEffect] = [*self.due, *self.open.values()]
         about += self.effects.values()
         return {line for one in about for line in one.lines}
 
@@ -151,7 +151,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         """A mate was found to have cause to speak (or to be asked)."""
         if weight.verdict == "pass":
             return
-        new = Due(
+        new = DueTurn(
             mate=weight.mate,
             lines=(weight.caller,),
             summons=weight.summons,
@@ -169,9 +169,9 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         who, owner = body.person, body.owner
         by = Charge(person=who, surface=body.surface, guest=body.guest, owner=owner)
         if not any(due.mate == body.mate for due in self.due):
-            self.due.append(Due(mate=body.mate, lines=(body.line,), summons=body.how, by=by))
+            self.due.append(DueTurn(mate=body.mate, lines=(body.line,), summons=body.how, by=by))
 
-    def take(self, mate: str, line: str) -> Due | None:
+    def take(self, mate: str, line: str) -> DueTurn | None:
         """The due turn of a mate that answers this line is due no longer."""
         for place, due in enumerate(self.due):
             if due.mate == mate and line in due.lines:
@@ -189,7 +189,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         if due is not None and 0 < body.upto < due.after[0]:  # it ended while the turn was prepared
             _, lines, step = due.after
             self._first(
-                Due(mate=due.mate, lines=lines, summons="continue", step=step, after=due.after)
+                DueTurn(mate=due.mate, lines=lines, summons="continue", step=step, after=due.after)
             )
         for turn in list(self.open.values()):
             same = (turn.mate, turn.line, turn.summons, turn.step)
@@ -221,7 +221,7 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
 
     def hand_over(self, body: StoodIn) -> None:
         """A mate cannot take its turn about a line: another one takes it in its place."""
-        due = self.take(body.mate, body.line) or Due(
+        due = self.take(body.mate, body.line) or DueTurn(
             mate=body.mate, lines=(body.line,), summons="name"
         )
         self._first(replace(due, mate=body.by, verdict="speak", step=0))
@@ -381,9 +381,11 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
     ) -> None:
         step += 1
         after = (seq, lines, step) if seq else (0, (), 0)
-        self._first(Due(mate=mate, lines=lines, summons="continue", step=step, after=after, by=by))
+        self._first(
+            DueTurn(mate=mate, lines=lines, summons="continue", step=step, after=after, by=by)
+        )
 
-    def _first(self, due: Due) -> None:
+    def _first(self, due: DueTurn) -> None:
         for place, old in enumerate(self.due):
             if old.mate == due.mate:
                 due = _merged(due, self.due.pop(place))
@@ -391,13 +393,13 @@ class Turns(Struct, kw_only=True, omit_defaults=True):
         self.due.insert(0, due)
 
 
-def _merged(first: Due, second: Due) -> Due:
+def _merged(first: DueTurn, second: DueTurn) -> DueTurn:
     """One turn for two calls: all lines, the stronger summons, the surer verdict.
 
     Whoever wished for one of them pays, unless the other is a call that goes back to a person.
     """
     weak, strong = (second, first) if _rank(first) < _rank(second) else (first, second)
-    return Due(
+    return DueTurn(
         mate=first.mate,
         lines=(*(line for line in weak.lines if line not in strong.lines), *strong.lines),
         summons=strong.summons,
@@ -409,5 +411,5 @@ def _merged(first: Due, second: Due) -> Due:
     )
 
 
-def _rank(due: Due) -> int:
+def _rank(due: DueTurn) -> int:
     return RANK.index(due.summons) if due.summons in RANK else len(RANK)

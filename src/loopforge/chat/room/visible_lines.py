@@ -1,4 +1,4 @@
-"""The page of a room: the lines of this conversation that some mate may still see.
+"""Visible lines: those of this conversation that some mate may still see.
 
 Lines come to its end; they leave it when every mate has purged them, when a conversation begins
 anew, or, in one block, when there are more than anybody could read. The ledger keeps them all.

@@ -16,7 +16,7 @@ from loopforge.chat.server import Rooms
 from loopforge.core.people_events import AccountClosed
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.people.identity.person_registry import STREAM
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 
 KINDS = ("people.account_closed",)
@@ -25,7 +25,9 @@ KINDS = ("people.account_closed",)
 class ClosedAccounts:
     """Has those leave their rooms whose accounts are closed."""
 
-    def __init__(self, ledger: SqlLedger, rooms: Rooms, tasks: Tasks, clock: Clock) -> None:
+    def __init__(
+        self, ledger: SqlLedger, rooms: Rooms, tasks: BackgroundTasks, clock: Clock
+    ) -> None:
         self._ledger, self._rooms, self._tasks, self._clock = ledger, rooms, tasks, clock
         ledger.subscribe(lambda *_: self.soon(), streams=STREAM, kinds=KINDS)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.room.room_store import PREFIX, RoomStore
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import Queued, What
 from loopforge.core.events import Event, Fact
@@ -19,7 +19,7 @@ from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PlaceLeft, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import listed
-from loopforge.runtime.delivery_worker import Delayed, Undelivered
+from loopforge.runtime.delivery_worker import DelayedDeliveries, Undelivered
 from loopforge.runtime.system_clock import Stamp
 
 WHAT: Mapping[What, str] = {
@@ -37,13 +37,13 @@ FOLLOWS: Sequence[What] = ("line", "reminder")
 """What is of use also where nothing else of its room stands yet."""
 
 
-class LostNotices:
+class DeliveryNotices:
     """Says what follows from something that was late or not delivered."""
 
-    def __init__(self, house: House, mates: Mapping[str, Mate]) -> None:
+    def __init__(self, house: RoomStore, mates: Mapping[str, Mate]) -> None:
         self._house, self._mates = house, mates
 
-    async def __call__(self, what: Undelivered | Delayed, stamp: Stamp) -> Sequence[Fact]:
+    async def __call__(self, what: Undelivered | DelayedDeliveries, stamp: Stamp) -> Sequence[Fact]:
         """The facts to be added together with the failure, or with what arrived late."""
         pending = what.pending
         known = pending.stream.startswith(PREFIX)
@@ -54,7 +54,7 @@ class LostNotices:
             return [stamp.fact(owed, actor="runtime", cause=pending.delivery)]
         place = state.places.get(moved or pending.surface) if state else None
         where = str(place.name) if place else pending.surface.partition(":")[0]
-        if isinstance(what, Delayed):
+        if isinstance(what, DelayedDeliveries):
             said, told = self._late(what, state, where), True
         else:
             said = self._lost(what, state, where)
@@ -79,7 +79,7 @@ class LostNotices:
         did = WHAT.get(lost.pending.what, "said")  # type: ignore[call-overload]
         return f"What {self._who(lost.event, state)} {did} did not reach {where}: {lost.why}"
 
-    def _late(self, late: Delayed, state: RoomState | None, where: str) -> str:
+    def _late(self, late: DelayedDeliveries, state: RoomState | None, where: str) -> str:
         who = listed(dict.fromkeys(self._who(event, state) for event in late.events))
         most = "up to " if len(late.events) > 1 else ""
         return f"What {who} said reached {where} {most}{_span(late.by)} late: {late.why}"

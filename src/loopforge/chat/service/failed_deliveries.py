@@ -1,4 +1,4 @@
-"""What platforms are owed: what failed, what may have arrived, what still waits; and sending again.
+"""Failed deliveries: what failed, what may have arrived, what still waits; and sending again.
 
 Sending again queues the same thing once more for the same place, as a delivery of its own whose
 cause is the one that failed; that one is owed no longer. Says of a delivery when, to where, whose
@@ -12,14 +12,14 @@ from typing import Literal
 from msgspec import Struct
 from sqlalchemy import Connection, select
 
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.delivery_states import Failed, PutOff, Queued, Uncertain
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.delivery_worker import Deliveries, Pending
+from loopforge.runtime.delivery_worker import Deliveries, PendingDelivery
 
 ENDED = ("delivery.failed", "delivery.uncertain")
 MOST = 200
@@ -31,7 +31,7 @@ END = "~"
 Owing = Literal["failed", "uncertain", "waits"]
 
 
-class OwedDelivery(Struct, frozen=True, kw_only=True):
+class FailedDelivery(Struct, frozen=True, kw_only=True):
     """A delivery that did not arrive. `place` is its key; `name` what people call it there.
 
     `at`: since when. `who`: the mate's handle or the person's id whose it was, "" if neither's.
@@ -52,13 +52,13 @@ class OwedDelivery(Struct, frozen=True, kw_only=True):
     again: bool = False
 
 
-class OwedDeliveries:
+class FailedDeliveries:
     """What is owed to the places of rooms."""
 
-    def __init__(self, ledger: SqlLedger, house: House, deliveries: Deliveries) -> None:
+    def __init__(self, ledger: SqlLedger, house: RoomStore, deliveries: Deliveries) -> None:
         self._ledger, self._house, self._deliveries = ledger, house, deliveries
 
-    async def every(self, stream: str = "", most: int = MOST) -> list[OwedDelivery]:
+    async def every(self, stream: str = "", most: int = MOST) -> list[FailedDelivery]:
         """What is owed, in one room or in all, the newest first; what waits before all else.
 
         Of what failed so many at most: older ones come up when newer ones are sent.
@@ -68,7 +68,7 @@ class OwedDeliveries:
             for one in await self._ledger.outbox()
             if ":" in one.surface and stream in ("", one.stream)
         ]
-        failed, page = list[OwedDelivery](), await self._page(stream, END)
+        failed, page = list[FailedDelivery](), await self._page(stream, END)
         while page and len(failed) < most:
             each = [await self._failed(end) for end, again in page if not again]
             failed += [one for one in each if one is not None]
@@ -90,14 +90,14 @@ class OwedDeliveries:
         assert isinstance(event.body, Queued)
         await self._deliveries.again(event, event.body)
 
-    async def _failed(self, id: str) -> OwedDelivery | None:
+    async def _failed(self, id: str) -> FailedDelivery | None:
         end = await self._ledger.event(id)
         assert isinstance(end.body, Failed | Uncertain)
         queued = await self._ledger.event(end.body.delivery)
         state: Owing = "uncertain" if isinstance(end.body, Uncertain) else "failed"
         return await self._owed(queued, end.at, str(end.body.why), state)
 
-    async def _waiting(self, pending: Pending) -> OwedDelivery | None:
+    async def _waiting(self, pending: PendingDelivery) -> FailedDelivery | None:
         queued = await self._ledger.event(pending.delivery)
         last = await self._ledger.read(
             pending.stream, after=queued.seq, kinds=["delivery.put_off"], limit=50, newest=True
@@ -112,7 +112,7 @@ class OwedDeliveries:
 
     async def _owed(
         self, queued: Event, at: datetime, why: str, state: Owing, attempts: int = 0
-    ) -> OwedDelivery | None:
+    ) -> FailedDelivery | None:
         """The delivery as it is owed; None for a word of the room, of what was late or lost say."""
         assert isinstance(queued.body, Queued)
         key = queued.body.surface
@@ -120,7 +120,7 @@ class OwedDeliveries:
         if isinstance(of, Told) and queued.body.what == "line":
             return None
         known = (await self._house.state(queued.stream)).places.get(key)
-        return OwedDelivery(
+        return FailedDelivery(
             delivery=queued.id,
             stream=queued.stream,
             seq=queued.seq,

@@ -1,4 +1,4 @@
-"""Forgetting: a line that was deleted is gone for good, with what quotes it.
+"""Deletion: a line that was deleted is gone for good, with what quotes it.
 
     LineDeleted  ->  turns that may have seen the line come to their end  ->  its texts are erased
 
@@ -15,22 +15,24 @@ import logging
 from collections import defaultdict
 from functools import partial
 
-from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.room.room_store import PREFIX, RoomStore
 from loopforge.core.memory.memory_vocabulary import MACHINE
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import latest, unforgotten
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 WHY = "the line was deleted where it was said"
 
 
-class Forgetting:
+class LineDeletion:
     """Erases the texts of deleted lines, and finishes what was begun of it."""
 
-    def __init__(self, ledger: SqlLedger, house: House, tasks: Tasks, clock: Clock) -> None:
+    def __init__(
+        self, ledger: SqlLedger, house: RoomStore, tasks: BackgroundTasks, clock: Clock
+    ) -> None:
         self._ledger, self._house = ledger, house
         self._tasks, self._clock = tasks, clock
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -53,7 +55,7 @@ class Forgetting:
                 return
             changes = await self._ledger.look(lambda found: latest(found, lines))
             by = next((one.by for one in changes.values() if one.deleted), "")
-            wish = Wish(
+            wish = ErasureRequest(
                 events=tuple(lines),
                 by=by.removeprefix("person:") if by.startswith("person:") else MACHINE,
                 why=WHY,

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from loopforge.chat.room.member_visibility import MemberSight, sight
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.room.room_store import PREFIX, RoomStore
 from loopforge.core.events import Event, micros
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.topics import folded
@@ -31,7 +31,7 @@ NOBODY = "somebody who left"
 class LineHistory:
     """See `RoomHistory`."""
 
-    def __init__(self, ledger: SqlLedger, house: House) -> None:
+    def __init__(self, ledger: SqlLedger, house: RoomStore) -> None:
         self._ledger, self._house = ledger, house
 
     async def lines(self, call: ToolCall, wanted: LineSearch) -> Sequence[FoundLine]:

@@ -1,4 +1,4 @@
-"""Fates: the line that called a mate, and what became of what its turn said, place by place.
+"""Receipts: the line that called a mate, and what became of what its turn said, place by place.
 
 Read from the events themselves, so that it is the same after a restart. Does not know how people
 are shown it (io/platforms/status_reactions.py).
@@ -23,7 +23,7 @@ FATES: dict[str, Fate] = {
 KINDS = ("room.said", "turn.ended", "delivery.queued", *FATES)
 
 
-class Summoned(NamedTuple):
+class CalledTurn(NamedTuple):
     """A turn: who was called by which line, and how (`summons`); whether it spoke, and is over.
 
     `fates`: what became of what it said, by place.
@@ -37,7 +37,7 @@ class Summoned(NamedTuple):
     fates: Mapping[str, tuple[Fate, ...]]
 
 
-class Dispatch(NamedTuple):
+class LineDelivery(NamedTuple):
     """A delivery: to which place, and of which turn; "" if no turn said it."""
 
     place: str
@@ -50,22 +50,22 @@ class LineReceipts:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    async def sending(self, delivery: str) -> Dispatch:
+    async def sending(self, delivery: str) -> LineDelivery:
         """What a delivery is."""
         return await self._tables.look(lambda found: _sending(found, delivery))
 
-    async def call(self, turn: str) -> Summoned | None:
+    async def call(self, turn: str) -> CalledTurn | None:
         """What a turn was called by, and what became of what it said; None if it is no turn."""
         return await self._tables.look(lambda found: _call(found, turn))
 
 
-def _sending(connection: Connection, delivery: str) -> Dispatch:
+def _sending(connection: Connection, delivery: str) -> LineDelivery:
     _, queued = _event(connection, delivery, "delivery.queued")
     _, said = _event(connection, queued.get("of", ""), "room.said")
-    return Dispatch(queued.get("surface", ""), said.get("turn", ""))
+    return LineDelivery(queued.get("surface", ""), said.get("turn", ""))
 
 
-def _call(connection: Connection, turn: str) -> Summoned | None:
+def _call(connection: Connection, turn: str) -> CalledTurn | None:
     row, seen = _event(connection, turn, "turn.perceived")
     if row is None:
         return None
@@ -89,7 +89,7 @@ def _call(connection: Connection, turn: str) -> Summoned | None:
     found: dict[str, tuple[Fate, ...]] = {}
     for delivery, place in places.items():
         found[place] = (*found.get(place, ()), fates[delivery])
-    return Summoned(seen["mate"], seen["line"], seen["summons"], bool(lines), over, found)
+    return CalledTurn(seen["mate"], seen["line"], seen["summons"], bool(lines), over, found)
 
 
 def _event(connection: Connection, id: str, kind: str) -> tuple[Row[Any] | None, dict[str, Any]]:

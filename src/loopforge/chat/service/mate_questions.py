@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import PREFIX, House
-from loopforge.chat.room.turn_queue import AwaitedEffect, Due, OpenTurn
+from loopforge.chat.room.room_store import PREFIX, RoomStore
+from loopforge.chat.room.turn_queue import AwaitedEffect, DueTurn, OpenTurn
 from loopforge.chat.server import Rooms
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Event, Perceived, TurnEnded
@@ -70,7 +70,7 @@ class MateQuestions:
     def __init__(
         self,
         rooms: Rooms,
-        house: House,
+        house: RoomStore,
         ledger: SqlLedger,
         stamp: Stamp,
         wake: Callable[[str], object],
@@ -111,7 +111,7 @@ class MateQuestions:
         by = state.stand_ins.get(wait.mate)
         mates = {wait.mate, by.mate if by else wait.mate}
         uses = state.turns.effects.values()
-        coming: list[Due | OpenTurn | AwaitedEffect] = [*state.due, *state.open.values()]
+        coming: list[DueTurn | OpenTurn | AwaitedEffect] = [*state.due, *state.open.values()]
         coming += [one for one in uses if one.tool != ASK_MATE.name and not one.asks]
         return not any(one.mate in mates and wait.line.id in one.lines for one in coming)
 

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from loopforge.chat.room.room_store import PREFIX as ROOMS
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import public
 from loopforge.errors import LedgerError, LoopforgeError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 
@@ -30,7 +30,9 @@ NOTICE = (
 class MemoryNotice:
     """Tells them."""
 
-    def __init__(self, ledger: Ledger, house: House, stamp: Stamp, tasks: Tasks) -> None:
+    def __init__(
+        self, ledger: Ledger, house: RoomStore, stamp: Stamp, tasks: BackgroundTasks
+    ) -> None:
         self._ledger, self._house, self._stamp, self._tasks = ledger, house, stamp, tasks
 
     def start(self) -> None:

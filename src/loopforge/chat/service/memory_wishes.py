@@ -16,7 +16,7 @@ from functools import partial
 
 from loopforge.chat.remembering.remembered_rooms import is_remembered, newest_since
 from loopforge.chat.room.room_store import PREFIX as ROOMS
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.service.memory_notice import MemoryNotice
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Event
@@ -27,10 +27,10 @@ from loopforge.core.room_vocabulary import MemoryAsked, Told
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import LedgerError, LoopforgeError
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_settings import KeptWhat
 from loopforge.memory.memory_store import MemoryStore
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.memory_values import KeptItem, RecallQuery
 from loopforge.runtime.ports import ItemRecall
 from loopforge.runtime.system_clock import Stamp
@@ -54,13 +54,13 @@ class MemoryWishes:
 
     def __init__(
         self,
-        ledger: Readable,
-        house: House,
+        ledger: ReadableLedger,
+        house: RoomStore,
         store: MemoryStore,
         recall: ItemRecall,
         mates: Mapping[str, Mate],
         stamp: Stamp,
-        tasks: Tasks,
+        tasks: BackgroundTasks,
         keep: Callable[[], KeptWhat],
     ) -> None:
         self._keeping = keep

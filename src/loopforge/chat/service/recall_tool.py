@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import PREFIX, House
+from loopforge.chat.room.room_store import PREFIX, RoomStore
 from loopforge.chat.service.line_history import NOBODY
 from loopforge.chat.turns.turn_recall import FITS, LAYERS, speaker_names
 from loopforge.core.mates.mate_file import Mate, mate_name
@@ -52,7 +52,7 @@ class RecallTool:
         self,
         recall: Recall,
         items: ItemRecall,
-        house: House,
+        house: RoomStore,
         mates: Mapping[str, Mate],
         zone: ZoneInfo,
     ) -> None:

@@ -18,8 +18,8 @@ from loopforge.chat.remembering.remembered_rooms import is_crowd
 from loopforge.chat.room.member_visibility import (
     FOREVER,
     Members,
+    MembershipSpan,
     MemberSight,
-    Stay,
     audience,
     private_rooms,
     sights_of,
@@ -31,7 +31,7 @@ from loopforge.runtime.memory_values import RecallQuery
 
 MOVES = Members.kinds | {"room.place_joined", "room.place_left"}
 """Kinds of events after which other rooms, or other lines of them, may be usable."""
-Rooms = dict[str, tuple[Stay, ...]]
+Rooms = dict[str, tuple[MembershipSpan, ...]]
 
 
 def usable_rooms(connection: Connection, query: RecallQuery) -> Rooms:
@@ -61,12 +61,12 @@ def wider(connection: Connection, new: Sequence[EvidenceLine], old: Sequence[Evi
     return bool(new) and not audience(connection, new) <= audience(connection, old)
 
 
-def shared(each: Iterable[Sequence[Stay]]) -> tuple[Stay, ...]:
+def shared(each: Iterable[Sequence[MembershipSpan]]) -> tuple[MembershipSpan, ...]:
     """What all saw: the spans that lie in one stay of each."""
-    common: tuple[Stay, ...] = (Stay(0, FOREVER),)
+    common: tuple[MembershipSpan, ...] = (MembershipSpan(0, FOREVER),)
     for stays in each:
         common = tuple(
-            Stay(max(one.since, other.since), min(one.until, other.until))
+            MembershipSpan(max(one.since, other.since), min(one.until, other.until))
             for one in common
             for other in stays
             if max(one.since, other.since) <= min(one.until, other.until)

@@ -21,18 +21,18 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.commands.deletion_commands import RestsOnRoom
-from loopforge.chat.room.room_store import PREFIX, House, stream_of
+from loopforge.chat.commands.deletion_commands import RoomDependents
+from loopforge.chat.room.room_store import PREFIX, RoomStore, stream_of
 from loopforge.chat.server import Rooms
 from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import MACHINE, MemoryRestored
 from loopforge.core.room_vocabulary import RoomClosed
 from loopforge.ledger.database.table_schema import events, streams, texts
 from loopforge.ledger.erasure.derived_texts import Reach
-from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory.beliefs.derived_items import resting_on
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.effects.effect_worker import Effects
 from loopforge.runtime.ports import Lanes, Signals
 from loopforge.runtime.system_clock import Stamp
@@ -41,18 +41,18 @@ log = logging.getLogger(__name__)
 WHY = "the room was deleted"
 
 
-class Closing:
+class RoomClosing:
     """Closes rooms, and finishes what was begun of it."""
 
     def __init__(
         self,
         ledger: SqlLedger,
         rooms: Rooms,
-        house: House,
+        house: RoomStore,
         signals: Signals,
         lanes: Lanes,
         effects: Effects,
-        tasks: Tasks,
+        tasks: BackgroundTasks,
         stamp: Stamp,
     ) -> None:
         self._ledger, self._rooms, self._house = ledger, rooms, house
@@ -69,15 +69,15 @@ class Closing:
         """What closing the room would forget; nothing is forgotten. Raises Unknown."""
         await self._rooms.state(room)
         reach: Reach = "sole" if keep_memories else "all"
-        wish = Wish(stream=stream_of(room), exactly=keep_quotes, derived=reach)
+        wish = ErasureRequest(stream=stream_of(room), exactly=keep_quotes, derived=reach)
         return await self._ledger.erase(wish, pretend=True)
 
-    async def resting(self, room: str) -> RestsOnRoom:
+    async def resting(self, room: str) -> RoomDependents:
         """What elsewhere rests on this room. Raises Unknown."""
         every, stream = await self.weigh(room), stream_of(room)
         items = await self._ledger.look(lambda found: resting_on(found, stream))
         both = sum(one.elsewhere for one in items)
-        return RestsOnRoom(quotes=every.quoting, memories=len(items), also=both)
+        return RoomDependents(quotes=every.quoting, memories=len(items), also=both)
 
     # ------------------------------------------------------------ closing
 
@@ -112,7 +112,7 @@ class Closing:
             (closed,) = await self._ledger.read(stream, kinds=["room.closed"], limit=1)
             assert isinstance(closed.body, RoomClosed)
             await self._spare(stream, closed)
-            wish = Wish(
+            wish = ErasureRequest(
                 stream=stream,
                 exactly=closed.body.exactly,
                 derived="sole" if closed.body.spares else "all",

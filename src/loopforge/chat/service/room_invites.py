@@ -8,9 +8,9 @@ Every surface asks here. Does not know by which address a link is opened.
 
 from loopforge.chat.room.permissions import may, who_may
 from loopforge.chat.server import Rooms
-from loopforge.chat.service.room_list import Lobby
+from loopforge.chat.service.room_list import RoomList
 from loopforge.errors import InputError
-from loopforge.people.accounts.access_links import Links
+from loopforge.people.accounts.access_links import AccessLinks
 from loopforge.people.accounts.account_values import Invite
 
 PARTLY = (
@@ -19,10 +19,10 @@ PARTLY = (
 )
 
 
-class Inviting:
+class RoomInvites:
     """Invites, as people and the machine ask for them."""
 
-    def __init__(self, lobby: Lobby, rooms: Rooms, links: Links) -> None:
+    def __init__(self, lobby: RoomList, rooms: Rooms, links: AccessLinks) -> None:
         self._lobby, self._rooms, self._links = lobby, rooms, links
 
     async def why_not(self, by: str, room: str = "", *, owner: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""The lobby: which rooms a person is in, and what is new in each.
+"""The list of rooms: which a person is in, and what is new in each.
 
 Reads the view of stays and counts lines in the ledger; a room that a person is not in does not
 exist here. Does not know how far they have read: that is told.
@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, false, func, not_, or_, select
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.member_visibility import MemberSight, sight, sights
-from loopforge.chat.room.room_snapshot import MateCard, Scene
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
 from loopforge.core.events import moment
@@ -25,7 +25,7 @@ MOST_UNREAD = 100
 """Counted no further."""
 
 
-class Doorplate(Struct, frozen=True, kw_only=True):
+class RoomListEntry(Struct, frozen=True, kw_only=True):
     """A room as it hangs in somebody's list of rooms. `unread` counts lines, at most 100."""
 
     room: str
@@ -37,7 +37,7 @@ class Doorplate(Struct, frozen=True, kw_only=True):
     private: bool
 
 
-class Lobby:
+class RoomList:
     """The rooms by person."""
 
     def __init__(self, tables: Tables, rooms: Rooms) -> None:
@@ -55,7 +55,7 @@ class Lobby:
         stream = stream_of(room)
         return await self._tables.look(lambda found: _whole(found, stream, person))
 
-    async def rooms_of(self, person: str, read: Mapping[str, int]) -> list[Doorplate]:
+    async def rooms_of(self, person: str, read: Mapping[str, int]) -> list[RoomListEntry]:
         """The rooms somebody is in, the liveliest first; `read` says how far, by stream."""
         seen = await self._tables.look(lambda found: sights(found, person))
         here = [stream for stream, each in seen.items() if each.here]
@@ -66,7 +66,7 @@ class Lobby:
             scene = titled_for(scene, seen[stream])
             last, unread = news[stream]
             plates.append(
-                Doorplate(
+                RoomListEntry(
                     room=scene.room,
                     title=scene.called,
                     people=tuple(name for id, name in scene.people if id != person),
@@ -79,13 +79,13 @@ class Lobby:
         return sorted(plates, key=_when, reverse=True)
 
 
-def titled_for(scene: Scene, sight: MemberSight) -> Scene:
+def titled_for(scene: RoomSnapshot, sight: MemberSight) -> RoomSnapshot:
     """The scene, without a title that the room made of what this reader could not hear."""
     hidden = scene.titled_at and not sight.sees(scene.titled_at)
     return replace(scene, title="", titled_at=0) if hidden else scene
 
 
-def _when(plate: Doorplate) -> tuple[float, str]:
+def _when(plate: RoomListEntry) -> tuple[float, str]:
     return (plate.last_at.timestamp() if plate.last_at else 0.0, plate.room)
 
 

@@ -8,7 +8,7 @@ them it is forgotten.
 
 from typing import get_args
 
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.events import Perceived
 from loopforge.core.memory.evidence_overlap import resting_on
 from loopforge.core.memory.memory_vocabulary import MemoryKept
@@ -37,7 +37,7 @@ class TraitTool:
     """Puts down what mates ask of their own character."""
 
     def __init__(
-        self, traits: TraitProposals, house: House, ledger: Ledger, items: MemoryStore
+        self, traits: TraitProposals, house: RoomStore, ledger: Ledger, items: MemoryStore
     ) -> None:
         self._traits, self._house, self._ledger = traits, house, ledger
         self._items = items

@@ -1,4 +1,4 @@
-"""Calling: whether a name in a text calls who bears it, or only speaks of them.
+"""Addressee detection: whether a name in a text calls who bears it, or only speaks of them.
 
     "maya, what time is it"   "good night maya"   "what do you think, maya?"   called
     "Ben, I think Maya was rude"   "Zuzu's joke"   "what did Merlin say?"      about

@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from loopforge.chat.room.permissions import heeded
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.speaking.triggers import TriggerListener, weigh
 from loopforge.core.room_vocabulary import Weight
 
@@ -25,7 +25,7 @@ def calls_of_late(
     came: Collection[str],
     mates: Mapping[str, TriggerListener],
     now: datetime,
-    rules: Rules,
+    rules: RoomRules,
 ) -> tuple[Weight, ...]:
     """How lines that were weighed without the mates that `came` call them, in their order."""
     newest = takewhile(lambda entry: now - entry.at < FRESH, reversed(state.lines.values()))

@@ -4,14 +4,14 @@ Waits on the room's clock while the newest line is young, and no longer than its
 """
 
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.runtime.ports import Clock
 
 PATIENCE = 4.0
 """Seconds for which lines are gathered at most, however quickly they come."""
 
 
-async def settle(state: RoomState, rules: Rules, clock: Clock) -> None:
+async def settle(state: RoomState, rules: RoomRules, clock: Clock) -> None:
     """Wait until nobody has said anything for `rules.debounce` seconds, or for too long."""
     waited = 0.0
     while (pending := state.pending()) and pending[-1].kind == "heard":

@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.speaking.triggers import Thresholds
+from loopforge.chat.speaking.triggers import TriggerThresholds
 from loopforge.core.limits.turn_bounds import TurnBounds
 
 SCREEN = "screen"
 """Stands for the terminals and pages of this home: they fetch lines by themselves."""
 
 
-class Rules(Struct, kw_only=True):
+class RoomRules(Struct, kw_only=True):
     """What holds in every room of this home unless a room says otherwise.
 
     `debounce` seconds a person's lines are gathered for. `idle` seconds after the last line a
@@ -35,7 +35,7 @@ class Rules(Struct, kw_only=True):
     debounce: float = 0.6
     idle: float = 4 * 3600
     steps: int = 4
-    thresholds: Thresholds = Thresholds()
+    thresholds: TriggerThresholds = TriggerThresholds()
     share: float = 0.75
     low: float = 0.35
     line_limit: int = 8000
@@ -49,7 +49,7 @@ class Rules(Struct, kw_only=True):
     transcriber: str = ""
     reminders: int = 100
 
-    def become(self, other: Rules) -> None:
+    def become(self, other: RoomRules) -> None:
         """Take over what the other one says, for everybody who holds these."""
         for name in self.__struct_fields__:
             setattr(self, name, getattr(other, name))

@@ -28,12 +28,12 @@ from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Weight
 from loopforge.core.text.topics import subject, touched
 
-__all__ = ["REASONS", "Points", "Thresholds", "TriggerListener", "batches", "weigh"]
+__all__ = ["REASONS", "TriggerListener", "TriggerPoints", "TriggerThresholds", "batches", "weigh"]
 
 # ---------------------------------------------------------------- the tables of points
 
 
-class Points(NamedTuple):
+class TriggerPoints(NamedTuple):
     """Points of a reason after a person's line and after a mate's line, and what it means."""
 
     person: int
@@ -41,36 +41,38 @@ class Points(NamedTuple):
     meaning: str
 
 
-REASONS: dict[str, Points] = {
-    "mention": Points(100, 80, "its handle or name stands there with an @"),
-    "reply": Points(100, 75, "the line replies to one of its own"),
-    "name": Points(95, 60, "it is called by its name"),
-    "talked about": Points(30, 25, "its name stands there, but the line is not said to it"),
-    "nearly its name": Points(
+REASONS: dict[str, TriggerPoints] = {
+    "mention": TriggerPoints(100, 80, "its handle or name stands there with an @"),
+    "reply": TriggerPoints(100, 75, "the line replies to one of its own"),
+    "name": TriggerPoints(95, 60, "it is called by its name"),
+    "talked about": TriggerPoints(30, 25, "its name stands there, but the line is not said to it"),
+    "nearly its name": TriggerPoints(
         20, 15, "a word is like its name, and the line may not be said to it"
     ),
-    "follow-up": Points(45, 0, "the line goes on with what it just said"),
-    "takes note": Points(-30, 0, "the line says no more than that it was heard: ok, thanks, haha"),
-    "not meant": Points(-100, -100, "the line says that it is not meant"),
-    "default": Points(100, 0, "it answers lines here that name no mate"),
-    "alone": Points(100, 0, "it is the only mate with the only person"),
-    "line": Points(20, 0, "somebody said something"),
-    "one person": Points(50, 0, "the only person here talks to nobody if not to mates"),
-    "general call": Points(45, 25, "anyone, everybody, you all"),
-    "question": Points(15, 10, "a question mark, or a question word at the start"),
-    "interest": Points(15, 10, "each of its interests that the line touches, at most two"),
-    "quiet so far": Points(5, 10, "it has not spoken here yet, or not for ten minutes"),
-    "in conversation": Points(5, 0, "the last mate to speak was this one"),
-    "spoke just before": Points(0, -15, "it spoke right before this line"),
-    "energy": Points(0, 10, "how full the room's energy is: +10 when full, -20 when empty"),
-    "to another": Points(-70, -50, "another mate was addressed, not this one"),
-    "to a person": Points(-60, -30, "a person was addressed"),
-    "answered by another": Points(-25, -25, "each other mate that answered it already"),
-    "behind another": Points(-25, -25, "each other unaddressed mate with more cause"),
-    "had nothing to say": Points(
+    "follow-up": TriggerPoints(45, 0, "the line goes on with what it just said"),
+    "takes note": TriggerPoints(
+        -30, 0, "the line says no more than that it was heard: ok, thanks, haha"
+    ),
+    "not meant": TriggerPoints(-100, -100, "the line says that it is not meant"),
+    "default": TriggerPoints(100, 0, "it answers lines here that name no mate"),
+    "alone": TriggerPoints(100, 0, "it is the only mate with the only person"),
+    "line": TriggerPoints(20, 0, "somebody said something"),
+    "one person": TriggerPoints(50, 0, "the only person here talks to nobody if not to mates"),
+    "general call": TriggerPoints(45, 25, "anyone, everybody, you all"),
+    "question": TriggerPoints(15, 10, "a question mark, or a question word at the start"),
+    "interest": TriggerPoints(15, 10, "each of its interests that the line touches, at most two"),
+    "quiet so far": TriggerPoints(5, 10, "it has not spoken here yet, or not for ten minutes"),
+    "in conversation": TriggerPoints(5, 0, "the last mate to speak was this one"),
+    "spoke just before": TriggerPoints(0, -15, "it spoke right before this line"),
+    "energy": TriggerPoints(0, 10, "how full the room's energy is: +10 when full, -20 when empty"),
+    "to another": TriggerPoints(-70, -50, "another mate was addressed, not this one"),
+    "to a person": TriggerPoints(-60, -30, "a person was addressed"),
+    "answered by another": TriggerPoints(-25, -25, "each other mate that answered it already"),
+    "behind another": TriggerPoints(-25, -25, "each other unaddressed mate with more cause"),
+    "had nothing to say": TriggerPoints(
         -8, -8, "each time in a row it was asked and stayed silent, at most 3"
     ),
-    "unprompted": Points(0, -15, "each line it said since a person spoke"),
+    "unprompted": TriggerPoints(0, -15, "each line it said since a person spoke"),
 }
 """Every reason there is, with its points and its meaning."""
 
@@ -105,7 +107,7 @@ class TriggerListener(Protocol):
         """What may call it."""
 
 
-class Absent:
+class AbsentMate:
     """A mate that cannot run, as it is weighed: only a call is for it."""
 
     interests: Sequence[str] = ()
@@ -115,7 +117,7 @@ class Absent:
         self.name = handle.capitalize()
 
 
-class Thresholds(Struct, frozen=True, kw_only=True):
+class TriggerThresholds(Struct, frozen=True, kw_only=True):
     """From which score on a mate speaks, or is asked; how many unaddressed ones a line may wake."""
 
     speak: int = 70
@@ -124,8 +126,8 @@ class Thresholds(Struct, frozen=True, kw_only=True):
     speakers_after_mate: int = 1
 
 
-USUAL = Thresholds()
-SMALL = Thresholds(ask=55, speakers=1)
+USUAL = TriggerThresholds()
+SMALL = TriggerThresholds(ask=55, speakers=1)
 """A small model says yes whenever it is asked whether it has something to say, so it is asked only
 where the score alone nearly decides."""
 
@@ -150,7 +152,7 @@ def weigh(
     batch: Sequence[ContextEntry],
     mates: Mapping[str, TriggerListener],
     now: datetime,
-    thresholds: Thresholds = USUAL,
+    thresholds: TriggerThresholds = USUAL,
 ) -> list[Weight]:
     """Weigh one speaker's lines (one, or several in a row) for every other mate of the room.
 
@@ -175,13 +177,15 @@ def weigh(
     return [_judged(weight, thresholds) for weight in [*addressed, *others]]
 
 
-def _judged(weight: Weight, thresholds: Thresholds) -> Weight:
+def _judged(weight: Weight, thresholds: TriggerThresholds) -> Weight:
     if weight.score >= thresholds.speak:
         return replace(weight, verdict="speak")
     return replace(weight, verdict="ask" if weight.score >= thresholds.ask else "pass")
 
 
-def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Thresholds) -> list[Weight]:
+def _ranked(
+    others: list[Weight], scene: _Scene, most: int, thresholds: TriggerThresholds
+) -> list[Weight]:
     """Each of the unaddressed stands behind those with more cause; beyond `most` none is asked.
 
     The only person is answered by somebody, if not by a mate that is merely spoken of.
@@ -206,7 +210,7 @@ def _ranked(others: list[Weight], scene: _Scene, most: int, thresholds: Threshol
     return ranked
 
 
-def _left(weight: Weight, thresholds: Thresholds, *, at_least: bool) -> Weight:
+def _left(weight: Weight, thresholds: TriggerThresholds, *, at_least: bool) -> Weight:
     """The weight where its mate is asked; after a mate's line perhaps too little for that."""
     least = thresholds.ask if at_least else 0
     kept = max(least, min(weight.score, thresholds.speak - 1))
@@ -375,7 +379,7 @@ class _Scene:
         if chosen not in self.listeners:
             chosen = ""
         if any(entry.called for entry in self.batch):
-            able = [m for m in self.listeners if not isinstance(self.mates[m], Absent)]
+            able = [m for m in self.listeners if not isinstance(self.mates[m], AbsentMate)]
             return chosen or next(iter(able or self.listeners), "")
         place = self.state.places.get(self.batch[-1].surface)
         alone = (place is not None and place.kind == "private") or (

@@ -15,11 +15,11 @@ from loopforge.artifacts.file_intake import plain_name
 from loopforge.artifacts.media_types import TEXT
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns import room_titles
-from loopforge.chat.turns.memory_evidence import MemoryGrounds
+from loopforge.chat.turns.memory_evidence import MemoryEvidence
 from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.delivery_states import Queued, What
 from loopforge.core.effect_states import EffectApproved, EffectDenied
-from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.events import Body, Fact, Verdict
 from loopforge.core.room_vocabulary import (
     Continue,
@@ -93,7 +93,7 @@ def going_out(facts: Sequence[Fact], places: Iterable[str], stamp: Stamp) -> lis
 
 
 def safe_plan(
-    plan: AgentActionPlan, egress: Egress, title: str = ""
+    plan: AgentActionPlan, egress: EgressFilter, title: str = ""
 ) -> tuple[AgentActionPlan, tuple[tuple[str, ...], ...]]:
     """The plan with everything that people would see made fit to be seen.
 
@@ -105,7 +105,7 @@ def safe_plan(
     return msgspec.structs.replace(plan, acts=acts), tuple(taken for _, taken in made)
 
 
-def _safe(act: Act, egress: Egress, title: str) -> tuple[Act, tuple[str, ...]]:
+def _safe(act: Act, egress: EgressFilter, title: str) -> tuple[Act, tuple[str, ...]]:
     match act:
         case Say(text=text, files=files):
             said, taken = egress.finish(text)
@@ -121,14 +121,14 @@ def _safe(act: Act, egress: Egress, title: str) -> tuple[Act, tuple[str, ...]]:
             return act, ()
 
 
-def _safe_file(file: Paper, egress: Egress) -> tuple[Paper, tuple[str, ...]]:
+def _safe_file(file: Paper, egress: EgressFilter) -> tuple[Paper, tuple[str, ...]]:
     name, _ = egress.finish_file(file.name)
     text, taken = egress.finish_file(file.text)
     return Paper(name=plain_name(name), text=text), taken
 
 
 def kept_in(
-    plan: AgentActionPlan, verdicts: Sequence[Verdict], egress: Egress, before: Sequence[str]
+    plan: AgentActionPlan, verdicts: Sequence[Verdict], egress: EgressFilter, before: Sequence[str]
 ) -> tuple[Verdict, ...]:
     """The verdicts, and a no to each act that would tell a secret in a hidden way.
 
@@ -210,7 +210,7 @@ def carry_out(
     mate: str,
     surfaces: Sequence[str],
     attached: Mapping[str, File | str] = {},
-    grounds: Callable[[], MemoryGrounds] = MemoryGrounds,
+    grounds: Callable[[], MemoryEvidence] = MemoryEvidence,
     waking: Callable[[Schedule, int], Body] | None = None,
 ) -> ActsOutcome:
     """The facts of every act that its verdict allows, in the plan's order.

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from loopforge.artifacts.media_types import PICTURES
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.room_vocabulary import File, Say
 from loopforge.core.text.document_kinds import DOCUMENTS
 from loopforge.core.text.erasable_text import Words, public
@@ -28,7 +28,7 @@ async def attached(
     files: RoomFiles,
     call: ToolCall,
     plan: AgentActionPlan,
-    egress: Egress,
+    egress: EgressFilter,
     before: Sequence[str],
     longest: int,
 ) -> dict[str, File | str]:
@@ -48,7 +48,7 @@ async def _attached(
     files: RoomFiles,
     call: ToolCall,
     handle: str,
-    egress: Egress,
+    egress: EgressFilter,
     before: Sequence[str],
     longest: int,
 ) -> File | str:

@@ -18,20 +18,20 @@ from loopforge.chat.room.participants import namesakes
 from loopforge.chat.room.permissions import charged, tools_in_turn, unasked
 from loopforge.chat.room.room_snapshot import MADE
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, TRANSCRIPT, UNCALLED, Due
+from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, TRANSCRIPT, UNCALLED, DueTurn
 from loopforge.chat.room.visible_lines import SPOKEN
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns.lore_lines import LoreReader, most_lore
-from loopforge.chat.turns.turn_recall import Remembered, TurnRecall
+from loopforge.chat.turns.turn_recall import RecalledMemory, TurnRecall
 from loopforge.core.context_window import (
     ANSWER_TOKENS,
     PICTURE_TOKENS,
     RESERVE,
     TAIL_TOKENS,
     ContextEntry,
-    Fit,
+    EntrySize,
     Place,
-    Size,
+    WindowFit,
     as_lines,
     fit,
     pictures_of,
@@ -189,7 +189,7 @@ class ShownContext:
         return lines
 
 
-class RoomView(NamedTuple):
+class BuiltPerception(NamedTuple):
     """What came of looking: the perception, its edits, the purge if one was due, its tokens."""
 
     perception: AgentPerception
@@ -199,7 +199,7 @@ class RoomView(NamedTuple):
     recalled: tuple[Recollection, ...] = ()
 
 
-class Viewer:
+class PerceptionBuilder:
     """Builds perceptions of rooms."""
 
     def __init__(
@@ -207,7 +207,7 @@ class Viewer:
         models: Models,
         tools: Tools,
         clock: Clock,
-        rules: Rules,
+        rules: RoomRules,
         mates: Mapping[str, Mate],
         left: Callable[[Charge], Awaitable[str]],
         memory: TurnRecall | None = None,
@@ -220,8 +220,8 @@ class Viewer:
         self._lore = LoreReader()
 
     async def view(
-        self, state: RoomState, mate: Mate, due: Due, entries: list[ContextEntry] | None = None
-    ) -> RoomView:
+        self, state: RoomState, mate: Mate, due: DueTurn, entries: list[ContextEntry] | None = None
+    ) -> BuiltPerception:
         """What this mate is shown now, called by this; of `entries`, if not all it may see."""
         route = Route.of(mate)
         facts = self._models.facts(route)
@@ -256,7 +256,7 @@ class Viewer:
         pictures = frozenset(place for place in pictures if place[0] in stay)
         lines = self._lines(state, mate.handle, seen, fitted.cuts, pictures)
         purged = _purged(mate.handle, fitted)
-        memory = Remembered()
+        memory = RecalledMemory()
         if self._memory and whole:
             near = seen[-SMALL_SEES:] if facts.small else seen
             memory = await self._memory.remembered(state, mate, due, near, facts)
@@ -285,7 +285,7 @@ class Viewer:
         after = sum(entry.kind in SPOKEN for entry in since)
         gone = max(said - spoken - after, len(fitted.purged))
         edits = (*_edits(gone, fitted.cuts, short), *([AS_THEN] if since else []))
-        return RoomView(perception, edits, purged, system + fitted.after, memory.notes)
+        return BuiltPerception(perception, edits, purged, system + fitted.after, memory.notes)
 
     async def _system(
         self, route: Route, mate: Mate, tools: tuple[ToolOffer, ...], facts: ModelFacts
@@ -319,10 +319,10 @@ class Viewer:
         entries: Sequence[ContextEntry],
         tokens: Mapping[str, int],
         budget: int,
-    ) -> Fit:
+    ) -> WindowFit:
         """What of the entries fits; mostly it is all of them."""
         if (total := sum(tokens.values())) <= budget:
-            return Fit(visible=tuple(tokens), before=total, after=total)
+            return WindowFit(visible=tuple(tokens), before=total, after=total)
         results = [
             replace(each, short=True)
             for each in entries
@@ -330,7 +330,7 @@ class Viewer:
         ]
         short = await self.counter.entries(route, mate, results)
         sizes = [
-            Size(id=e.id, tokens=tokens[e.id], mark=e.mark, short=short.get(e.id, 0))
+            EntrySize(id=e.id, tokens=tokens[e.id], mark=e.mark, short=short.get(e.id, 0))
             for e in entries
         ]
         return fit(sizes, budget, self._rules.low)
@@ -339,7 +339,7 @@ class Viewer:
         self,
         state: RoomState,
         mate: Mate,
-        due: Due,
+        due: DueTurn,
         entries: Sequence[ContextEntry],
         facts: ModelFacts,
     ) -> tuple[ToolOffer, ...]:
@@ -365,7 +365,7 @@ class Viewer:
             for tool in await self._tools.choose((state.stream, mate.handle), own, talk, window)
         )
 
-    async def _spendable(self, state: RoomState, mate: Mate, due: Due) -> dict[str, str]:
+    async def _spendable(self, state: RoomState, mate: Mate, due: DueTurn) -> dict[str, str]:
         """What is left of the budgets that bind this turn, so that it can be sparing."""
         named = due.by or charged(state, due.lines) or Charge()
         left = await self._left(replace(named, stream=state.stream, mate=mate.handle))
@@ -410,7 +410,7 @@ class Viewer:
                 parts.append(f"{name} cannot answer just now; you answer what is said to {name}.")
         return " ".join(parts)
 
-    def _summoned(self, state: RoomState, mate: Mate, due: Due) -> str:
+    def _summoned(self, state: RoomState, mate: Mate, due: DueTurn) -> str:
         """What called it, as it is told."""
         if due.summons not in UNCALLED or state.last_at is None:
             return WISHED.get(due.summons, due.summons)
@@ -419,7 +419,9 @@ class Viewer:
         when = unprompted_times.said(mate.unprompted)
         return f"nobody: {since}, and you may speak up by yourself {when}, or stay silent"
 
-    def _context(self, state: RoomState, mate: Mate, due: Due, facts: ModelFacts) -> dict[str, str]:
+    def _context(
+        self, state: RoomState, mate: Mate, due: DueTurn, facts: ModelFacts
+    ) -> dict[str, str]:
         caller = state.lines.get(due.line)
         to = row_name(str(caller.name or self._called(caller.who))) if caller else ""
         if due.by and due.by.person in state.people:
@@ -446,7 +448,7 @@ class Viewer:
         }
 
 
-def _purged(mate: str, fitted: Fit) -> Purged | None:
+def _purged(mate: str, fitted: WindowFit) -> Purged | None:
     """What left its context now; None where nothing did."""
     if not (fitted.purged or fitted.shortened):
         return None
@@ -459,7 +461,7 @@ def _purged(mate: str, fitted: Fit) -> Purged | None:
     )
 
 
-def _as_then(state: RoomState, due: Due) -> tuple[Due, list[ContextEntry]]:
+def _as_then(state: RoomState, due: DueTurn) -> tuple[DueTurn, list[ContextEntry]]:
     """For a line that is said anew: the call of then, and what is there since, itself included."""
     line = state.lines.get(due.line)
     if due.summons != ANEW or line is None:
@@ -519,7 +521,7 @@ def _summary(tool: Tool, free: Collection[str]) -> str:
     return f"{tool.summary} People are asked first." if asks else tool.summary
 
 
-def now_said(clock: Clock, rules: Rules) -> str:
+def now_said(clock: Clock, rules: RoomRules) -> str:
     """The time as a mind is told it: "Saturday 21 November 2026, 14:05 (Europe/Paris)"."""
     now = clock.now().astimezone(rules.zone)
     return f"{now:%A} {now.day} {now:%B %Y, %H:%M} ({rules.zone.key})"

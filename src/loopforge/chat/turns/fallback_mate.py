@@ -1,4 +1,4 @@
-"""Relief: a mate that was called and cannot run is answered for by the fallback mate, if any.
+"""Fallback: a mate that was called and cannot run is answered for by the fallback mate, if any.
 
     its file is broken or gone  ->  it is weighed for calls alone, and its turn is handed over
     no model reached it         ->  with the end of its turn, the line is handed over
@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from loopforge.chat.room.energy_limit import SPENT
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.turn_queue import UNCALLED, Due
-from loopforge.chat.speaking.room_rules import Rules
-from loopforge.chat.speaking.triggers import Absent, TriggerListener
+from loopforge.chat.room.turn_queue import UNCALLED, DueTurn
+from loopforge.chat.speaking.room_rules import RoomRules
+from loopforge.chat.speaking.triggers import AbsentMate, TriggerListener
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
@@ -38,7 +38,7 @@ def notice(text: str, troubles: Sequence[Trouble] = ()) -> Told:
     return Told(text=Words(text), mend=tuple(dict.fromkeys(troubles)))
 
 
-class Relief:
+class FallbackMate:
     """Who answers for whom. `fallback` is a handle, "" for nobody; `mates` are those that run.
 
     `why_not` says why one cannot, for anybody, and where that is to be mended.
@@ -50,7 +50,7 @@ class Relief:
         mates: Mapping[str, Mate],
         why_not: Callable[[str], tuple[str, str]],
         stamp: Stamp,
-        rules: Rules,
+        rules: RoomRules,
     ) -> None:
         self.fallback = fallback
         self._mates, self._why_not, self._stamp, self._rules = mates, why_not, stamp, rules
@@ -61,30 +61,30 @@ class Relief:
 
     def listeners(self, state: RoomState) -> dict[str, TriggerListener]:
         """The mates of the room that can be called, by handle."""
-        return {handle: self._mates.get(handle) or Absent(handle) for handle in state.mates}
+        return {handle: self._mates.get(handle) or AbsentMate(handle) for handle in state.mates}
 
-    def hand_over(self, state: RoomState, due: Due) -> list[Fact]:
+    def hand_over(self, state: RoomState, due: DueTurn) -> list[Fact]:
         """The facts that another mate takes this turn, of a mate without a file; none if none."""
         why, where = self._why_not(due.mate)
-        return self._stand_in(state, due, Absent(due.mate).name, why, [(where, "file")])
+        return self._stand_in(state, due, AbsentMate(due.mate).name, why, [(where, "file")])
 
-    def lament(self, state: RoomState, due: Due) -> list[Fact]:
+    def lament(self, state: RoomState, due: DueTurn) -> list[Fact]:
         """The facts that people are told why nobody takes this turn; none where they know it."""
         why, where = self._why_not(due.mate)
-        text = f"{Absent(due.mate).name} cannot answer just now: {why}."
+        text = f"{AbsentMate(due.mate).name} cannot answer just now: {why}."
         return self._once(state, due, text, [(where, "file")])
 
-    def spent(self, state: RoomState, due: Due, mate: Mate | None) -> list[Fact]:
+    def spent(self, state: RoomState, due: DueTurn, mate: Mate | None) -> list[Fact]:
         """The facts that a person who called it is told that the room has no energy left."""
         called = state.lines.get(due.line)
         by_person = called is not None and called.kind == "heard"
         if due.verdict != "speak" or due.step or due.summons not in CALLED or not by_person:
             return []
-        name = mate.name if mate else Absent(due.mate).name
+        name = mate.name if mate else AbsentMate(due.mate).name
         return self._once(state, due, SPENT.format(name=name))
 
     def _once(
-        self, state: RoomState, due: Due, text: str, troubles: Sequence[Trouble] = ()
+        self, state: RoomState, due: DueTurn, text: str, troubles: Sequence[Trouble] = ()
     ) -> list[Fact]:
         """The facts that the room is told this; none where nothing was said by it since."""
         for entry in reversed(state.lines.values()):
@@ -99,7 +99,7 @@ class Relief:
         self,
         state: RoomState,
         mate: Mate,
-        due: Due,
+        due: DueTurn,
         *,
         reached: bool,
         troubles: Sequence[Trouble] = (),
@@ -120,7 +120,7 @@ class Relief:
     def _stand_in(
         self,
         state: RoomState,
-        due: Due,
+        due: DueTurn,
         name: str,
         why: str,
         troubles: Sequence[Trouble] = (),

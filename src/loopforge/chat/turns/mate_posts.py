@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import House
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import Accepted, Queued
 from loopforge.core.events import Body, Event
@@ -32,7 +32,7 @@ class MatePosts:
     def __init__(
         self,
         ledger: Ledger,
-        house: House,
+        house: RoomStore,
         surfaces: Sequence[str],
         deliveries: Deliveries,
         stamp: Stamp,

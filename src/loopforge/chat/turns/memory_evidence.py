@@ -32,7 +32,7 @@ class GroundLine(Struct, frozen=True):
     trusted: bool
 
 
-class MemoryGrounds(Struct, frozen=True):
+class MemoryEvidence(Struct, frozen=True):
     """What a turn may keep something of: the lines it answered, and all that it was shown."""
 
     called: tuple[GroundLine, ...] = ()
@@ -58,7 +58,7 @@ class MemoryGrounds(Struct, frozen=True):
         )
 
 
-def grounds_of(state: RoomState, seen: AgentPerception, called: Sequence[str]) -> MemoryGrounds:
+def grounds_of(state: RoomState, seen: AgentPerception, called: Sequence[str]) -> MemoryEvidence:
     """What a turn that answers these lines may keep something of."""
     shown = [
         _ground(state, entry)
@@ -70,7 +70,7 @@ def grounds_of(state: RoomState, seen: AgentPerception, called: Sequence[str]) -
         for line in (*seen.standing, *seen.recalled)
     ]
     people = answered_people(state, called)
-    return MemoryGrounds(
+    return MemoryEvidence(
         called=tuple(_ground(state, state.lines[id]) for id in called if id in state.lines),
         shown=tuple({one.id: one for one in shown}.values()),
         person=people[0] if len(people) == 1 else "",

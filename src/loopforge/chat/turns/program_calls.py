@@ -9,16 +9,16 @@ from functools import partial
 
 from loopforge.chat.room.permissions import Given, call_permission, tools_in_turn
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import House
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.room.room_store import RoomStore
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns.apply_acts import EGRESS
 from loopforge.chat.turns.build_perception import own_tools
-from loopforge.chat.turns.tool_questions import KEPT_IN, Asking, ToolQuestions, leak_of
+from loopforge.chat.turns.tool_questions import KEPT_IN, AskingMate, ToolQuestions, leak_of
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.events import Event
 from loopforge.core.limits import turn_bounds
-from loopforge.core.limits.turn_bounds import Spent, strictest
+from loopforge.core.limits.turn_bounds import TurnSpending, strictest
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import UNCONFINED, SandboxProfile
 from loopforge.core.policy import Call
@@ -38,9 +38,9 @@ class ProgramCalls:
     def __init__(
         self,
         ledger: SqlLedger,
-        house: House,
+        house: RoomStore,
         mates: Mapping[str, Mate],
-        rules: Rules,
+        rules: RoomRules,
         questions: ToolQuestions,
         tools: Tools,
         secrets: Callable[[], Collection[str]],
@@ -65,11 +65,11 @@ class ProgramCalls:
             why = GONE if mate is None else UNANSWERED
             return InnerPermission(CallPermission(by="grant", why=why), lambda _: ())
         permission = await self._judged(state, mate, program, call, gave)
-        asks = Asking(state, mate, _lines(state, program))
+        asks = AskingMate(state, mate, _lines(state, program))
         asking = partial(self._questions.facts, asks, call, gave=gave)
         if permission.verdict == "refused":
             return InnerPermission(permission, asking)
-        egress = Egress(secrets=self._secrets(), name=mate.name)
+        egress = EgressFilter(secrets=self._secrets(), name=mate.name)
         if way := leak_of(state, egress, call):
             permission = permission._replace(verdict="refused", by=EGRESS, why=KEPT_IN)
             told = self._questions.leaked(state, mate, program.id, way)
@@ -104,7 +104,7 @@ class ProgramCalls:
         own = [event for event in after if getattr(event.body, "turn", "") == began.id]
         spent, (_, cost) = spent_before(began, own), await spent_within(self._ledger, program)
         bounds = strictest(mate.bounds, state.bounds, self._rules.bounds)
-        return turn_bounds.met(bounds, Spent(calls=spent.calls, money=spent.money + cost))
+        return turn_bounds.met(bounds, TurnSpending(calls=spent.calls, money=spent.money + cost))
 
     def _mate(self, program: Event) -> Mate | None:
         return self._mates.get(program.actor.partition(":")[2])

@@ -11,7 +11,7 @@ from loopforge.chat.room.permissions import Given, answered_people, borrowed_wor
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns.apply_acts import queued, spoken_here
 from loopforge.chat.turns.fallback_mate import notice
-from loopforge.core.egress.egress_filter import Egress
+from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.policy import Call
@@ -45,7 +45,7 @@ class ShownTools(Tools, Protocol):
         """What people see of a use, before it runs."""
 
 
-class Asking(NamedTuple):
+class AskingMate(NamedTuple):
     """Who asks: a mate, in a turn that answers these lines, or in a program of such a turn."""
 
     state: RoomState
@@ -67,7 +67,7 @@ class ToolQuestions:
         self._tools, self._stamp = tools, stamp
         self._last: dict[str, int] = {}
 
-    def facts(self, asks: Asking, call: Call, effect: str, gave: Given = ()) -> list[Fact]:
+    def facts(self, asks: AskingMate, call: Call, effect: str, gave: Given = ()) -> list[Fact]:
         """What people are told; `gave` as in `call_permission`."""
         state, mate = asks.state, asks.mate
         number = 1 + max(state.turns.asked, self._last.get(state.stream, 0))
@@ -99,7 +99,7 @@ class ToolQuestions:
         return [fact, *queued(fact, state.places, self._stamp)]
 
 
-def leak_of(state: RoomState, egress: Egress, call: Call) -> str:
+def leak_of(state: RoomState, egress: EgressFilter, call: Call) -> str:
     """How a call would tell a secret of this home; "" where it tells none."""
     texts = [text for _, text in argument_texts(call.arguments)]
     return egress.leak(texts, spoken_here(state))

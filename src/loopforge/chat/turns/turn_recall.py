@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 from loopforge.chat.room.permissions import answered_people
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import House
-from loopforge.chat.room.turn_queue import Due
-from loopforge.chat.speaking.room_rules import Rules
+from loopforge.chat.room.room_store import RoomStore
+from loopforge.chat.room.turn_queue import DueTurn
+from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Recollection
 from loopforge.core.mates.mate_file import Mate, mate_name
@@ -80,7 +80,7 @@ Seen = Sequence[ContextEntry]
 """The lines before a mate's eyes, as they came."""
 
 
-class Remembered(NamedTuple):
+class RecalledMemory(NamedTuple):
     """What a mate is shown of its memory, as lines, and what is noted of it."""
 
     standing: tuple[Line, ...] = ()
@@ -95,8 +95,8 @@ class TurnRecall:
         self,
         lines: Recall,
         items: ItemRecall,
-        house: House,
-        rules: Rules,
+        house: RoomStore,
+        rules: RoomRules,
         clock: Clock,
         mates: Mapping[str, Mate],
     ) -> None:
@@ -108,19 +108,19 @@ class TurnRecall:
         return sum(_bounds(facts)) // 3
 
     async def remembered(
-        self, state: RoomState, mate: Mate, due: Due, seen: Seen, facts: ModelFacts
-    ) -> Remembered:
+        self, state: RoomState, mate: Mate, due: DueTurn, seen: Seen, facts: ModelFacts
+    ) -> RecalledMemory:
         """What comes to a mate that is called so, and has these lines before its eyes."""
         query, (kept_bytes, left) = self._query(state, mate, due, seen), _bounds(facts)
         if query is None:
-            return Remembered()
+            return RecalledMemory()
         try:
             standing = await self._standing(query, kept_bytes, small=facts.small)
             items = await self._items.recall_items(query)
             lines = await self._lines.recall(query)
         except LoopforgeError as error:
             log.warning("A turn goes without memory. %s", error)
-            return Remembered()
+            return RecalledMemory()
         asked = [state.lines[id].text for id in due.lines if id in state.lines]
         shown = [*map(ID, seen), *map(ID, standing)]
         told = _Told(shown, [*asked, *(line.text for line in standing)])
@@ -141,9 +141,9 @@ class TurnRecall:
             parts = tuple(one.parts.items())
             notes.append(Recollection(of=row.id, score=one.score, parts=parts, left=why))
         kept = [Recollection(of=line.id) for line in standing]
-        return Remembered(tuple(standing), tuple(rows), (*kept, *notes))
+        return RecalledMemory(tuple(standing), tuple(rows), (*kept, *notes))
 
-    def _query(self, state: RoomState, mate: Mate, due: Due, seen: Seen) -> RecallQuery | None:
+    def _query(self, state: RoomState, mate: Mate, due: DueTurn, seen: Seen) -> RecallQuery | None:
         """What is asked of memory; nothing where nobody said anything that could be asked by."""
         entries = [state.lines[id] for id in due.lines if id in state.lines]
         said = [str(e.text) for e in entries[-ASKED:] if e.text.text]

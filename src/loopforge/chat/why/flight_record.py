@@ -41,7 +41,7 @@ class SpokenPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
     changed: Changed = ""
 
 
-class Caller(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CallingLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The line that called. `mate` is its author's handle, "" for a person."""
 
     id: str
@@ -54,7 +54,7 @@ class Caller(Struct, frozen=True, kw_only=True, omit_defaults=True):
     changed: Changed = ""
 
 
-class Reason(Struct, frozen=True, kw_only=True):
+class TriggerReason(Struct, frozen=True, kw_only=True):
     """One reason of a score, its points, and what it means."""
 
     name: str
@@ -73,12 +73,12 @@ class SpeakerCandidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: int
     verdict: str
     summons: str
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[TriggerReason, ...] = ()
     turn: str = ""
     outcome: str = ""
 
 
-class Departure(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ShownEdit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One way in which what it was shown departs from the truth."""
 
     kind: str
@@ -124,7 +124,7 @@ class ShownPrompt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     rest: str
     character: str = ""
     tokens: int = 0
-    edits: tuple[Departure, ...] = ()
+    edits: tuple[ShownEdit, ...] = ()
     purge: Purge | None = None
     memory: tuple[RecalledPart, ...] = ()
 
@@ -143,7 +143,7 @@ class Prompt(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Try(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ModelTry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One try at one model, and what came of it."""
 
     model: str
@@ -175,7 +175,7 @@ class AskedStep(
     text: str = ""
     parsed: str = ""
     mended: tuple[str, ...] = ()
-    attempts: tuple[Try, ...] = ()
+    attempts: tuple[ModelTry, ...] = ()
     read: int = 0
     cached: int = 0
     written: int = 0
@@ -186,13 +186,15 @@ class AskedStep(
     heard: tuple[SpokenPart, ...] = ()
 
     @property
-    def tried(self) -> tuple[Try, ...]:
+    def tried(self) -> tuple[ModelTry, ...]:
         """The tries that say more than the answer does."""
         told = len(self.attempts) > 1 or self.fallback or any(one.detail for one in self.attempts)
         return self.attempts if told else ()
 
 
-class Calling(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call", tag_field="kind"):
+class RecordedCall(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call", tag_field="kind"
+):
     """A call of a tool and its result. `planned`: it was an act of the plan.
 
     `deferred`: its turn did not wait for it to the end. `stages`: what happened to it, in order.
@@ -213,7 +215,7 @@ class Calling(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="call",
     within: str = ""
 
 
-class Intended(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PlannedAct(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One act of the plan and the guard's verdict: `rule` refused it, because of `why`.
 
     Where it is allowed, `why` says what was taken out of it before it was said.
@@ -228,7 +230,7 @@ class Intended(Struct, frozen=True, kw_only=True, omit_defaults=True):
     why: str = ""
 
 
-class Intent(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RecordedPlan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The plan: `mode` guardrail (it follows `rule`) or context; `notes`: what is odd about it."""
 
     intent: str
@@ -236,7 +238,7 @@ class Intent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     narrative: str
     plan: str
     rule: str = ""
-    acts: tuple[Intended, ...] = ()
+    acts: tuple[PlannedAct, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -289,7 +291,7 @@ class RecordStage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     detail: str = ""
 
 
-class Delivery(Struct, frozen=True, kw_only=True):
+class RecordedDelivery(Struct, frozen=True, kw_only=True):
     """What became of one thing on one surface.
 
     `state`: queued, attempting, accepted, put off, failed, uncertain. `place` is
@@ -317,7 +319,7 @@ class RecordMoment(Struct, frozen=True, kw_only=True):
     what: str
 
 
-class Bill(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TurnCost(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What it took: tokens, cost in USD ("" where no price is known), milliseconds.
 
     `first` is from the beginning of the first question to its first token. `budget` says in one
@@ -356,16 +358,16 @@ class TurnRecord(
     step: int
     shown: ShownPrompt
     withheld: str = ""
-    caller: Caller | None = None
+    caller: CallingLine | None = None
     candidates: tuple[SpeakerCandidate, ...] = ()
-    requests: tuple[AskedStep | Calling, ...] = ()
-    intent: Intent | None = None
+    requests: tuple[AskedStep | RecordedCall, ...] = ()
+    intent: RecordedPlan | None = None
     deeds: tuple[ActRecord, ...] = ()
     outcome: str = ""
     why: str = ""
-    bill: Bill = Bill()
+    bill: TurnCost = TurnCost()
     timeline: tuple[RecordMoment, ...] = ()
-    deliveries: tuple[Delivery, ...] = ()
+    deliveries: tuple[RecordedDelivery, ...] = ()
     before: str = ""
     after: str = ""
 

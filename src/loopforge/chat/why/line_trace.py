@@ -1,4 +1,4 @@
-"""Courses: what became of a person's line, read from the ledger up to where it was settled.
+"""A line's trace: what became of it, read from the ledger up to where it was settled.
 
     heard --> weighed (with the lines of the same person that followed at once) --> each mate's turn
 
@@ -28,7 +28,7 @@ AFTER_A_LINE = (
 
 
 @dataclass
-class Course:
+class MateCourse:
     """What one mate did after a person's line: the turn it took, how that ended, why it took none.
 
     `step` is the last turn of its chain of steps so far, `again` says that another may follow.
@@ -55,7 +55,7 @@ class LineTrace:
     gathered: int = 0
     weighed: Event | None = None
     stopped: bool = False
-    courses: dict[str, Course] = field(default_factory=dict)
+    courses: dict[str, MateCourse] = field(default_factory=dict)
 
 
 async def line_trace(ledger: Ledger, heard: Event) -> LineTrace:
@@ -93,13 +93,13 @@ async def _weighed(ledger: Ledger, found: LineTrace, event: Event, body: Weighed
         found.weighed_as = between[-1].id if between else found.heard.id
     for weight in body.weights:
         if weight.line == found.weighed_as and weight.verdict != "pass":
-            found.courses.setdefault(weight.mate, Course())
+            found.courses.setdefault(weight.mate, MateCourse())
 
 
 def _follow(found: LineTrace, event: Event) -> None:
     """What mates did after the line."""
     body = event.body
-    course = found.courses.get(event.actor.removeprefix("mate:"), Course())
+    course = found.courses.get(event.actor.removeprefix("mate:"), MateCourse())
     match body:
         case Perceived() if body.summons != "title":
             _begin(course, event, body)
@@ -121,14 +121,16 @@ def _follow(found: LineTrace, event: Event) -> None:
                 course.again = False
         case TurnEnded():
             if found.heard.id in body.took_in:
-                found.courses[event.actor.removeprefix("mate:")] = Course(ended=event, took_in=True)
+                found.courses[event.actor.removeprefix("mate:")] = MateCourse(
+                    ended=event, took_in=True
+                )
             elif course.step is not None and course.step.id == body.turn:
                 course.ended = event
         case _:
             pass
 
 
-def _begin(course: Course, event: Event, body: Perceived) -> None:
+def _begin(course: MateCourse, event: Event, body: Perceived) -> None:
     """A mate begins its turn for the line, or the next step of it."""
     if course.began is None and course.dropped is None and body.step == 0:
         course.began = course.step = event

@@ -1,4 +1,4 @@
-"""The story of a flight record: a few plain sentences, for people who are no programmers.
+"""A summary of a flight record: a few plain sentences, for people who are no programmers.
 
     story(record, zone) -> paragraphs, each a list of sentences that belong together
 
@@ -12,10 +12,10 @@ from itertools import chain
 from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.why.flight_record import (
     AskedStep,
-    Calling,
-    Delivery,
     Flight,
     LineRecord,
+    RecordedCall,
+    RecordedDelivery,
     SpeakerCandidate,
     TurnRecord,
 )
@@ -190,7 +190,7 @@ def _thought(record: TurnRecord) -> Iterator[str]:
         if one.fallback:
             yield f"{one.model} answered in place of its usual model, which could not."
     for call in record.requests:
-        if isinstance(call, Calling):
+        if isinstance(call, RecordedCall):
             later = ", after it had gone on without it" if call.deferred and call.outcome else ""
             used = f"Its program in {call.within}" if call.within else "It"
             yield f"{used} used the tool {call.tool}, which {call.outcome or 'is not done'}{later}."
@@ -256,7 +256,7 @@ def _arrived(record: TurnRecord) -> Iterator[str]:
         yield f"Nobody knows whether its line arrived: {listed(dict.fromkeys(unsure))}."
 
 
-def _place(one: Delivery) -> str:
+def _place(one: RecordedDelivery) -> str:
     return "a page or terminal of this home" if one.surface == SCREEN else one.where
 
 

@@ -1,4 +1,4 @@
-"""Flights: a trace, seen through a veil, becomes a flight record.
+"""Building a record: a trace, redacted, becomes a flight record.
 
     event id -> trace (what the ledger holds) -> veil (what this reader may see) -> record
 
@@ -19,18 +19,18 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.speaking.triggers import BOUND, CROWD, ENOUGH, LEFT, REASONS
 from loopforge.chat.turns.turn_trace import TurnTrace, people, thing_of, turn_trace
 from loopforge.chat.why.flight_record import (
-    Caller,
-    Departure,
+    CallingLine,
     Flight,
     LineRecord,
     Purge,
-    Reason,
     RecalledPart,
+    ShownEdit,
     ShownPrompt,
     SpeakerCandidate,
+    TriggerReason,
     TurnRecord,
 )
-from loopforge.chat.why.line_trace import Course, LineTrace, line_trace
+from loopforge.chat.why.line_trace import LineTrace, MateCourse, line_trace
 from loopforge.chat.why.redaction import SOMEBODY, RecordRedaction, private, veil
 from loopforge.chat.why.turn_report import (
     bill,
@@ -58,7 +58,7 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.errors import Unknown
 from loopforge.ledger.storage.revised_lines import latest
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.runtime.ports import Ledger
 
 Names = Mapping[str, str]
@@ -82,7 +82,7 @@ MORE_REASONS = {
 }
 
 
-async def gather(ledger: Readable, id: str, names: Names = HANDLES) -> Flight:
+async def gather(ledger: ReadableLedger, id: str, names: Names = HANDLES) -> Flight:
     """The record of the turn that an event belongs to, or of a person's line. Raises Unknown."""
     event = await ledger.event(id)
     if isinstance(event.body, Said) and event.cause and not event.body.mode:
@@ -98,7 +98,7 @@ async def gather(ledger: Readable, id: str, names: Names = HANDLES) -> Flight:
 
 
 async def gather_for(
-    ledger: Readable,
+    ledger: ReadableLedger,
     id: str,
     stream: str,
     sight: MemberSight,
@@ -150,7 +150,7 @@ async def _located(ledger: Ledger, record: Flight, sight: MemberSight) -> Flight
     return replace(record, deliveries=tuple(found))
 
 
-async def _version(ledger: Readable, event: Event, sight: MemberSight) -> Event:
+async def _version(ledger: ReadableLedger, event: Event, sight: MemberSight) -> Event:
     """Of a mate's line, or of an edit of one, the event whose turn said what stands there."""
     body = event.body
     if isinstance(body, Said):
@@ -205,7 +205,7 @@ def _turn_seen(found: TurnTrace, view: RecordRedaction) -> TurnTrace:
     return found
 
 
-def _hide(found: Trace | Course, names: Sequence[str], view: RecordRedaction) -> None:
+def _hide(found: Trace | MateCourse, names: Sequence[str], view: RecordRedaction) -> None:
     """Let go of these events of it, as far as the reader could not see them."""
     for name in names:
         event = getattr(found, name)
@@ -263,7 +263,7 @@ def _shown(found: TurnTrace, view: RecordRedaction) -> ShownPrompt:
         character=view.words(shown.character),
         tokens=shown.tokens,
         edits=tuple(
-            Departure(
+            ShownEdit(
                 kind=edit.kind,
                 what=edit.what,
                 by=edit.by,
@@ -313,14 +313,14 @@ def _memory(found: TurnTrace, view: RecordRedaction) -> Iterator[RecalledPart]:
         )
 
 
-def _caller(found: TurnTrace, view: RecordRedaction, names: Names) -> Caller | None:
+def _caller(found: TurnTrace, view: RecordRedaction, names: Names) -> CallingLine | None:
     event = found.caller
     if event is None or not isinstance(event.body, Heard | Said):
         return None
     body = event.body
     mate = body.mate if isinstance(body, Said) else ""
     hidden = bool(view.marker(body.text, event.id))
-    return Caller(
+    return CallingLine(
         id="" if hidden else event.id,
         seq=0 if hidden else event.seq,
         at=None if hidden else event.at,
@@ -356,7 +356,7 @@ def _candidate(weight: Weight, names: Names) -> SpeakerCandidate:
         verdict=weight.verdict,
         summons=weight.summons,
         reasons=tuple(
-            Reason(name=name, points=points, meaning=meaning(name))
+            TriggerReason(name=name, points=points, meaning=meaning(name))
             for name, points in weight.reasons.items()
         ),
     )
@@ -401,7 +401,7 @@ def _line_record(found: LineTrace, view: RecordRedaction, names: Names) -> LineR
     return replace(record, withheld=view.notice)
 
 
-def _came_of(course: Course | None) -> dict[str, str]:
+def _came_of(course: MateCourse | None) -> dict[str, str]:
     """The turn that a mate took for a line, and what came of it, in words."""
     if course is None:
         return {}

@@ -1,4 +1,4 @@
-"""Why: a flight record as plain text, for a terminal and the command line.
+"""Record as text: a flight record as plain text, for a terminal and the command line.
 
 The story first, then everything, as record.txt lays it out. Nothing is computed again: what stands
 here was stored when it happened.

@@ -1,4 +1,4 @@
-"""The veil: what a reader of a flight record may not see of it, word by word.
+"""Redaction: what a reader of a flight record may not see of it, word by word.
 
     every text that a record refers to --> which event brought it in --> may the reader see that?
 
@@ -110,7 +110,7 @@ def private(value: object) -> Iterator[Words]:
 # ---------------------------------------------------------------- looking for repetitions
 
 
-class Needles:
+class HiddenPhrases:
     """What is looked for in other texts: runs of words of what is hidden."""
 
     def __init__(
@@ -194,7 +194,7 @@ class RecordRedaction:
     hidden: Mapping[str, str] = field(default_factory=dict)
     seqs: Mapping[str, int] = field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
-    needles: Needles | None = None
+    needles: HiddenPhrases | None = None
     copies: frozenset[str] = frozenset()
     sight: MemberSight | None = None
     changes: Mapping[str, Revision] = field(default_factory=dict)
@@ -348,7 +348,7 @@ async def veil(
         hidden=hidden,
         seqs={id: place.seq for id, place in stand.items() if place.stream == stream},
         unknown=unknown,
-        needles=Needles(set(withheld), _open(events, lines, hidden), names),
+        needles=HiddenPhrases(set(withheld), _open(events, lines, hidden), names),
         copies=frozenset(json.dumps(text, ensure_ascii=False) for text in withheld),
         sight=sight,
         changes=changes,

@@ -16,16 +16,16 @@ from loopforge.chat.why.flight_record import (
     ActKind,
     ActRecord,
     AskedStep,
-    Bill,
-    Calling,
-    Delivery,
-    Intended,
-    Intent,
+    ModelTry,
+    PlannedAct,
     Prompt,
+    RecordedCall,
+    RecordedDelivery,
+    RecordedPlan,
     RecordMoment,
     RecordStage,
     SpokenPart,
-    Try,
+    TurnCost,
 )
 from loopforge.chat.why.redaction import RecordRedaction
 from loopforge.chat.why.unproven_claims import unproven_claims
@@ -134,7 +134,7 @@ def _without_head(parts: list[tuple[str, str]], row: int | None) -> list[tuple[s
 # ---------------------------------------------------------------- requests
 
 
-def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | Calling, ...]:
+def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | RecordedCall, ...]:
     """Every question to a model and every call of a tool, in order; one that was repeated, once."""
     asked = {
         e.body.nth: e
@@ -142,7 +142,7 @@ def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | Calli
         if isinstance(e.body, Asked | Called | EffectProposed) and not getattr(e.body, "within", "")
     }
     ends = {e.body.nth: e.body for e in found.events if isinstance(e.body, Answered | Returned)}
-    made: list[AskedStep | Calling] = []
+    made: list[AskedStep | RecordedCall] = []
     for nth, event in sorted(asked.items()):
         if isinstance(event.body, Asked):
             pieces = prompt(found.prompts[event.id], view)
@@ -154,7 +154,7 @@ def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | Calli
     return tuple(made)
 
 
-def _inner(found: TurnTrace, program: Event, view: RecordRedaction) -> Iterator[Calling]:
+def _inner(found: TurnTrace, program: Event, view: RecordRedaction) -> Iterator[RecordedCall]:
     """The calls that a program made, in order."""
     for event in found.events:
         body = event.body
@@ -190,7 +190,7 @@ def _asked(
         parsed=view.words(answered.parsed),
         mended=answered.mended,
         attempts=tuple(
-            Try(
+            ModelTry(
                 model=one.model,
                 outcome=one.outcome,
                 took=one.took,
@@ -217,7 +217,7 @@ FIRST_ACT = 1000
 
 def _calling(
     body: EffectProposed | Called, stages: Sequence[Event], returned: End, view: RecordRedaction
-) -> Calling:
+) -> RecordedCall:
     called: dict[str, Any] = {
         "nth": body.nth,
         "tool": body.tool,
@@ -230,9 +230,9 @@ def _calling(
     if isinstance(end, EffectEnd):
         called |= {"outcome": TOLD[type(end)], "value": view.words(end.value)}
     if not isinstance(returned, Returned):
-        return Calling(**called)
+        return RecordedCall(**called)
     told = {"outcome": returned.outcome, "value": view.words(returned.value)}
-    return Calling(
+    return RecordedCall(
         **(told | called),
         deferred=returned.outcome == "deferred",
         took=returned.took,
@@ -251,7 +251,7 @@ def _stage(event: Event, view: RecordRedaction) -> RecordStage:
 # ---------------------------------------------------------------- the plan
 
 
-def intent(found: TurnTrace, view: RecordRedaction) -> Intent | None:
+def intent(found: TurnTrace, view: RecordRedaction) -> RecordedPlan | None:
     """The plan with the guard's verdicts, and what is odd about it; None without a plan."""
     planned, judged = found.told(Planned), found.told(Judged)
     if planned is None:
@@ -259,7 +259,7 @@ def intent(found: TurnTrace, view: RecordRedaction) -> Intent | None:
     verdicts = judged.verdicts if judged else ()
     plan = _read(planned.plan.text or "")
     acts = plan.get("acts", [])
-    return Intent(
+    return RecordedPlan(
         intent=planned.intent,
         mode=planned.mode,
         narrative=view.words(planned.narrative),
@@ -296,14 +296,14 @@ def _unproven(found: TurnTrace, view: RecordRedaction) -> Iterator[str]:
     return unproven_claims(found.events, said)
 
 
-def _intended(act: dict[str, Any], verdict: Verdict | None, view: RecordRedaction) -> Intended:
+def _intended(act: dict[str, Any], verdict: Verdict | None, view: RecordRedaction) -> PlannedAct:
     fields = {name: value for name, value in act.items() if name != "type"}
     detail = view.text(json.dumps(fields, ensure_ascii=False)) if fields else ""
     kind = str(act.get("type", ""))
     if verdict is None:
-        return Intended(act=kind, detail=detail, judged=False)
+        return PlannedAct(act=kind, detail=detail, judged=False)
     rule = RULES.get(verdict.rule)
-    return Intended(
+    return PlannedAct(
         act=kind,
         detail=detail,
         allowed=verdict.allowed,
@@ -345,7 +345,7 @@ def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
 # ---------------------------------------------------------------- arriving
 
 
-def deliveries(found: TurnTrace, view: RecordRedaction) -> tuple[Delivery, ...]:
+def deliveries(found: TurnTrace, view: RecordRedaction) -> tuple[RecordedDelivery, ...]:
     """What became of everything that was to go out."""
     return tuple(
         _delivery(event, event.body, found, view)
@@ -354,7 +354,9 @@ def deliveries(found: TurnTrace, view: RecordRedaction) -> tuple[Delivery, ...]:
     )
 
 
-def _delivery(began: Event, queued: Queued, found: TurnTrace, view: RecordRedaction) -> Delivery:
+def _delivery(
+    began: Event, queued: Queued, found: TurnTrace, view: RecordRedaction
+) -> RecordedDelivery:
     stages, state = [RecordStage(what="queued", at=began.at)], "queued"
     for event in found.events:
         if thing_of(event) != began.id:
@@ -373,7 +375,7 @@ def _delivery(began: Event, queued: Queued, found: TurnTrace, view: RecordRedact
             case _:
                 continue
         stages.append(RecordStage(what=state, at=event.at, detail=detail))
-    return Delivery(
+    return RecordedDelivery(
         surface=queued.surface, what=queued.what, of=queued.of, state=state, stages=tuple(stages)
     )
 
@@ -381,7 +383,7 @@ def _delivery(began: Event, queued: Queued, found: TurnTrace, view: RecordRedact
 # ---------------------------------------------------------------- cost and time
 
 
-def bill(found: TurnTrace, asked: tuple[AskedStep | Calling, ...]) -> Bill:
+def bill(found: TurnTrace, asked: tuple[AskedStep | RecordedCall, ...]) -> TurnCost:
     """What it took."""
     answers = [one for one in asked if isinstance(one, AskedStep) and one.outcome]
     costs = [one.cost for one in answers]
@@ -391,7 +393,7 @@ def bill(found: TurnTrace, asked: tuple[AskedStep | Calling, ...]) -> Bill:
     notes = [one.budget for one in answers if one.budget]
     ended = [event for event in found.events if isinstance(event.body, TurnEnded)]
     took = (ended[-1].at - found.began.at).total_seconds() if ended else 0.0
-    return Bill(
+    return TurnCost(
         questions=sum(isinstance(one, AskedStep) for one in asked),
         read=sum(one.read for one in answers),
         cached=sum(one.cached for one in answers),

@@ -29,9 +29,9 @@ from loopforge.cli.factory.run_playing import (
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
-    from loopforge.lab.sweeps.sweep_runner import Swept
-    from loopforge.lab.sweeps.sweep_worker import Maker
-    from loopforge.lab.verification.ledger_anchors import Anchored
+    from loopforge.lab.sweeps.sweep_runner import SweepOutcome
+    from loopforge.lab.sweeps.sweep_worker import MindsMaker
+    from loopforge.lab.verification.ledger_anchors import AnchoredRun
     from loopforge.setting_defaults import Settings
 
 
@@ -55,13 +55,13 @@ def verify(context: typer.Context, folder: Source, _as_json: AsJson = True) -> N
         raise typer.Exit(1)
 
 
-def _noted(there: Settings, place: Path) -> tuple[Anchored, ...]:
+def _noted(there: Settings, place: Path) -> tuple[AnchoredRun, ...]:
     """What the home's ledger knows of runs of this name; nothing where there is no ledger."""
     kind, _, path = there.database_url.partition(":///")
     if not there.file.exists() or (kind.startswith("sqlite") and not Path(path).exists()):
         return ()
 
-    async def read() -> tuple[Anchored, ...]:
+    async def read() -> tuple[AnchoredRun, ...]:
         from loopforge.lab.verification.ledger_anchors import anchored
         from loopforge.ledger_opening import open_ledger_of
 
@@ -300,7 +300,7 @@ def sweep(
 
 
 def _conclude_sweep(
-    there: Settings, folder: Path, swept: Swept, name: str, *, as_json: bool
+    there: Settings, folder: Path, swept: SweepOutcome, name: str, *, as_json: bool
 ) -> None:
     """Say what came of a sweep, and what to do next; exits as `sweep` says."""
     from loopforge.lab.sweeps.sweep_results import answers_in, results_of, worst_of
@@ -329,12 +329,12 @@ def _conclude_sweep(
         raise typer.Exit(NO_FINDING)
 
 
-def _maker(there: Settings, model: str, *, fallback: bool = False) -> Maker:
+def _maker(there: Settings, model: str, *, fallback: bool = False) -> MindsMaker:
     """How a worker makes this home's minds."""
-    from loopforge.lab.sweeps.sweep_worker import Maker
+    from loopforge.lab.sweeps.sweep_worker import MindsMaker
 
     asked = {"home": str(there.home), "model": model}
-    return Maker(
+    return MindsMaker(
         "loopforge.factory_opening:worker_minds", {**asked, "fallback": True} if fallback else asked
     )
 

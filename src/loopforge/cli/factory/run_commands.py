@@ -14,7 +14,7 @@ from loopforge.cli.factory.run_playing import (
     AsJson,
     Fallback,
     Model,
-    RunWish,
+    RunOptions,
     Source,
     called,
     found,
@@ -27,7 +27,7 @@ from loopforge.errors import BadRun, InputError
 
 if TYPE_CHECKING:
     from loopforge.lab.run.robot_minds import Minds
-    from loopforge.lab.run.run_counts import Run
+    from loopforge.lab.run.run_counts import RunCounts
     from loopforge.lab.run.run_lifecycle import Progress
     from loopforge.lab.world.scenario_checks import Scenario
     from loopforge.setting_defaults import Settings
@@ -114,10 +114,10 @@ def run(
     """
     from loopforge.lab.run import run_paths
     from loopforge.lab.run.fork_change import pairs
-    from loopforge.lab.run.run_lifecycle import Choice
+    from loopforge.lab.run.run_lifecycle import RunChoice
     from loopforge.lab.world.scenario_file import open_scenario
 
-    there, wish = settings(context), RunWish(model, fallback, as_json)
+    there, wish = settings(context), RunOptions(model, fallback, as_json)
     beside = run_paths.action_log(action_log or there.action_log_path)
     if resume and (out or scenario):
         folder = found(there, out or Path(scenario))
@@ -130,7 +130,7 @@ def run(
     if not scenario:
         raise InputError("Name a scenario, such as first_shift; `loopforge lab scenarios` lists.")
     traits = _whole(pairs(set_trait or [], "--set-trait"))
-    choice = Choice(
+    choice = RunChoice(
         seed, days, steps_per_day, perception, supervisor, pressure, traits, tuple(ablate or ())
     )
     mind = {"policy": policy, "supervisor": supervisor_policy, "reflects": reflect}
@@ -165,7 +165,7 @@ def _begin(
     mind: dict[str, str],
     out: Path | None,
     beside: Path,
-    wish: RunWish,
+    wish: RunOptions,
 ) -> None:
     from loopforge.lab.run.robot_minds import PLAIN
     from loopforge.lab.run.run_lifecycle import simulate
@@ -174,7 +174,7 @@ def _begin(
     asks = {mind["policy"], mind["supervisor"]} - set(PLAIN) or mind["reflects"] != "template"
     with _new_folder(out, named, there) as folder:
 
-        async def work(minds: Minds, progress: Progress) -> Run:
+        async def work(minds: Minds, progress: Progress) -> RunCounts:
             minds.policy, minds.supervisor = mind["policy"], mind["supervisor"]
             minds.reflects = mind["reflects"]
             return await simulate(scenario, minds, out=folder, beside=beside, progress=progress)
@@ -196,14 +196,14 @@ def _new_folder(out: Path | None, name: str, there: Settings) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def _go_on(there: Settings, folder: Path, beside: Path, wish: RunWish) -> None:
+def _go_on(there: Settings, folder: Path, beside: Path, wish: RunOptions) -> None:
     from loopforge.lab.run.run_lifecycle import asks_models, resume
     from loopforge.lab.run.run_log import began_of
     from loopforge.lab.world.scenario_checks import Scenario
 
     first = began_of(folder)
 
-    async def work(minds: Minds, progress: Progress) -> Run:
+    async def work(minds: Minds, progress: Progress) -> RunCounts:
         return await resume(folder, minds, beside=beside, progress=progress)
 
     scenario = Scenario.from_dict(first.scenario)
@@ -241,11 +241,11 @@ def fork(
     what = pairs(changes, "--set")
     first = began_of(origin)
     beside = run_paths.action_log(there.action_log_path)
-    scenario, wish = Scenario.from_dict(first.scenario), RunWish(model, fallback, as_json)
+    scenario, wish = Scenario.from_dict(first.scenario), RunOptions(model, fallback, as_json)
     asks = run_lifecycle.asks_models(first, what)
     with _new_folder(out, f"{origin.name}-at-{at}", there) as folder:
 
-        async def work(minds: Minds, progress: Progress) -> Run:
+        async def work(minds: Minds, progress: Progress) -> RunCounts:
             return await run_lifecycle.fork(
                 origin, folder, at, what, minds, beside=beside, progress=progress
             )

@@ -25,13 +25,13 @@ from loopforge.errors import BadRun, InputError, ModelLost
 if TYPE_CHECKING:
     from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
     from loopforge.lab.run.robot_minds import Minds
-    from loopforge.lab.run.run_counts import Run
+    from loopforge.lab.run.run_counts import RunCounts
     from loopforge.lab.run.run_lifecycle import Progress
-    from loopforge.lab.verification.ledger_anchors import Witness
+    from loopforge.lab.verification.ledger_anchors import LedgerWitness
     from loopforge.lab.world.scenario_checks import Scenario
     from loopforge.setting_defaults import Settings
 
-Play = Callable[["Minds", "Progress"], Awaitable["Run"]]
+Play = Callable[["Minds", "Progress"], Awaitable["RunCounts"]]
 
 Source = Annotated[Path, typer.Argument(metavar="DIR", help="A run: its folder, or its name.")]
 RunOrSweep = Annotated[
@@ -103,7 +103,7 @@ def called(there: Settings, folder: Path) -> str:
 # ---------------------------------------------------------------- playing
 
 
-class Ticker:
+class ProgressLine:
     """A line that says how far a run has come, on a terminal alone."""
 
     def __init__(self, steps: int) -> None:
@@ -132,7 +132,7 @@ class Ticker:
 
 
 @dataclass(frozen=True)
-class RunWish:
+class RunOptions:
     """What may be wished of any run: the model, whether others may answer for it, and JSON."""
 
     model: str
@@ -155,7 +155,7 @@ def played(
     folder: Path,
     scenario: Scenario,
     work: Play,
-    wish: RunWish,
+    wish: RunOptions,
     *,
     asks: bool,
     then: str = "",
@@ -165,9 +165,9 @@ def played(
     from loopforge.lab.run.run_log import LOG
 
     models_wished(wish.model, fallback=wish.fallback, asks=asks)
-    ticker = Ticker(scenario.days * scenario.steps_per_day)
+    ticker = ProgressLine(scenario.days * scenario.steps_per_day)
 
-    async def play() -> Run:
+    async def play() -> RunCounts:
         async with _opened(there, folder, wish, asks=asks, resumed=resumed) as (minds, witness):
 
             async def progress(row: Stepped | DayEnded | RunLastRow) -> None:
@@ -198,8 +198,8 @@ def played(
 
 @asynccontextmanager
 async def _opened(
-    there: Settings, folder: Path, wish: RunWish, *, asks: bool, resumed: bool
-) -> AsyncIterator[tuple[Minds, Witness | None]]:
+    there: Settings, folder: Path, wish: RunOptions, *, asks: bool, resumed: bool
+) -> AsyncIterator[tuple[Minds, LedgerWitness | None]]:
     """Minds, and the ledger's witness; opening a home costs a second, so only where it is used."""
     if asks or there.file.exists():
         from loopforge.factory_opening import open_run
@@ -214,7 +214,7 @@ async def _opened(
         yield Minds(), None
 
 
-def _concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> None:
+def _concluded(run: RunCounts, scenario: Scenario, then: str, *, as_json: bool) -> None:
     """Say what came of a run: who answered, where it lies, both error rates, what to do next.
 
     Exits with 3 where too many decisions were not answered.
@@ -234,7 +234,7 @@ def _concluded(run: Run, scenario: Scenario, then: str, *, as_json: bool) -> Non
         raise typer.Exit(NO_FINDING)
 
 
-def _told(run: Run, scenario: Scenario) -> None:
+def _told(run: RunCounts, scenario: Scenario) -> None:
     typer.echo(f"“{scenario.question}”")
     decisions, days = counted(run.decisions, "decision"), counted(scenario.days, "day")
     typer.echo(f"{scenario.name}, seed {scenario.seed}: {decisions} in {days}, in {run.folder}.")
@@ -249,7 +249,7 @@ def _told(run: Run, scenario: Scenario) -> None:
     typer.echo(f"  {incidents}; beliefs were off by {off} on average")
 
 
-def _answered(run: Run, rate: str) -> None:
+def _answered(run: RunCounts, rate: str) -> None:
     """The same rate without the moments that were not answered, where there were any."""
     if run.answers.unanswered:
         some, of = run.answered(rate)

@@ -1,4 +1,4 @@
-"""What an examination found: right, wrong, or a note; and what to do about it."""
+"""A finding of the doctor: right, wrong, or a note; and what to do about it."""
 
 from dataclasses import dataclass
 from typing import Literal

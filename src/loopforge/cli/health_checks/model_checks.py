@@ -90,9 +90,9 @@ def _tiers(settings: Settings, *, offline: bool) -> Tiers:
 
 def mates(settings: Settings, *, offline: bool = False) -> Iterator[DoctorFinding]:
     """Every mate file: its flaws by line, and whether the model it wants can be had."""
-    from loopforge.mates.mate_roster import Roster
+    from loopforge.mates.mate_roster import MateRoster
 
-    roster = Roster(settings.home / "mates")
+    roster = MateRoster(settings.home / "mates")
     for problem in roster.problems():
         yield wrong("mates", f"{problem}.", "Correct it; that applies at once.")
     there = roster.mates().values()
@@ -116,9 +116,9 @@ def _objection(settings: Settings, model: str, *, offline: bool) -> str:
 
 def prompts(settings: Settings) -> Iterator[DoctorFinding]:
     """The home's own prompts: each must bear the name of a shipped one."""
-    from loopforge.mates.prompt_files import PromptBook
+    from loopforge.mates.prompt_files import PromptFiles
 
-    known = set(PromptBook())
+    known = set(PromptFiles())
     own = sorted((settings.home / "prompts").glob("*.md"))
     for path in own:
         if path.stem not in known and path.name != "README.md":

@@ -68,10 +68,10 @@ def accounts(
     """The bots by which mates talk on platforms. Says no token."""
     from loopforge.io.platforms.bot_tokens import EVERYBODY, BotTokens
     from loopforge.io.platforms.surface_plugin import surfaces_of
-    from loopforge.mates.mate_roster import Roster
+    from loopforge.mates.mate_roster import MateRoster
 
     surfaces = surfaces or surfaces_of(settings)
-    known = Roster(settings.home / "mates").mates()
+    known = MateRoster(settings.home / "mates").mates()
     try:
         found = BotTokens(settings.data, settings.tokens).weighed()
     except BadSettings as error:

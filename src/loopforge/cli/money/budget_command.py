@@ -12,8 +12,8 @@ import typer
 from loopforge.cli import Json, listed, on_app
 from loopforge.core.limits.budget_limits import (
     Budget,
+    LimitStanding,
     Scope,
-    Standing,
     check_subject,
     quantity,
     read_budget,
@@ -58,7 +58,7 @@ def list_budgets(context: typer.Context, as_json: Json = False) -> None:
     )
 
 
-def _row(one: Standing) -> dict[str, Any]:
+def _row(one: LimitStanding) -> dict[str, Any]:
     budget = one.limit.budget
     by = "the settings" if budget.default else "keepers" if budget.keepers else "the owner"
     return {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loopforge.budgets.model_usage import UsageRow
 
 
-class By(StrEnum):
+class UsageGrouping(StrEnum):
     """What sums may be told by."""
 
     mate = "mate"
@@ -33,7 +33,9 @@ HEAD = ("calls", "failed", "tokens read", "from cache", "written", "cost")
 
 def command(
     context: typer.Context,
-    by: Annotated[By, typer.Option("--by", help="One line for each of these.")] = By.mate,
+    by: Annotated[
+        UsageGrouping, typer.Option("--by", help="One line for each of these.")
+    ] = UsageGrouping.mate,
     days: Annotated[
         int, typer.Option("--days", help="The last days, today among them. 0: all.", min=0)
     ] = 30,
@@ -57,30 +59,32 @@ def command(
         typer.echo(line)
 
 
-async def _sums(app: App, by: By, days: int) -> tuple[list[UsageRow], UsageRow]:
+async def _sums(app: App, by: UsageGrouping, days: int) -> tuple[list[UsageRow], UsageRow]:
     from loopforge.budgets.model_usage import Key
 
     today = app.stamp.clock.now().date()
     since = today - timedelta(days=min(days, 100_000) - 1) if days else None
-    key: Key = "stream" if by is By.room else cast("Key", by.value)
+    key: Key = "stream" if by is UsageGrouping.room else cast("Key", by.value)
     rows = await app.usage.by((key,), since)
-    if by is By.person:
+    if by is UsageGrouping.person:
         names = {one.id: str(one.name) for one in await app.people.everybody()}
         rows = [replace(row, person=names.get(row.person, row.person)) for row in rows]
     return rows, await app.usage.total(since)
 
 
-def _place(row: UsageRow, by: By) -> str:
-    if by is By.room:
+def _place(row: UsageRow, by: UsageGrouping) -> str:
+    if by is UsageGrouping.room:
         return row.stream.removeprefix("room:")
     return str(getattr(row, by.value)) or (
-        "(none answered)" if by is By.model else "(nobody known)"
+        "(none answered)" if by is UsageGrouping.model else "(nobody known)"
     )
 
 
-def _fields(row: UsageRow, by: By) -> dict[str, str | int]:
+def _fields(row: UsageRow, by: UsageGrouping) -> dict[str, str | int]:
     return {
-        by.value: row.stream.removeprefix("room:") if by is By.room else getattr(row, by.value),
+        by.value: row.stream.removeprefix("room:")
+        if by is UsageGrouping.room
+        else getattr(row, by.value),
         "calls": row.calls,
         "failed": row.failed,
         "read": row.read,

@@ -37,7 +37,7 @@ SHORTEST_KEY = 12
 QUOTES = {'"': '"', "“": "”", "«": "»"}
 
 
-class Shape(NamedTuple):
+class KeyShape(NamedTuple):
     """What a kind of key looks like. A group named `key` is what is taken out, else the whole."""
 
     name: str
@@ -47,7 +47,7 @@ class Shape(NamedTuple):
 _WORD = "[A-Za-z0-9_-]"
 _EDGE = "(?<![A-Za-z0-9])"
 SHAPES = tuple(
-    Shape(name, re.compile(pattern, re.DOTALL | re.ASCII))
+    KeyShape(name, re.compile(pattern, re.DOTALL | re.ASCII))
     for name, pattern in (
         ("private key", "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*KEY-----|\\Z)"),
         ("Anthropic key", f"{_EDGE}sk-ant-{_WORD}{{16,}}"),
@@ -100,7 +100,7 @@ BEGUN_ROW = re.compile("#(?:[0-9]+(?: [0-9]{0,2}(?::[0-9]{0,2})?)?)?")
 """Number and time before a name, as in the rows that a mind is shown; and their beginning."""
 
 
-class Egress:
+class EgressFilter:
     """The filter for one mate's words. `secrets` are values that must never be said.
 
     `name` is stripped where it stands before the words as a label. `length` bounds the whole, in

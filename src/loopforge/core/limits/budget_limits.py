@@ -103,7 +103,7 @@ class Limit(NamedTuple):
     budget: Budget
 
 
-class Standing(NamedTuple):
+class LimitStanding(NamedTuple):
     """How a limit stands: what is used, and what is held for what is under way."""
 
     limit: Limit
@@ -205,7 +205,7 @@ def _place(limit: Limit) -> tuple[str, ...]:
 # ---------------------------------------------------------------- what they say
 
 
-def level_of(standings: Sequence[Standing], mark: float) -> tuple[Level, Standing | None]:
+def level_of(standings: Sequence[LimitStanding], mark: float) -> tuple[Level, LimitStanding | None]:
     """How far it is with the tightest limit; of those that are spent, the one that lasts longest.
 
     `mark` is the share at which one steps down.
@@ -219,7 +219,7 @@ def level_of(standings: Sequence[Standing], mark: float) -> tuple[Level, Standin
     return ("low" if tightest.share >= mark else "free"), tightest
 
 
-def _lasting(one: Standing) -> tuple[bool, bool, float]:
+def _lasting(one: LimitStanding) -> tuple[bool, bool, float]:
     """How long it stays spent: what is only held may be free again in a moment."""
     budget = one.limit.budget
     return one.used >= budget.amount, budget.period == "month", one.share
@@ -285,7 +285,7 @@ def wording(budget: Budget) -> str:
     return f"{quantity(budget.unit, budget.amount)} a {budget.period} for {whose}"
 
 
-def noted(standing: Standing, level: Level) -> BudgetNote:
+def noted(standing: LimitStanding, level: Level) -> BudgetNote:
     """What is recorded of a budget with an answer."""
     budget = standing.limit.budget
     used = quantity(budget.unit, standing.gone)
@@ -311,7 +311,7 @@ def noting(note: BudgetNote) -> str:
 BANDS = ((0.25, "most of it"), (0.6, "about half"), (0.8, "less than half"), (0.95, "little"))
 
 
-def left_words(standings: Iterable[Standing]) -> str:
+def left_words(standings: Iterable[LimitStanding]) -> str:
     """What is left for a mind, in words without a number: "of this day's money about half".
 
     "" where nothing is bound.

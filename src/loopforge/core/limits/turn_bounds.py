@@ -1,7 +1,7 @@
 """The bounds of a turn: how much a mind may have done by tools before it answers.
 
 A mate's file, a room and the home may each set them; of each the strictest holds. What a turn has
-taken of them so far is `Spent`. Pure: time and cost are counted by who drives the turn.
+taken of them so far is `TurnSpending`. Pure: time and cost are counted by who drives the turn.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ class TurnBounds(Struct, frozen=True, kw_only=True, omit_defaults=True):
     money: float | None = None
 
 
-class Spent(Struct, frozen=True, kw_only=True):
+class TurnSpending(Struct, frozen=True, kw_only=True):
     """What a turn has taken so far, in the units of its bounds."""
 
     calls: int = 0
@@ -44,7 +44,7 @@ class Spent(Struct, frozen=True, kw_only=True):
     money: float = 0.0
 
 
-UNBOUND, UNSPENT = TurnBounds(), Spent()
+UNBOUND, UNSPENT = TurnBounds(), TurnSpending()
 WHOLE = tuple(name for name, kind in get_type_hints(TurnBounds).items() if kind == int | None)
 """The bounds that are whole numbers."""
 MOST: dict[str, int] = {
@@ -74,7 +74,7 @@ def strictest(*each: TurnBounds) -> TurnBounds:
     return TurnBounds(**found)
 
 
-def met(bounds: TurnBounds, spent: Spent) -> str:
+def met(bounds: TurnBounds, spent: TurnSpending) -> str:
     """Which bound keeps this turn from using a tool once more, as a sentence; "" for none."""
     for name, said in _sentences(bounds):
         most, now = getattr(bounds, name), getattr(spent, name)
@@ -97,7 +97,7 @@ def _sentences(bounds: TurnBounds) -> Iterator[tuple[str, str]]:
             yield name, said
 
 
-def left(bounds: TurnBounds, spent: Spent) -> str:
+def left(bounds: TurnBounds, spent: TurnSpending) -> str:
     """What a turn still has, in words: "3 uses of tools and 40 seconds"; "" if nothing is bound."""
     parts: list[str] = []
     if bounds.calls is not None:

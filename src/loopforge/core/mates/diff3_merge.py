@@ -15,7 +15,7 @@ from loopforge.core.limits.line_matching import LineMatcher
 Lines = tuple[str, ...]
 
 
-class LineClash(NamedTuple):
+class LineConflict(NamedTuple):
     """Lines that both sides changed, each in its own way; with what they were."""
 
     base: Lines
@@ -34,9 +34,9 @@ class _Anchor(NamedTuple):
 
 def merge3(
     base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
-) -> list[str | LineClash]:
+) -> list[str | LineConflict]:
     """The lines of the merged text in their order, and the clashes where they stand."""
-    merged: list[str | LineClash] = []
+    merged: list[str | LineConflict] = []
     at = _Anchor(0, 0, 0, 0)
     for anchor in _anchors(base, ours, theirs):
         old = tuple(base[at.base + at.size : anchor.base])
@@ -47,7 +47,7 @@ def merge3(
         elif other == old:
             merged += mine
         else:
-            merged.append(LineClash(old, mine, other))
+            merged.append(LineConflict(old, mine, other))
         merged += base[anchor.base : anchor.base + anchor.size]
         at = anchor
     return merged

@@ -17,7 +17,7 @@ import yaml
 
 from loopforge.core.growth.growth_events import MergeTake
 from loopforge.core.mates import yaml_reader
-from loopforge.core.mates.diff3_merge import LineClash, merge3
+from loopforge.core.mates.diff3_merge import LineConflict, merge3
 from loopforge.core.mates.header_edit import entry_of, with_body, with_entry, with_trait
 from loopforge.core.mates.mate_file import parse
 
@@ -146,5 +146,5 @@ def _both(text: str, b: str, about: str) -> str:
 def _lines(base: str, a: str, b: str) -> str | None:
     """The character with the lines that each side changed; None where they clash."""
     merged = merge3(base.split("\n"), a.split("\n"), b.split("\n"))
-    lines = [one for one in merged if not isinstance(one, LineClash)]
+    lines = [one for one in merged if not isinstance(one, LineConflict)]
     return "\n".join(lines) if len(lines) == len(merged) else None

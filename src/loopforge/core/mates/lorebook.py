@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from loopforge.core.text.topics import Subject, folded, subject, topics, unspaced
+from loopforge.core.text.topics import TextTopics, folded, subject, topics, unspaced
 
 ALWAYS, OFF = "*", "(off)"
 MOST_KEYS, LONGEST_KEY = 40, 80
@@ -151,13 +151,13 @@ def reminded(lore: Sequence[LoreEntry], said: Sequence[str], most: int) -> list[
     return found
 
 
-def _called(entry: LoreEntry, about: Subject) -> bool:
+def _called(entry: LoreEntry, about: TextTopics) -> bool:
     return any(_spoken_of(key, about) for key in entry.keys) and (
         not entry.also or any(_spoken_of(key, about) for key in entry.also)
     )
 
 
-def _spoken_of(key: str, about: Subject) -> bool:
+def _spoken_of(key: str, about: TextTopics) -> bool:
     """Whether all words of a key are said; of a key of common or very short words, just so."""
     if any(map(unspaced, key)):
         return folded(key) in about.plain

@@ -37,7 +37,7 @@ from loopforge.core.mates import lorebook, sandbox_profile, unprompted_times, ya
 from loopforge.core.mates.lorebook import LoreEntry
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.mates.unprompted_times import UnpromptedTimes
-from loopforge.core.mates.yaml_reader import Field, HeadFlaw
+from loopforge.core.mates.yaml_reader import FrontMatterField, FrontMatterFlaw
 from loopforge.core.text.name_labels import clipped, one_line
 from loopforge.core.text.quantity_bands import BANDS, Band
 from loopforge.errors import BadMate
@@ -109,7 +109,7 @@ def check(text: str | bytes, source: str) -> list[BadMate]:
     return [BadMate(source, *flaw) for flaw in _read(text)[1]]
 
 
-def _read(text: str | bytes) -> tuple[Mate | None, list[HeadFlaw]]:
+def _read(text: str | bytes) -> tuple[Mate | None, list[FrontMatterFlaw]]:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     page = yaml_reader.read(text)
     flaws = list(page.flaws)
@@ -120,10 +120,10 @@ def _read(text: str | bytes) -> tuple[Mate | None, list[HeadFlaw]]:
     flaws += _missing(page, body.character, values)
     rows = re.split(b"\r\n|\r|\n", data)
     first = next((n for n in range(page.body_line - 1, len(rows)) if rows[n].strip()), 0)
-    flaws += [HeadFlaw(first + 1 + line, said) for line, said in body.flaws]
+    flaws += [FrontMatterFlaw(first + 1 + line, said) for line, said in body.flaws]
     if flaws:
         last = len(rows)
-        return None, sorted(HeadFlaw(max(1, min(line, last)), said) for line, said in flaws)
+        return None, sorted(FrontMatterFlaw(max(1, min(line, last)), said) for line, said in flaws)
     values.setdefault("colour", colour.given_to(values["handle"]))
     values.setdefault("face", _initial(values["name"]))
     digest = hashlib.sha256(data).hexdigest()[:16]
@@ -131,26 +131,32 @@ def _read(text: str | bytes) -> tuple[Mate | None, list[HeadFlaw]]:
 
 
 def _missing(
-    page: yaml_reader.HeadedPage, character: str, values: dict[str, Any]
-) -> Iterator[HeadFlaw]:
+    page: yaml_reader.FrontMatterFile, character: str, values: dict[str, Any]
+) -> Iterator[FrontMatterFlaw]:
     """What the file as a whole lacks; fills in the handle."""
     if "name" not in page.fields:
-        yield HeadFlaw(1, "`name` is missing; add a line such as `name: Maya` to the front matter")
+        yield FrontMatterFlaw(
+            1, "`name` is missing; add a line such as `name: Maya` to the front matter"
+        )
     elif "name" in values and "handle" not in page.fields:
         handle = slug(values["name"])
         if _HANDLE.fullmatch(handle) and handle not in RESERVED:
             values["handle"] = handle
         else:
             line = page.fields["name"].line
-            yield HeadFlaw(
+            yield FrontMatterFlaw(
                 line, "no handle can be made of this name; add one, such as `handle: maya`"
             )
     if "model" in page.fields and "tier" in page.fields:
-        yield HeadFlaw(page.fields["tier"].line, "`model` and `tier` exclude each other; keep one")
+        yield FrontMatterFlaw(
+            page.fields["tier"].line, "`model` and `tier` exclude each other; keep one"
+        )
     if not character:
-        yield HeadFlaw(page.body_line, "the body is empty; under the front matter, say who this is")
+        yield FrontMatterFlaw(
+            page.body_line, "the body is empty; under the front matter, say who this is"
+        )
     elif not dialogue(character).character:
-        yield HeadFlaw(
+        yield FrontMatterFlaw(
             page.body_line, "the body holds only examples; begin it by saying who this is"
         )
 
@@ -188,17 +194,19 @@ class _Wrong(Exception):
         self.node = node
 
 
-def _values(fields: dict[str, Field], flaws: list[HeadFlaw]) -> Iterator[tuple[str, Any]]:
+def _values(
+    fields: dict[str, FrontMatterField], flaws: list[FrontMatterFlaw]
+) -> Iterator[tuple[str, Any]]:
     for field in fields.values():
         read = FIELDS.get(field.key)
         if read is None:
-            flaws.append(HeadFlaw(field.line, _unknown(field.key)))
+            flaws.append(FrontMatterFlaw(field.line, _unknown(field.key)))
             continue
         try:
             yield field.key, read(field.node)
         except _Wrong as wrong:
             line = yaml_reader.line_of(wrong.node) if wrong.node is not None else field.line
-            flaws.append(HeadFlaw(line, f"`{field.key}` {wrong}"))
+            flaws.append(FrontMatterFlaw(line, f"`{field.key}` {wrong}"))
 
 
 def _unknown(key: str) -> str:

@@ -44,14 +44,14 @@ _PLAIN = (
 """What YAML's own errors mean, in plain words."""
 
 
-class HeadFlaw(NamedTuple):
+class FrontMatterFlaw(NamedTuple):
     """Something wrong with a file: in which line, and what to do."""
 
     line: int
     problem: str
 
 
-class Field(NamedTuple):
+class FrontMatterField(NamedTuple):
     """One `key: value` of the head, and the line it stands in."""
 
     key: str
@@ -59,13 +59,13 @@ class Field(NamedTuple):
     node: yaml.Node
 
 
-class HeadedPage(NamedTuple):
+class FrontMatterFile(NamedTuple):
     """A file taken apart. `fields` by key in their order; `body_line` is where the body begins."""
 
-    fields: dict[str, Field]
+    fields: dict[str, FrontMatterField]
     body: str
     body_line: int
-    flaws: tuple[HeadFlaw, ...]
+    flaws: tuple[FrontMatterFlaw, ...]
 
 
 class _Refused(MarkedYAMLError):
@@ -97,83 +97,95 @@ class _Loader(yaml.SafeLoader):
         return _Refused(problem=problem, problem_mark=event.start_mark)
 
 
-def read(text: str | bytes) -> HeadedPage:
+def read(text: str | bytes) -> FrontMatterFile:
     """Take a file apart."""
     if len(text) > LARGEST:
-        return _nothing(HeadFlaw(1, f"the file is too large; at most {LARGEST} bytes are read"))
+        return _nothing(
+            FrontMatterFlaw(1, f"the file is too large; at most {LARGEST} bytes are read")
+        )
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
-            return _nothing(HeadFlaw(line, "this is not UTF-8 text; save the file as UTF-8"))
+            return _nothing(FrontMatterFlaw(line, "this is not UTF-8 text; save the file as UTF-8"))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     flaws = _strange(text)
     lines = STRANGE.sub(" ", text).split("\n")
     if lines[0].rstrip() != FENCE:
-        opens = HeadFlaw(1, "a mate's file begins with its front matter; make the first line ---")
+        opens = FrontMatterFlaw(
+            1, "a mate's file begins with its front matter; make the first line ---"
+        )
         return _nothing(*flaws, opens)
     close = next((n for n, line in enumerate(lines) if n and line.rstrip() == FENCE), None)
     if close is None:
-        never = HeadFlaw(1, "the front matter is never closed; put a line --- under its last entry")
+        never = FrontMatterFlaw(
+            1, "the front matter is never closed; put a line --- under its last entry"
+        )
         return _nothing(*flaws, never)
     head = "\n".join(lines[1:close])
     if len(head) > LARGEST_HEAD:
         return _nothing(
-            HeadFlaw(1, f"the front matter is too large; {LARGEST_HEAD} bytes are read")
+            FrontMatterFlaw(1, f"the front matter is too large; {LARGEST_HEAD} bytes are read")
         )
     fields, wrong = _head(head, close + 1)
     body = "\n".join(lines[close + 1 :]).strip()
-    return HeadedPage(fields, body, min(close + 2, len(lines)), (*flaws, *wrong))
+    return FrontMatterFile(fields, body, min(close + 2, len(lines)), (*flaws, *wrong))
 
 
-def _nothing(*flaws: HeadFlaw) -> HeadedPage:
-    return HeadedPage({}, "", 1, flaws)
+def _nothing(*flaws: FrontMatterFlaw) -> FrontMatterFile:
+    return FrontMatterFile({}, "", 1, flaws)
 
 
-def _strange(text: str) -> list[HeadFlaw]:
+def _strange(text: str) -> list[FrontMatterFlaw]:
     """The first strange character of each line."""
     flaws = []
     for number, line in enumerate(text.split("\n"), 1):
         if found := STRANGE.search(line):
             code = f"U+{ord(found[0]):04X}"
             flaws.append(
-                HeadFlaw(number, f"an invisible character ({code}) stands here; delete it")
+                FrontMatterFlaw(number, f"an invisible character ({code}) stands here; delete it")
             )
     return flaws[:20]
 
 
-def _head(head: str, last: int) -> tuple[dict[str, Field], list[HeadFlaw]]:
+def _head(head: str, last: int) -> tuple[dict[str, FrontMatterField], list[FrontMatterFlaw]]:
     """The fields of the YAML, which begins in line 2, and what is wrong with it."""
     loader = _Loader(head)
     try:
         node = loader.get_single_node()
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        return {}, [HeadFlaw(min(last, mark.line + 2) if mark else 2, _said(error))]
+        return {}, [FrontMatterFlaw(min(last, mark.line + 2) if mark else 2, _said(error))]
     except (ReaderError, yaml.YAMLError, ValueError) as error:
-        return {}, [HeadFlaw(2, f"the front matter is no YAML ({_short(str(error))})")]
+        return {}, [FrontMatterFlaw(2, f"the front matter is no YAML ({_short(str(error))})")]
     finally:
         loader.dispose()
     if node is None:
         return {}, []
     if not isinstance(node, yaml.MappingNode):
-        return {}, [HeadFlaw(2, "the front matter is a list of `key: value` lines; this is none")]
+        return {}, [
+            FrontMatterFlaw(2, "the front matter is a list of `key: value` lines; this is none")
+        ]
     return _fields(node, last)
 
 
-def _fields(node: yaml.MappingNode, last: int) -> tuple[dict[str, Field], list[HeadFlaw]]:
-    fields: dict[str, Field] = {}
+def _fields(
+    node: yaml.MappingNode, last: int
+) -> tuple[dict[str, FrontMatterField], list[FrontMatterFlaw]]:
+    fields: dict[str, FrontMatterField] = {}
     flaws = []
     for key, value in node.value:
         line = min(last, key.start_mark.line + 2)
         if not isinstance(key, yaml.ScalarNode):
-            flaws.append(HeadFlaw(line, "a key is one word, followed by a colon"))
+            flaws.append(FrontMatterFlaw(line, "a key is one word, followed by a colon"))
         elif key.value in fields:
             first = fields[key.value].line
-            flaws.append(HeadFlaw(line, f"`{key.value}` stands in line {first} already; keep one"))
+            flaws.append(
+                FrontMatterFlaw(line, f"`{key.value}` stands in line {first} already; keep one")
+            )
         else:
-            fields[key.value] = Field(key.value, line, value)
+            fields[key.value] = FrontMatterField(key.value, line, value)
     return fields, flaws
 
 

@@ -1,4 +1,4 @@
-"""What may be said of counts: rates with intervals, differences of paired arms, sizes of effects.
+"""Statistics of rates: with intervals, differences of paired arms, sizes of effects.
 
 An experiment runs several arms over the same seeds (common random numbers), so a seed is a pair and
 a run is a cluster: its decisions are not independent. What is bootstrapped here is bootstrapped
@@ -61,7 +61,7 @@ class ClusterRate(Struct, frozen=True):
     icc: float | None
 
 
-class Difference(Struct, frozen=True):
+class PairedDifference(Struct, frozen=True):
     """B - A over paired runs, with a two-sided p-value of there being none. `a`, `b`: the arms."""
 
     interval: Interval
@@ -114,7 +114,7 @@ def cluster_rate(by_seed: Mapping[int, Count]) -> ClusterRate:
     return ClusterRate(Interval(rate, *limits, len(table)), int(trials), _icc(table))
 
 
-def paired_difference(pairs_by_seed: Mapping[int, tuple[Count, Count]]) -> Difference:
+def paired_difference(pairs_by_seed: Mapping[int, tuple[Count, Count]]) -> PairedDifference:
     """The rate of arm B less that of arm A, where both ran with each seed.
 
     Shape: {seed: ((successes, trials) of A, (successes, trials) of B)}. The interval is the
@@ -132,10 +132,10 @@ def paired_difference(pairs_by_seed: Mapping[int, tuple[Count, Count]]) -> Diffe
     limits = _newcombe(a, b, len(table))
     if np.ptp(differences) > SAME:
         limits = percentiles(differences, b - a)
-    return Difference(Interval(b - a, *limits, len(table)), _swapped(table), a, b)
+    return PairedDifference(Interval(b - a, *limits, len(table)), _swapped(table), a, b)
 
 
-def paired_means(pairs_by_seed: Mapping[int, tuple[float, float]]) -> Difference:
+def paired_means(pairs_by_seed: Mapping[int, tuple[float, float]]) -> PairedDifference:
     """The mean of arm B less that of arm A, from one value of each for each of two or more seeds.
 
     Method as in `paired_difference`; if B - A is the same for all seeds, the limits meet.
@@ -152,7 +152,7 @@ def paired_means(pairs_by_seed: Mapping[int, tuple[float, float]]) -> Difference
     differences = (drawn[:, 2] - drawn[:, 0]) / len(table)
     a, b = float(table[:, 0].mean()), float(table[:, 2].mean())
     interval = Interval(b - a, *percentiles(differences, b - a), len(table))
-    return Difference(interval, _swapped(table), a, b)
+    return PairedDifference(interval, _swapped(table), a, b)
 
 
 def mean_value(values: Sequence[float]) -> Interval:

@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from loopforge.core.text.broken_json import BrokenJson, yes
-from loopforge.core.text.thought_stripping import BLOCKS, Thoughts
+from loopforge.core.text.thought_stripping import BLOCKS, ThoughtFilter
 
 CUT = "…"
 """What words end with that broke off."""
@@ -81,7 +81,7 @@ def gate_of(schema: Mapping[str, Any], field: str) -> str:
 
 def read(text: str, schema: Mapping[str, Any], field: str, *, cut: bool = False) -> LenientReading:
     """What an answer says. `cut`: more would have come."""
-    thoughts = Thoughts()
+    thoughts = ThoughtFilter()
     text = thoughts.feed(text) + thoughts.rest()
     reader = BrokenJson(text, field)
     if reader.found is None or reader.prose:

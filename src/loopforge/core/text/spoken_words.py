@@ -13,7 +13,7 @@ from typing import Any
 
 from loopforge.core.text.broken_json import ESCAPED, WRAPPERS
 from loopforge.core.text.lenient_json import gate_of
-from loopforge.core.text.thought_stripping import Thoughts
+from loopforge.core.text.thought_stripping import ThoughtFilter
 
 LONGEST_OPENING = 200
 """Signs within which the words of a form begin, or are not shown before they are all there."""
@@ -39,7 +39,7 @@ class SpokenWords:
     def __init__(self, schema: Mapping[str, Any] | None, field: str) -> None:
         self._opening = _opening(gate_of(schema, field), field) if schema and field else None
         self._formed = self._opening is not None
-        self._thoughts = Thoughts()
+        self._thoughts = ThoughtFilter()
         self._held = ""
         self._text: list[str] = []
         self._over = False

@@ -26,7 +26,7 @@ LONGEST = max(len(end) for ends in BLOCKS.values() for end in ends)
 OPENINGS = (*BLOCKS, *MARKS)
 
 
-class Thoughts:
+class ThoughtFilter:
     """A filter for one answer: `feed` each piece, then take the `rest`."""
 
     def __init__(self) -> None:

@@ -103,19 +103,19 @@ def topics(text: str) -> frozenset[str]:
     return frozenset([stem(folded(word)) for word in words(text)])
 
 
-class Subject(NamedTuple):
+class TextTopics(NamedTuple):
     """What a text is about: the stems of its words, and the text folded."""
 
     stems: frozenset[str]
     plain: str
 
 
-def subject(text: str) -> Subject:
+def subject(text: str) -> TextTopics:
     """What a text is about."""
-    return Subject(topics(text), folded(text))
+    return TextTopics(topics(text), folded(text))
 
 
-def touched(about: Subject, interests: Iterable[str]) -> int:
+def touched(about: TextTopics, interests: Iterable[str]) -> int:
     """How many of the interests a subject touches: it shares a stem with each of them."""
     return sum(
         within in about.plain if within else not about.stems.isdisjoint(stems)

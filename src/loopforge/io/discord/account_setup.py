@@ -1,4 +1,4 @@
-"""Introduce: a short visit to Discord with the token of one account, without its gateway.
+"""Account setup: a short visit to Discord with one account's token, without its gateway.
 
 Asks how the account stands (account_checks.py judges it), tells Discord its commands, and gives it
 a mate's name and face. What Discord refuses of that is a finding, and no failure. Does not hear or
@@ -22,10 +22,10 @@ from loopforge.io.discord.connection.account_checks import (
 )
 from loopforge.io.discord.connection.api_errors import failed
 from loopforge.io.discord.connection.bot_permissions import invite
-from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
-from loopforge.io.discord.receiving.slash_commands import Slash
+from loopforge.io.discord.receiving.slash_commands import SlashCommands
 from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.surface_plugin import AccountVisit
@@ -45,7 +45,7 @@ async def visit(order: AccountVisit, connector: Connector | None = None) -> Conn
     # What is worth knowing is found; discord.py would warn of voice, which nobody uses here.
     logging.getLogger("discord").setLevel(logging.CRITICAL)
     made = connector() if connector is not None else None
-    client = Client(order.account, DiscordOptions(), made, DiscordPace().trace())
+    client = GatewayClient(order.account, DiscordOptions(), made, DiscordPace().trace())
     try:
         async with asyncio.timeout(LONGEST):
             async with client:  # it never connects to the gateway
@@ -71,7 +71,7 @@ async def visit(order: AccountVisit, connector: Connector | None = None) -> Conn
     return ConnectReport(tuple(found), (("Bring it into a server", address),))
 
 
-async def _looked_at(client: Client, address: str, *, shared: bool) -> list[AccountFinding]:
+async def _looked_at(client: GatewayClient, address: str, *, shared: bool) -> list[AccountFinding]:
     """Everything that was looked at, from the account down to its channels."""
     info = client.application
     assert info is not None  # known since the login
@@ -97,10 +97,10 @@ async def _looked_at(client: Client, address: str, *, shared: bool) -> list[Acco
     return found
 
 
-async def _register(client: Client) -> AccountFinding:
+async def _register(client: GatewayClient) -> AccountFinding:
     """Tell Discord the commands, just as the home does whenever it connects."""
     nobody = cast("Any", None)  # carries out commands; here they are only told
-    Slash(nobody, nobody).equip(client, nobody)
+    SlashCommands(nobody, nobody).equip(client, nobody)
     try:
         made = await client.tree.sync()
     except discord.DiscordException as error:
@@ -110,7 +110,7 @@ async def _register(client: Client) -> AccountFinding:
     return AccountFinding("ok", f"Discord knows its {len(made)} commands; type / to see them.")
 
 
-async def _present(client: Client, mate: Mate, portraits: Portraits) -> list[AccountFinding]:
+async def _present(client: GatewayClient, mate: Mate, portraits: Portraits) -> list[AccountFinding]:
     """Give the account the mate's name and face."""
     user, wanted = client.user, mate.name[:NAME]
     assert user is not None

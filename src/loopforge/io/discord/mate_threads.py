@@ -26,13 +26,13 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said, Titled
 from loopforge.errors import LoopforgeError, SendFailed, Unknown
 from loopforge.io.discord.connection.api_errors import failed, scrub
-from loopforge.io.discord.connection.bot_accounts import PREFIX, Crowd, find, named, place_of
-from loopforge.io.discord.connection.gateway_client import Client, Talk, rights
+from loopforge.io.discord.connection.bot_accounts import PREFIX, BotAccounts, find, named, place_of
+from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk, rights
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.text.incoming_markdown import thread_name
 from loopforge.io.discord.text.incoming_message import account_of, body_of, keeps, spot_of
 from loopforge.io.platforms.surface_plugin import SurfaceParts
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Listening
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ NOT_YOURS = "In this channel you may not open threads."
 UNANSWERED = "In this channel mates do not answer you: whoever manages it set that by /rights."
 
 
-class Venue(NamedTuple):
+class HeardPlace(NamedTuple):
     """Where a line is heard, and by which mates.
 
     `called`: it is said to them, also where it names none. `moved`: it stands in the channel, and
@@ -65,13 +65,13 @@ class Venue(NamedTuple):
 class _Opening(NamedTuple):
     """A thread that is to be opened: who heard of it, on which message, with whom."""
 
-    client: Client
+    client: GatewayClient
     message: discord.Message
     channel: discord.TextChannel
     mates: tuple[str, ...]
 
 
-Hear = Callable[[Client, discord.Message, Talk, Venue], Awaitable[None]]
+Hear = Callable[[GatewayClient, discord.Message, Talk, HeardPlace], Awaitable[None]]
 
 
 def carrier(channel: Talk, message: int) -> Talk:
@@ -89,14 +89,14 @@ def _of(place: str, room: str) -> bool:
 class Threads:
     """Opens threads, tells which are ours, and names them."""
 
-    def __init__(self, crowd: Crowd, parts: SurfaceParts, options: DiscordOptions) -> None:
+    def __init__(self, crowd: BotAccounts, parts: SurfaceParts, options: DiscordOptions) -> None:
         self._crowd, self._reception, self._front = crowd, parts.reception, parts.front
         self._sessions, self._clock = parts.reception.sessions, parts.clock
         self._opening, self._patience = options.threads, parts.manners.patience
         self._beginning: dict[int, asyncio.Event] = {}
         self._told: set[tuple[int, str]] = set()
         self._ears: dict[str, Listening] = {}
-        self._branching, self._tasks = asyncio.Lock(), Tasks()
+        self._branching, self._tasks = asyncio.Lock(), BackgroundTasks()
 
     async def close(self) -> None:
         """Name nothing any more."""
@@ -119,7 +119,7 @@ class Threads:
         """Whether this is a thread that one of our accounts opened."""
         return isinstance(channel, discord.Thread) and self._crowd.us(channel.owner_id)
 
-    async def mates(self, client: Client, channel: Talk) -> tuple[str, ...]:
+    async def mates(self, client: GatewayClient, channel: Talk) -> tuple[str, ...]:
         """Who is in a place besides those who are in its room: nobody, in a thread of ours."""
         if self.ours(channel) and await self._sessions.known(place_of(channel.id)):
             return ()
@@ -131,8 +131,14 @@ class Threads:
     # ------------------------------------------------------------ where a line is heard
 
     async def venue(
-        self, client: Client, channel: Talk, message: discord.Message, text: str, *, ours: bool
-    ) -> Venue:
+        self,
+        client: GatewayClient,
+        channel: Talk,
+        message: discord.Message,
+        text: str,
+        *,
+        ours: bool,
+    ) -> HeardPlace:
         """Where this line is heard; `ours`: it answers a message of ours. `begun` is said after."""
         if (begun := self._beginning.get(channel.id)) is not None:
             await begun.wait()  # what the thread was opened on is its first line
@@ -143,7 +149,7 @@ class Threads:
                 self._attend(room)
             else:  # nobody knew of it so far: the home ended, or the call broke off
                 await self._room(channel, mates)
-            return Venue(channel, mates, called=not self._aside(message, ours=ours))
+            return HeardPlace(channel, mates, called=not self._aside(message, ours=ours))
         if isinstance(channel, discord.TextChannel) and await self._opens(message, text):
             apart = await self._apart(place_of(channel.id))
             mates = await self._called(message, channel, text, ours=ours) if apart else ()
@@ -151,8 +157,8 @@ class Threads:
             thread = await self._tried(opening) if mates else None
             if thread is not None:
                 await self._begin(thread, opening)
-                return Venue(thread, mates, called=True, moved=True)
-        return Venue(channel, await self.mates(client, channel))
+                return HeardPlace(thread, mates, called=True, moved=True)
+        return HeardPlace(channel, await self.mates(client, channel))
 
     def begun(self, message: int) -> None:
         """The line is heard, or never will be: what is said in a thread on it is next."""
@@ -239,7 +245,9 @@ class Threads:
 
     # ------------------------------------------------------------ opening
 
-    async def ask(self, client: Client, message: discord.Message, hear: Hear, *, ours: bool) -> str:
+    async def ask(
+        self, client: GatewayClient, message: discord.Message, hear: Hear, *, ours: bool
+    ) -> str:
         """Open a thread on any line because somebody asks for it; what they are told."""
         channel = client.met(message.channel)
         if not isinstance(channel, discord.TextChannel):
@@ -252,7 +260,7 @@ class Threads:
             if self.ours(thread):
                 await self._begin(thread, opening, quoted=ours)
                 if not ours and not await self._line(message.id):
-                    venue = Venue(thread, mates, called=True, moved=True)
+                    venue = HeardPlace(thread, mates, called=True, moved=True)
                     await hear(client, message, channel, venue)
         except LoopforgeError as error:
             why = error.why if isinstance(error, SendFailed) else str(error)
@@ -262,7 +270,12 @@ class Threads:
         return f"The talk goes on in <#{thread.id}>."
 
     async def _asked(
-        self, client: Client, message: discord.Message, channel: discord.TextChannel, *, ours: bool
+        self,
+        client: GatewayClient,
+        message: discord.Message,
+        channel: discord.TextChannel,
+        *,
+        ours: bool,
     ) -> tuple[str, ...]:
         """Whose line it is, whom it calls, or who is there by this bot; nobody who was sent out."""
         left = state.left if (state := await self._state(channel)) is not None else []
@@ -314,12 +327,12 @@ class Threads:
                 break
         raise failure
 
-    async def _found(self, client: Client, message: int) -> discord.Thread | None:
+    async def _found(self, client: GatewayClient, message: int) -> discord.Thread | None:
         """The thread that hangs on a message, asked for. Raises SendFailed where nobody knows."""
         found = await find(client, message)
         return found if isinstance(found, discord.Thread) else None
 
-    def _opener(self, opening: _Opening) -> tuple[Client, discord.TextChannel]:
+    def _opener(self, opening: _Opening) -> tuple[GatewayClient, discord.TextChannel]:
         """Who opens the thread: the account of the first mate that was called, if it is there."""
         client, _, channel, mates = opening
         found = [

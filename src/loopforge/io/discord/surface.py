@@ -9,22 +9,22 @@ import asyncio
 import logging
 
 from loopforge.io.discord.connection.api_errors import failed, refused, scrub, unreached
-from loopforge.io.discord.connection.bot_accounts import Crowd
-from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.bot_accounts import BotAccounts
+from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.receiving.button_presses import ButtonPresses
-from loopforge.io.discord.receiving.incoming_events import Inward
-from loopforge.io.discord.receiving.slash_commands import Slash
-from loopforge.io.discord.sending.attachments import Files
-from loopforge.io.discord.sending.draft_messages import TYPING_AGAIN, DiscordStage
+from loopforge.io.discord.receiving.incoming_events import IncomingEvents
+from loopforge.io.discord.receiving.slash_commands import SlashCommands
+from loopforge.io.discord.sending.attachments import DiscordFiles
+from loopforge.io.discord.sending.draft_messages import TYPING_AGAIN, DiscordLiveUpdates
 from loopforge.io.discord.sending.message_delivery import DiscordDelivery
-from loopforge.io.discord.sending.personas import Voices
-from loopforge.io.discord.sending.webhooks import Connector, Hooks
+from loopforge.io.discord.sending.personas import Personas
+from loopforge.io.discord.sending.webhooks import Connector, DiscordWebhooks
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
@@ -45,12 +45,12 @@ class Discord:
     ) -> None:
         self._clock, self._dice, self._options = parts.clock, parts.dice, options
         self._channels, self._connector = parts.front.channels, connector
-        self._crowd = crowd = Crowd(parts.accounts, parts.front.rooms.mates, parts.clock)
-        self._hooks = hooks = Hooks(crowd, parts.portraits, connector)
+        self._crowd = crowd = BotAccounts(parts.accounts, parts.front.rooms.mates, parts.clock)
+        self._hooks = hooks = DiscordWebhooks(crowd, parts.portraits, connector)
         self._paces = [DiscordPace() for _ in parts.accounts]
-        manners, voices = parts.manners, Voices(crowd, hooks)
-        files = Files(parts.artifacts, parts.clock, manners.limits)
-        stage = DiscordStage(crowd, voices, hooks, parts.front)
+        manners, voices = parts.manners, Personas(crowd, hooks)
+        files = DiscordFiles(parts.artifacts, parts.clock, manners.limits)
+        stage = DiscordLiveUpdates(crowd, voices, hooks, parts.front)
         streams, marks = manners.streams, manners.marks
         self._watch = watch = RoomWatch(
             parts.front, stage, parts.clock, again=TYPING_AGAIN, streams=streams, marks=marks
@@ -58,11 +58,13 @@ class Discord:
         self.attend, self.states = watch.room, crowd.states
         self._outward = DiscordDelivery(crowd, voices, parts.front, hooks, files, stage)
         self._threads = threads = Threads(crowd, parts, options)
-        self._slash = Slash(parts.reception, threads)
+        self._slash = SlashCommands(parts.reception, threads)
         self._presses = ButtonPresses(parts.reception, threads)
         arrived = self._slash.offer
-        self._inward = Inward(crowd, parts, options, hooks, files, watch, stage, threads, arrived)
-        self._tasks = Tasks()
+        self._inward = IncomingEvents(
+            crowd, parts, options, hooks, files, watch, stage, threads, arrived
+        )
+        self._tasks = BackgroundTasks()
         self._over = asyncio.Event()
         # What is worth knowing is said here; discord.py logs requests with everything in them.
         logging.getLogger("discord").setLevel(logging.CRITICAL)
@@ -143,7 +145,7 @@ class Discord:
         connector = self._connector() if self._connector is not None else None
         account = self._crowd.accounts[index]
         trace = self._paces[index].trace()
-        client = Client(account, self._options, connector, trace)
+        client = GatewayClient(account, self._options, connector, trace)
         self._slash.equip(client, self._inward.thread)
         self._inward.listen(client)
         self._presses.listen(client)

@@ -1,4 +1,4 @@
-"""The pace of edits: when a place is shown more of a text that grows.
+"""The throttle of edits: when a place is shown more of a text that grows.
 
 Has no clock: moments are seconds on any clock that never goes back, and are given. Does not send,
 and does not know which messages show the text.

@@ -1,10 +1,10 @@
-"""Reception: what a platform brings in, taken into the rooms; the same for every platform.
+"""Incoming lines: what a platform brings in, taken into the rooms; the same for every platform.
 
     a message  --> who is that? may they come in? which room? is it late? --> heard, once
     an edit, a deletion, a reaction --> of which line?                    --> in the ledger
     a command  --> in which room, by whom?                                --> an answer
 
-A platform's adapter says what came (Coming) and shows what it is told (a notice, an answer). No
+An adapter says what came (`IncomingMessage`) and shows what it is told (a notice, an answer). No
 model is asked for a stranger: that is decided here, before anything is heard. An adapter that would
 fetch files asks before that (`admit`, `may_give`). What a stranger may do is prove who they are, by
 a code that they were given where they are known.
@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
@@ -31,7 +31,7 @@ from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
 from loopforge.io.platforms.emoji_commands import EMOJI_ANSWERS, SKINS, STOP_EMOJIS
 from loopforge.io.platforms.place_allowlist import ServedPlace, ServedPlaces
 from loopforge.io.session import Sessions
-from loopforge.people.identity.person_registry import Registry
+from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ _LINK = re.compile(r"/link\s+(\S+)", re.IGNORECASE)
 """The command as words, where a platform's own menu of commands was passed by."""
 
 
-class Coming(Struct, frozen=True, kw_only=True):
+class IncomingMessage(Struct, frozen=True, kw_only=True):
     """A message as a platform brings it.
 
     `spot` is where, `mates` the handles of those who are there, `message` the platform's id (a
@@ -127,7 +127,7 @@ def proves(spot: ChannelSpot, command: str, argument: str) -> bool:
     return spot.kind == "private" and command == "link" and bool(argument.strip())
 
 
-class Reception:
+class IncomingLines:
     """Takes in what platforms bring. `patience` is how old a message may be to be answered.
 
     `trusted` says of a person whether they are known here, `owns` whether the home is theirs;
@@ -137,8 +137,8 @@ class Reception:
 
     def __init__(
         self,
-        front: Front,
-        people: Registry,
+        front: RoomsApi,
+        people: PersonRegistry,
         clock: Clock,
         knock: Knock,
         trusted: Callable[[str], bool],
@@ -189,7 +189,7 @@ class Reception:
         state, id = await self._front.rooms.state(room), person.id if person is not None else "?"
         return may(state, id, "talk", keeper=keeper, owner=self._owns(id))
 
-    async def take(self, coming: Coming) -> ReceivedLine:
+    async def take(self, coming: IncomingMessage) -> ReceivedLine:
         """Hear a message, once. Raises BadLine, TooLarge for one that cannot be heard.
 
         A message that is a line already was heard before, or is one of ours.
@@ -238,7 +238,7 @@ class Reception:
             return ""
         return EXPOSED if await self._expose(text) else ""
 
-    async def _typed(self, coming: Coming, code: str) -> ReceivedLine:
+    async def _typed(self, coming: IncomingMessage, code: str) -> ReceivedLine:
         """Link somebody who typed the command as words; how long to wait is said once."""
         try:
             told = await self.command(
@@ -248,7 +248,7 @@ class Reception:
             told = "" if early.told else str(early)
         return ReceivedLine(notice=told)
 
-    async def _answered(self, coming: Coming) -> str:
+    async def _answered(self, coming: IncomingMessage) -> str:
         """The line that a message answers; one of ours is waited for till it is recorded."""
         for pause in (*WAITS, 0.0):
             reply = await self.sessions.channels.line(coming.spot.key, coming.reply_to)

@@ -1,4 +1,4 @@
-"""Grounds: which servers and groups of platforms this home serves.
+"""Allowlist: which servers and groups of platforms this home serves.
 
     open       every one that a bot of ours is brought into
     known      one that was served before or admitted, that is the bot's maker's own, or in which

@@ -22,7 +22,7 @@ def scrubbed(text: str, secrets: Collection[str]) -> str:
     return text
 
 
-class Scrub(logging.Filter):
+class SecretScrubber(logging.Filter):
     """Takes secrets out of records."""
 
     def __init__(self, secrets: Collection[str]) -> None:
@@ -48,8 +48,8 @@ def scrub_logs(secrets: Collection[str]) -> None:
     for name in LOUD:
         logging.getLogger(name).setLevel(logging.WARNING)
     for handler in logging.getLogger().handlers:
-        there = [each for each in handler.filters if isinstance(each, Scrub)]
+        there = [each for each in handler.filters if isinstance(each, SecretScrubber)]
         if there:
             there[0].learn(secrets)
         else:
-            handler.addFilter(Scrub(secrets))
+            handler.addFilter(SecretScrubber(secrets))

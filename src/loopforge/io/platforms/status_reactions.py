@@ -18,9 +18,9 @@ import logging
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from loopforge.chat.service.line_receipts import Dispatch, Summoned
+from loopforge.chat.service.line_receipts import CalledTurn, LineDelivery
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 Mark = Literal["seen", "waiting", "answered", "failed", ""]
@@ -36,7 +36,7 @@ REMEMBERED = 500
 """Signs of which it is remembered what they bear."""
 
 
-class Marker(Protocol):
+class StatusMarker(Protocol):
     """How a platform marks. What raises here is logged and passed over."""
 
     name: str
@@ -48,13 +48,13 @@ class Marker(Protocol):
         """
 
 
-class Fates(Protocol):
+class ReceiptReader(Protocol):
     """What the ledger knows."""
 
-    async def sending(self, delivery: str) -> Dispatch:
+    async def sending(self, delivery: str) -> LineDelivery:
         """What a delivery is."""
 
-    async def call(self, turn: str) -> Summoned | None:
+    async def call(self, turn: str) -> CalledTurn | None:
         """What a turn was called by, and what became of it."""
 
 
@@ -74,14 +74,14 @@ class _Sign:
         self.order = asyncio.Lock()
 
 
-class Marks:
+class StatusReactions:
     """The marks of lines, in the order in which they come."""
 
-    def __init__(self, marker: Marker, fates: Fates) -> None:
+    def __init__(self, marker: StatusMarker, fates: ReceiptReader) -> None:
         self._marker, self._fates = marker, fates
         self._signs: BoundedMapping[_Where, _Sign] = BoundedMapping(REMEMBERED)
         self._missed: dict[_Where, Mark] = {}
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
 
     async def close(self) -> None:
         """Mark nothing any more."""
@@ -138,7 +138,7 @@ class Marks:
                 self._put(where, "waiting")
         return place
 
-    async def _call(self, turn: str) -> Summoned | None:
+    async def _call(self, turn: str) -> CalledTurn | None:
         call = await self._fates.call(turn) if turn else None
         return call if call is not None and call.summons in CALLS else None
 

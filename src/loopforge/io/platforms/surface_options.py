@@ -1,4 +1,4 @@
-"""Manners: how mates behave on every surface, as it is set in the home. Knows no surface."""
+"""Options: how mates behave on every surface, as it is set in the home. Knows no surface."""
 
 from datetime import timedelta
 
@@ -7,7 +7,7 @@ from msgspec import Struct
 from loopforge.artifacts.file_intake import FileLimits
 
 
-class Manners(Struct, frozen=True, kw_only=True):
+class SurfaceOptions(Struct, frozen=True, kw_only=True):
     """What holds on all of them.
 
     `streams`: what a mate is saying is shown while it says it. `marks`: lines that called bear

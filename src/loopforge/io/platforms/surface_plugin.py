@@ -22,16 +22,16 @@ from loopforge.runtime.ports import Surface
 
 if TYPE_CHECKING:
     from loopforge.artifacts.artifact_store import Artifacts
-    from loopforge.chat.rooms_api import Front
+    from loopforge.chat.rooms_api import RoomsApi
     from loopforge.core.mates.mate_file import Mate
     from loopforge.io.platforms.bot_tokens import BotAccount
-    from loopforge.io.platforms.incoming_lines import Reception
-    from loopforge.io.platforms.surface_options import Manners
+    from loopforge.io.platforms.incoming_lines import IncomingLines
+    from loopforge.io.platforms.surface_options import SurfaceOptions
     from loopforge.mates.cards.avatar_image import Portraits
     from loopforge.people.account_linking import AccountLinking
     from loopforge.people.accounts.account_service import Accounts
-    from loopforge.people.identity.person_registry import Registry
-    from loopforge.people.stranger_pairing import Pairing, Strangers
+    from loopforge.people.identity.person_registry import PersonRegistry
+    from loopforge.people.stranger_pairing import StrangerPairing, Strangers
     from loopforge.runtime.delivery_worker import Deliveries
     from loopforge.runtime.ports import Clock, Dice
     from loopforge.runtime.system_clock import Stamp
@@ -59,10 +59,10 @@ class RunningSurface(Surface, Protocol):
 class HomeParts:
     """What surfaces need of a running home."""
 
-    front: Front
-    people: Registry
+    front: RoomsApi
+    people: PersonRegistry
     linking: AccountLinking
-    pairing: Pairing
+    pairing: StrangerPairing
     accounts: Accounts
     artifacts: Artifacts
     deliveries: Deliveries
@@ -82,13 +82,13 @@ class HomeParts:
 class SurfaceParts:
     """What a surface is made with. `options` are its own settings, `accounts` its bots."""
 
-    reception: Reception
-    front: Front
+    reception: IncomingLines
+    front: RoomsApi
     artifacts: Artifacts
     portraits: Portraits
     clock: Clock
     dice: Dice
-    manners: Manners
+    manners: SurfaceOptions
     options: Any
     accounts: Sequence[BotAccount] = ()
 

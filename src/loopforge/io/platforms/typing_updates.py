@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from loopforge.chat.room.visible_lines import SPOKEN
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.chat.turns.fallback_mate import UNABLE
 from loopforge.core.delivery_states import Accepted, Failed, PutOff, Uncertain
 from loopforge.core.events import Event, Perceived, TurnEnded
@@ -32,8 +32,8 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.platforms.draft_throttle import EditThrottle
-from loopforge.io.platforms.status_reactions import Marker, Marks
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.io.platforms.status_reactions import StatusMarker, StatusReactions
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import (
     Clock,
     Draft,
@@ -56,7 +56,7 @@ LEAVING = 2.0
 """Seconds that a platform is given to say where a draft stands, before the home ends."""
 
 
-class Speech(NamedTuple):
+class LiveSpeech(NamedTuple):
     """What a mate is saying in one turn, in one place of a room.
 
     `answers` is the line to which it will be a reply; "" if to none, or if that is not known.
@@ -69,19 +69,19 @@ class Speech(NamedTuple):
     answers: str = ""
 
 
-class UpdateStage(Marker, Protocol):
+class LiveUpdates(StatusMarker, Protocol):
     """How a platform shows what is in the air. What raises here is logged and passed over."""
 
     async def typing(self, place: str, mate: str) -> None:
         """Show that this mate is at it, for some seconds."""
 
-    async def draft(self, speech: Speech, text: str) -> float:
+    async def draft(self, speech: LiveSpeech, text: str) -> float:
         """Show a draft, or more of it; nothing where it is over or was said.
 
         Seconds to be patient before the next, if it was not taken; else 0.
         """
 
-    async def withdraw(self, speech: Speech) -> None:
+    async def withdraw(self, speech: LiveSpeech) -> None:
         """Take the draft of a turn away, if one stands that no line is to take the place of.
 
         Raises SendFailed where that is to be tried again.
@@ -128,8 +128,8 @@ class RoomWatch:
 
     def __init__(
         self,
-        front: Front,
-        stage: UpdateStage,
+        front: RoomsApi,
+        stage: LiveUpdates,
         clock: Clock,
         *,
         again: float,
@@ -138,10 +138,10 @@ class RoomWatch:
     ) -> None:
         self._front, self._stage, self._clock = front, stage, clock
         self._again, self._streams = again, streams
-        self._marks = Marks(stage, front.receipts) if marks else None
+        self._marks = StatusReactions(stage, front.receipts) if marks else None
         self._ears: dict[str, Listening] = {}
         self._closed = False
-        self._tasks, self._shows = Tasks(), Tasks()
+        self._tasks, self._shows = BackgroundTasks(), BackgroundTasks()
 
     def room(self, room: str) -> None:
         """Watch a room from now on; twice is once, and once this is closed it is nothing."""
@@ -193,7 +193,7 @@ class RoomWatch:
         for id, turn in turns.items():
             turn.still(place)
             turn.rest(place)
-            self._tasks.spawn(self._withdraw(Speech(room, place, id, turn.mate)), "a draft")
+            self._tasks.spawn(self._withdraw(LiveSpeech(room, place, id, turn.mate)), "a draft")
 
     # ------------------------------------------------------------ breaths
 
@@ -214,7 +214,7 @@ class RoomWatch:
             case Draft(text=text):
                 if self._streams and not (turn.spoke or turn.withdrawn):
                     for place in places:
-                        self._offer(Speech(room, place, what.turn, what.mate), turn, text)
+                        self._offer(LiveSpeech(room, place, what.turn, what.mate), turn, text)
             case Withdrawn():
                 self._end(room, what.turn, turn, places)
             case Rested():
@@ -222,7 +222,7 @@ class RoomWatch:
                 turn.still()
                 turns.pop(what.turn, None)
 
-    def _offer(self, speech: Speech, turn: _Turn, text: str) -> None:
+    def _offer(self, speech: LiveSpeech, turn: _Turn, text: str) -> None:
         """There is more of a draft in a place."""
         drawing = turn.drawings.get(speech.place)
         if drawing is None:
@@ -236,12 +236,12 @@ class RoomWatch:
             turn.withdrawn = True
             turn.still()
             for place in {**dict.fromkeys(places), **turn.drawings}:
-                self._tasks.spawn(self._withdraw(Speech(room, place, id, turn.mate)), "a draft")
+                self._tasks.spawn(self._withdraw(LiveSpeech(room, place, id, turn.mate)), "a draft")
 
-    async def _withdraw(self, speech: Speech) -> None:
+    async def _withdraw(self, speech: LiveSpeech) -> None:
         await self._safe(self._withdrawn(speech))
 
-    async def _withdrawn(self, speech: Speech) -> None:
+    async def _withdrawn(self, speech: LiveSpeech) -> None:
         """Take a draft away; what never succeeds is left to the next start."""
         for pause in PAUSES:
             try:
@@ -256,7 +256,7 @@ class RoomWatch:
             await self._safe(self._stage.typing(place, mate))
             await self._clock.sleep(self._again)
 
-    async def _draw(self, speech: Speech, turn: _Turn, drawing: _Drawing) -> None:
+    async def _draw(self, speech: LiveSpeech, turn: _Turn, drawing: _Drawing) -> None:
         """Show it as it grows, until this is cancelled."""
         pace, stands = drawing.pace, False
         while True:
@@ -284,7 +284,7 @@ class RoomWatch:
             if wait:
                 pace.put_off(wait, self._clock.ticks())
 
-    async def _answers(self, speech: Speech) -> str:
+    async def _answers(self, speech: LiveSpeech) -> str:
         """See Speech: of a turn of which it was not heard that it began."""
         with contextlib.suppress(Exception):
             state = await self._front.rooms.state(speech.room)
@@ -300,7 +300,7 @@ class RoomWatch:
         except LoopforgeError:
             return True
 
-    async def _shown(self, speech: Speech, text: str) -> float:
+    async def _shown(self, speech: LiveSpeech, text: str) -> float:
         try:
             return await self._stage.draft(speech, text)
         except Exception as error:
@@ -324,7 +324,7 @@ class RoomWatch:
             case TurnEnded(turn=id) if id not in turns:  # begun before this was watched, and silent
                 mate = event.actor.partition(":")[2]
                 for place in places:
-                    self._tasks.spawn(self._withdraw(Speech(room, place, id, mate)), "a draft")
+                    self._tasks.spawn(self._withdraw(LiveSpeech(room, place, id, mate)), "a draft")
             case _:
                 pass
 
@@ -341,7 +341,7 @@ def _answered(seen: Perceived) -> str:
     return seen.line if newest is not None and newest.id != seen.line else ""
 
 
-async def _mark(marks: Marks, event: Event, places: Sequence[str]) -> None:
+async def _mark(marks: StatusReactions, event: Event, places: Sequence[str]) -> None:
     """What an event says of the marks that lines bear."""
     match event.body:
         case Perceived(mate=mate, line=line, summons=summons):

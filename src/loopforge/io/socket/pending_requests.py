@@ -1,4 +1,4 @@
-"""The outbox: what a terminal has said and asked, until it is answered.
+"""Pending requests: what a terminal has said and asked, until it is answered.
 
 A line is written again to every new host until it is taken or refused; only some are on their way
 at once, so that a command need not wait behind ten thousand pasted lines. A question is written

@@ -1,4 +1,4 @@
-r"""The link: a terminal's end of the socket, which survives its host.
+r"""The client: a terminal's end of the socket, which survives its host.
 
     seeking --a host answers--> talking --the host goes away--> seeking
        |  \--nobody holds the home--> hosting (this process opens the hall), then talking
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Self, assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.events import Event
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.room_vocabulary import File, Said
@@ -31,7 +31,7 @@ from loopforge.errors import HostElsewhere, HostTaken, LedgerError, LoopforgeErr
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.pending_requests import PendingRequests
 from loopforge.io.socket.socket_address import SocketAddress
-from loopforge.io.socket.socket_server import Hall
+from loopforge.io.socket.socket_server import SocketServer
 from loopforge.io.socket.wire_protocol import (
     FromHost,
     Hello,
@@ -39,7 +39,7 @@ from loopforge.io.socket.wire_protocol import (
     RoomSight,
     TextsForgotten,
 )
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import (
     Clock,
     Draft,
@@ -51,7 +51,7 @@ from loopforge.runtime.ports import (
 )
 
 if TYPE_CHECKING:
-    from loopforge.chat.rooms_api import Front
+    from loopforge.chat.rooms_api import RoomsApi
 
 log = logging.getLogger(__name__)
 
@@ -66,23 +66,23 @@ GATHER = 0.2
 FAREWELL = 2.0
 """Seconds for the host to finish what was said last."""
 
-BecomeHost = Callable[[], "AbstractAsyncContextManager[Front]"]
+BecomeHost = Callable[[], "AbstractAsyncContextManager[RoomsApi]"]
 """Take the home's lock and open its rooms. Raises HostTaken if another process has it."""
 
 
-class Joined(Struct, frozen=True, kw_only=True):
+class LinkJoined(Struct, frozen=True, kw_only=True):
     """The room is open. `again`: it was before, too.
 
     `anew`: what was shown of it is to go, and the last of it comes once more.
     """
 
-    scene: Scene
+    scene: RoomSnapshot
     here: tuple[str, ...]
     again: bool
     anew: bool = False
 
 
-class Parted(Struct, frozen=True, kw_only=True):
+class LinkParted(Struct, frozen=True, kw_only=True):
     """The host went away, or cannot be had for the moment. The link goes on trying."""
 
     why: str
@@ -102,7 +102,9 @@ class UnsentLine(Struct, frozen=True, kw_only=True):
     error: LoopforgeError
 
 
-Update = Joined | Parted | UnsentLine | LineTaken | RoomSight | TextsForgotten | Event | Signal
+Update = (
+    LinkJoined | LinkParted | UnsentLine | LineTaken | RoomSight | TextsForgotten | Event | Signal
+)
 
 
 class SocketLink:
@@ -124,7 +126,7 @@ class SocketLink:
         self.hosting = False
         self._address, self._become_host, self._clock = address, become_host, clock
         self._lasting = lasting
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._updates: asyncio.Queue[Update | None] = asyncio.Queue(WAITING)
         self._outbox = PendingRequests(person.client)
         self.mine = self._outbox.mine
@@ -273,7 +275,7 @@ class SocketLink:
         try:
             async with AsyncExitStack() as opening:
                 front = await opening.enter_async_context(self._become_host())
-                await opening.enter_async_context(Hall(front, self._address))
+                await opening.enter_async_context(SocketServer(front, self._address))
                 house.push_async_exit(opening.pop_all())
         except LoopforgeError as error:
             if isinstance(error, HostTaken) and not isinstance(error, HostElsewhere):
@@ -298,7 +300,7 @@ class SocketLink:
         """Tell why there is no host, once for each reason."""
         if why != self._why:
             self._why = why
-            await self._update(Parted(why=why))
+            await self._update(LinkParted(why=why))
 
     # ------------------------------------------------------------ talking to it
 
@@ -337,7 +339,7 @@ class SocketLink:
             self._seen_told = 0
             self._acknowledge()
         scene, here = welcome.scene, welcome.here
-        await self._update(Joined(scene=scene, here=here, again=again, anew=anew))
+        await self._update(LinkJoined(scene=scene, here=here, again=again, anew=anew))
 
     async def _take(self, frame: FromHost, writer: asyncio.StreamWriter) -> None:
         match frame:

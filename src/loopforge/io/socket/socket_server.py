@@ -1,4 +1,4 @@
-"""The hall: where terminals come in. A Unix socket on which the host of a home serves its rooms.
+"""The server: where terminals come in, a Unix socket on which the host of a home serves its rooms.
 
 Every terminal is a client here, also the one in the host's own process. What is no frame is
 answered by an error and ends that one connection.
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Self, assert_never
 from msgspec.structs import replace
 
 from loopforge.chat.room.event_wording import ERASED
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
@@ -38,11 +38,11 @@ from loopforge.io.socket.wire_protocol import (
     TerminalRequest,
     TextsForgotten,
 )
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Draft
 
 if TYPE_CHECKING:
-    from loopforge.chat.rooms_api import Front
+    from loopforge.chat.rooms_api import RoomsApi
 
 log = logging.getLogger(__name__)
 
@@ -61,13 +61,13 @@ BREATHER = 0.05
 """Seconds between two looks at one room: a burst of lines is one change of scene."""
 
 
-class Hall:
-    """The host's end of the socket: `async with Hall(front, address)`."""
+class SocketServer:
+    """The host's end of the socket: `async with SocketServer(front, address)`."""
 
-    def __init__(self, front: Front, address: SocketAddress) -> None:
+    def __init__(self, front: RoomsApi, address: SocketAddress) -> None:
         self._front, self._address = front, address
-        self._tasks = Tasks()
-        self._guests: set[Guest] = set()
+        self._tasks = BackgroundTasks()
+        self._guests: set[SocketGuest] = set()
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
         self._open = True
@@ -128,7 +128,7 @@ class Hall:
                 f"{wire_protocol.VERSION}. Close every terminal of this home and open them anew."
             )
         scene = await self._front.rooms.enter(hello.room, hello.name, SURFACE, hello.mates)
-        guest = Guest(self._front, scene, hello, writer, self._here)
+        guest = SocketGuest(self._front, scene, hello, writer, self._here)
         self._guests.add(guest)
         self._moved(scene.room)
         try:
@@ -171,13 +171,13 @@ async def _hang_up(writer: asyncio.StreamWriter) -> None:
         log.debug("a terminal was gone already", exc_info=True)
 
 
-class Guest:
+class SocketGuest:
     """One terminal that is in a room. `here` tells whose terminals are open there, by id."""
 
     def __init__(
         self,
-        front: Front,
-        scene: Scene,
+        front: RoomsApi,
+        scene: RoomSnapshot,
         hello: Hello,
         writer: asyncio.StreamWriter,
         here: Callable[[str], tuple[str, ...]],
@@ -189,7 +189,7 @@ class Guest:
         self._sent = 0
         self._order = asyncio.Lock()
         self._changed = asyncio.Event()
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._asked = asyncio.Semaphore(AT_ONCE)
 
     def look(self) -> None:

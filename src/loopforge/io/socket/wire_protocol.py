@@ -1,4 +1,4 @@
-"""Frames: what a terminal and the host of a home say to each other over a socket.
+"""The wire protocol: what a terminal and the host of a home say to each other over a socket.
 
 Two closed unions, their bytes, and `frames`, which reads them. A frame is one line of JSON; a
 terminal's has at most LIMIT bytes. It says Hello first, with the version it speaks; whatever is no
@@ -21,7 +21,7 @@ from msgspec.structs import asdict, replace
 
 from loopforge import errors
 from loopforge.chat.room.event_wording import SHOWN
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.edited_lines import Revised, Revision
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Said
@@ -96,14 +96,14 @@ class SocketWelcome(Struct, frozen=True, tag="welcome", kw_only=True, forbid_unk
     """
 
     at: Count
-    scene: Scene
+    scene: RoomSnapshot
     here: tuple[str, ...] = ()
 
 
 class RoomSight(Struct, frozen=True, tag="sight", kw_only=True, forbid_unknown_fields=True):
     """The room looks different now."""
 
-    scene: Scene
+    scene: RoomSnapshot
     here: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Introduce: a short visit to Telegram with the token of one bot.
+"""Account setup: a short visit to Telegram with the token of one bot.
 
 Asks how the bot stands (account_checks.py judges it), tells Telegram its commands, and gives it a
 mate's name, role and face. What Telegram refuses of that is a finding, and no failure. Does not ask

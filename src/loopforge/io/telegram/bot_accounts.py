@@ -15,17 +15,17 @@ from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.mates.mate_file import Mate
 from loopforge.io.platforms.shared_mentions import first_named
 from loopforge.io.telegram.connection.chat_keys import ChatKey
-from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.text.incoming_message import mentions
 
 REMEMBERED = 1000
 """Messages of which it is remembered that one of us acted on them."""
 
 
-class Crowd:
+class BotAccounts:
     """Our bots, by the accounts' order."""
 
-    def __init__(self, polls: Sequence[Poll], mates: Mapping[str, Mate]) -> None:
+    def __init__(self, polls: Sequence[BotPolling], mates: Mapping[str, Mate]) -> None:
         self._polls, self._mates = polls, mates
         self._acted: BoundedMapping[tuple[str, int], None] = BoundedMapping(REMEMBERED)
 
@@ -60,13 +60,15 @@ class Crowd:
         shared = [each for each in self._polls if each.known and each.shared]
         return any(mentions(message, each.bot.username) for each in shared)
 
-    def mates_of(self, poll: Poll) -> tuple[str, ...]:
+    def mates_of(self, poll: BotPolling) -> tuple[str, ...]:
         """The mates that are there by a bot; by a shared one those that have none of their own."""
         own = {each.mates[0] for each in self._polls if not each.shared}
         wanted = self._mates if "*" in poll.mates else poll.mates
         return tuple(each for each in wanted if not poll.shared or each not in own)
 
-    async def here(self, poll: Poll, chat: int, known: Collection[int | None] = ()) -> list[Poll]:
+    async def here(
+        self, poll: BotPolling, chat: int, known: Collection[int | None] = ()
+    ) -> list[BotPolling]:
         """Those of us that are in a group in which this one is, and those `known` to have been."""
         return [
             each
@@ -74,13 +76,13 @@ class Crowd:
             if each is poll or await each.groups.member(chat, before=each.number in known)
         ]
 
-    def ear(self, here: Sequence[Poll], known: Collection[int | None]) -> Poll:
+    def ear(self, here: Sequence[BotPolling], known: Collection[int | None]) -> BotPolling:
         """Who of those in a chat is its ear: who was, or else one that hears all of it."""
         were = [each for each in here if each.number in known]
         may = [e for e in here if not e.known or e.bot.can_read_all_group_messages]
         return [*were, *may, *here][0]
 
-    async def mates(self, poll: Poll, at: ChatKey) -> tuple[str, ...]:
+    async def mates(self, poll: BotPolling, at: ChatKey) -> tuple[str, ...]:
         """The mates that are in a place: those of every bot of ours that is there."""
         polls = [poll] if at.private else await self.here(poll, at.chat)
         found: dict[str, None] = {}

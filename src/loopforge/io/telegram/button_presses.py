@@ -17,7 +17,7 @@ from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.chat_keys import NAME
-from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.text import incoming_message
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ class ButtonPresses:
     ) -> None:
         self._buttons, self._places, self._taken = buttons, places, taken
 
-    async def pressed(self, poll: Poll, query: telegram.CallbackQuery) -> None:
+    async def pressed(self, poll: BotPolling, query: telegram.CallbackQuery) -> None:
         """Somebody pressed a button of ours."""
         told, press = ELSEWHERE, press_of(query.data or "")
         if press is not None and query.message is not None:

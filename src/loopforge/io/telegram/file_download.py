@@ -1,4 +1,4 @@
-"""Fetch: the files that come with a message, kept as artifacts.
+"""Download: the files that come with a message, kept as artifacts.
 
 Telegram's own server gives bots files of 20 MB at most. Another server (telegram-bot-api) gives the
 same over the network; where it runs with --local it names a path on its own disk instead, and such
@@ -20,7 +20,7 @@ from loopforge.artifacts.file_intake import FileLimits, receive
 from loopforge.artifacts.media_types import SPOKEN_FILM
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, LoopforgeError, TooLarge
-from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.text.incoming_message import Attachment
 
 MOST = 20_000_000
@@ -29,14 +29,14 @@ QUIET, LONGEST = 60.0, 240.0
 """Seconds that a file may stand still, and that it may take: a server may have to get it first."""
 
 
-class Fetch:
+class FileDownload:
     """Fetches by whichever bot was told. `own`: it asks another server than Telegram's."""
 
     def __init__(self, artifacts: Artifacts, limits: FileLimits, *, own: bool) -> None:
         self._artifacts, self._limits, self._own = artifacts, limits, own
 
     async def __call__(
-        self, poll: Poll, attached: Sequence[Attachment]
+        self, poll: BotPolling, attached: Sequence[Attachment]
     ) -> tuple[list[File], list[str]]:
         """The files that came along, kept; and what is to be said of those that were not."""
         files, refused = [], []
@@ -59,7 +59,7 @@ class Fetch:
                 )
         return files, refused
 
-    async def _data(self, poll: Poll, each: Attachment, most: int) -> bytes:
+    async def _data(self, poll: BotPolling, each: Attachment, most: int) -> bytes:
         """The bytes of a file. Raises BadLine, TelegramError."""
         path = await poll.bot.path(each.id, QUIET)
         if not Path(path).is_absolute():

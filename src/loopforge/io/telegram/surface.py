@@ -1,6 +1,6 @@
 """Telegram: the mates of this home in private chats, groups and topics.
 
-    updates  --Poll--> inward --> reception --> the room
+    updates  --BotPolling--> incoming_message --> incoming_lines --> the room
     the room --> deliveries --> send --> outward --> messages, each part once
     the room's air --> watching --> typing signs, drafts, marks
 
@@ -33,19 +33,19 @@ from loopforge.errors import (
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.buttons.question_buttons import denial
 from loopforge.io.platforms.emoji_commands import says_something
-from loopforge.io.platforms.incoming_lines import Coming, lacking, proves
+from loopforge.io.platforms.incoming_lines import IncomingMessage, lacking, proves
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
-from loopforge.io.telegram.bot_accounts import Crowd
+from loopforge.io.telegram.bot_accounts import BotAccounts
 from loopforge.io.telegram.button_presses import ButtonPresses
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
-from loopforge.io.telegram.connection.polling import Poll
-from loopforge.io.telegram.file_download import Fetch
+from loopforge.io.telegram.connection.polling import BotPolling
+from loopforge.io.telegram.file_download import FileDownload
 from loopforge.io.telegram.sending.command_replies import CommandReplies, ReplyAnswer
-from loopforge.io.telegram.sending.message_delivery import Sending
-from loopforge.io.telegram.sending.typing_indicator import TYPING_AGAIN, TelegramStage
+from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
+from loopforge.io.telegram.sending.typing_indicator import TYPING_AGAIN, TelegramLiveUpdates
 from loopforge.io.telegram.text import incoming_message
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
@@ -59,13 +59,13 @@ PRIVATELY = "This is for you alone: write to me in private first, then ask again
 class _Arrival(NamedTuple):
     """A message as a bot of ours was told of it: where, and by whom."""
 
-    poll: Poll
+    poll: BotPolling
     message: telegram.Message
     spot: ChannelSpot
     by: incoming_message.Author
 
 
-def _arrival(poll: Poll, message: telegram.Message) -> _Arrival:
+def _arrival(poll: BotPolling, message: telegram.Message) -> _Arrival:
     spot = incoming_message.spot(message, poll.number)
     return _Arrival(poll, message, spot, incoming_message.author(message))
 
@@ -82,21 +82,21 @@ class Telegram:
         logging.getLogger("telegram").setLevel(logging.WARNING)  # it would log every request
         self._reception, self._front = parts.reception, parts.front
         self._taken = parts.front.rooms.taken
-        self._tasks, clock, manners = Tasks(), parts.clock, parts.manners
-        self._polls = [Poll(each, clock, self._hear, base) for each in parts.accounts]
+        self._tasks, clock, manners = BackgroundTasks(), parts.clock, parts.manners
+        self._polls = [BotPolling(each, clock, self._hear, base) for each in parts.accounts]
         self._order: dict[tuple[int, int], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._moving = asyncio.Lock()
-        self._ears: dict[int, Poll] = {}
-        self._grown: dict[int, Poll] = {}
+        self._ears: dict[int, BotPolling] = {}
+        self._grown: dict[int, BotPolling] = {}
         """The last ears of groups that became supergroups, of which others of us may hear later."""
-        self._fetch = Fetch(parts.artifacts, manners.limits, own=bool(base))
-        self._crowd = Crowd(self._polls, parts.front.rooms.mates)
+        self._fetch = FileDownload(parts.artifacts, manners.limits, own=bool(base))
+        self._crowd = BotAccounts(self._polls, parts.front.rooms.mates)
         sessions = parts.reception.sessions
-        sending = Sending(self._polls, sessions, parts.front, parts.artifacts, clock)
+        sending = TelegramDelivery(self._polls, sessions, parts.front, parts.artifacts, clock)
         self._sending = sending
         self._presses = ButtonPresses(parts.reception.buttons, self._places_in, self._taken)
         self._answers = CommandReplies(sending, clock)
-        self._stage = stage = TelegramStage(sending, sessions, parts.front)
+        self._stage = stage = TelegramLiveUpdates(sending, sessions, parts.front)
         streams, marks = manners.streams, manners.marks
         self._watch = RoomWatch(
             parts.front, stage, clock, again=TYPING_AGAIN, streams=streams, marks=marks
@@ -146,7 +146,7 @@ class Telegram:
 
     # ------------------------------------------------------------ updates
 
-    async def _hear(self, poll: Poll, whole: Sequence[telegram.Update]) -> None:
+    async def _hear(self, poll: BotPolling, whole: Sequence[telegram.Update]) -> None:
         """Take in one update, or the album that several are, in a group no two at once.
 
         Raises LedgerError: it comes again. Presses of buttons wait for nothing.
@@ -165,7 +165,7 @@ class Telegram:
                 log.warning(said, type(error).__name__, at.name, at.lineno)
 
     async def _update(
-        self, poll: Poll, update: telegram.Update, rest: Sequence[telegram.Message | None]
+        self, poll: BotPolling, update: telegram.Update, rest: Sequence[telegram.Message | None]
     ) -> None:
         if update.effective_chat and update.effective_chat.is_direct_messages:
             return  # many people's private talks with a channel, in one chat
@@ -180,7 +180,7 @@ class Telegram:
         elif change := update.my_chat_member:
             await self._came_or_went(poll, change)
 
-    async def _edited(self, poll: Poll, edited: telegram.Message) -> None:
+    async def _edited(self, poll: BotPolling, edited: telegram.Message) -> None:
         moves = edited.location is not None  # who shares where they are is heard once
         if moves or await self._ear(poll, edited.chat) is not poll:
             return
@@ -189,7 +189,7 @@ class Telegram:
         await self._reception.edited(one.spot.key, str(edited.message_id), one.by.account, text)
         await self._expose(one)
 
-    async def _came_or_went(self, poll: Poll, change: telegram.ChatMemberUpdated) -> None:
+    async def _came_or_went(self, poll: BotPolling, change: telegram.ChatMemberUpdated) -> None:
         """A bot was let into a chat, or sent away: of no bot of ours, the place is in no room."""
         there = change.new_chat_member.status not in ("left", "kicked")
         poll.groups.came(change.chat.id, there=there)
@@ -201,7 +201,7 @@ class Telegram:
                 await self._reception.sessions.part(place, "the bot was sent away")
 
     async def _message(
-        self, poll: Poll, message: telegram.Message, rest: Sequence[telegram.Message] = ()
+        self, poll: BotPolling, message: telegram.Message, rest: Sequence[telegram.Message] = ()
     ) -> None:
         """Take in a message, with the `rest` of its album."""
         if message.chat.type == ChatType.CHANNEL and await self._over(poll, message):
@@ -227,7 +227,7 @@ class Telegram:
         elif ear is poll:
             await self._said(one, rest, waits=asked or incoming_message.ground(message) is None)
 
-    async def _unserved(self, one: _Arrival, ear: Poll, *, asked: bool) -> bool:
+    async def _unserved(self, one: _Arrival, ear: BotPolling, *, asked: bool) -> bool:
         """Whether mates do not talk in this group, as whoever `asked` them there is told."""
         ground = incoming_message.ground(one.message)
         if ground is None:
@@ -256,7 +256,7 @@ class Telegram:
         notices = refused if waits else []  # else the line alone says that something is missing
         if joined(told).strip() or files:
             told[-1] = lacking(told[-1], refused).strip()
-            coming = Coming(
+            coming = IncomingMessage(
                 spot=spot,
                 mates=await self._crowd.mates(poll, where(spot.key)),
                 message=str(message.message_id),
@@ -287,7 +287,7 @@ class Telegram:
         if told := await self._reception.exposed(one.spot, text):
             await self._answer(one, told)
 
-    async def _heard(self, coming: Coming) -> list[str]:
+    async def _heard(self, coming: IncomingMessage) -> list[str]:
         """Let a message be heard; what is to be said of that."""
         try:
             taken = await self._reception.take(coming)
@@ -297,7 +297,7 @@ class Telegram:
             self._watch.room(taken.room)
         return [taken.notice, taken.warning]
 
-    async def _reacted(self, poll: Poll, change: telegram.MessageReactionUpdated) -> None:
+    async def _reacted(self, poll: BotPolling, change: telegram.MessageReactionUpdated) -> None:
         who = change.user or change.actor_chat  # who manages a group may speak as the group
         if who is None:
             return
@@ -327,7 +327,9 @@ class Telegram:
             await self._answer_once(one, told)
         return told is not None
 
-    async def _ordered(self, one: _Arrival, ear: Poll, order: incoming_message.Order) -> None:
+    async def _ordered(
+        self, one: _Arrival, ear: BotPolling, order: incoming_message.BotCommand
+    ) -> None:
         """Do a command that is this bot's to do, unless another one of ours did."""
         poll, message = one.poll, one.message
         named = order.to.casefold()
@@ -341,7 +343,7 @@ class Telegram:
             self._crowd.failed(one.spot.key, message.message_id)
             raise
 
-    async def _command(self, one: _Arrival, order: incoming_message.Order) -> None:
+    async def _command(self, one: _Arrival, order: incoming_message.BotCommand) -> None:
         poll, message, spot, by = one
         name = "help" if order.name == "start" else order.name
         proving = proves(spot, name, order.argument)
@@ -427,7 +429,7 @@ class Telegram:
                     mates = tuple(state.mates)
                     await self._reception.sessions.join(there, room, mates, instead=place)
 
-    async def _over(self, poll: Poll, post: telegram.Message) -> bool:
+    async def _over(self, poll: BotPolling, post: telegram.Message) -> bool:
         """Whether a channel's post is another bot's to hear, or was heard or said by one before."""
         if await self._ear(poll, post.chat) is not poll:
             return True
@@ -435,7 +437,7 @@ class Telegram:
         keys = [incoming_message.eared(post.chat, each.number).key for each in self._polls]
         return any([await line(key, number) for key in keys])
 
-    async def _ear(self, poll: Poll, chat: telegram.Chat) -> Poll:
+    async def _ear(self, poll: BotPolling, chat: telegram.Chat) -> BotPolling:
         """Which bot of ours hears a chat, and speaks there: in some kinds one for all."""
         if chat.type not in incoming_message.EARED:
             return poll

@@ -1,4 +1,4 @@
-"""The minutes: what one terminal knows of its room. A fold over the updates of a link.
+"""Client state: what one terminal knows of its room. A fold over the updates of a link.
 
 Holds the scene and the last lines, so that they can be named by number, quoted and asked about.
 Knows nothing of screens.
@@ -6,26 +6,26 @@ Knows nothing of screens.
 
 from msgspec.structs import replace
 
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.edited_lines import Revised, Revision, edit_aside, revised
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PersonJoined, Said, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.io.socket.socket_client import Joined, Update
+from loopforge.io.socket.socket_client import LinkJoined, Update
 from loopforge.io.socket.wire_protocol import RoomSight
 
 KEPT = 2000
 """Lines one terminal remembers; older ones are asked of the host."""
 
 
-class Minutes:
+class ClientState:
     """What is known here: `scene`, who is `here` (ids of people), and lines.
 
     `asks`: by number, the questions of mates that wait for an answer.
     """
 
     def __init__(self) -> None:
-        self.scene = Scene(room="")
+        self.scene = RoomSnapshot(room="")
         self.here: tuple[str, ...] = ()
         self.last_said: Event | None = None
         self.asks: dict[int, Event] = {}
@@ -35,11 +35,11 @@ class Minutes:
 
     def take(self, update: Update) -> None:
         """Note what an update says."""
-        if isinstance(update, Joined) and update.anew:
+        if isinstance(update, LinkJoined) and update.anew:
             self._by_id.clear()
             self._by_seq.clear()
             self.last_said = None
-        if isinstance(update, Joined | RoomSight):
+        if isinstance(update, LinkJoined | RoomSight):
             self.scene, self.here = update.scene, update.here
             open, last = update.scene.questions, update.scene.asked
             self.asks = {n: one for n, one in self.asks.items() if n in open or n > last}

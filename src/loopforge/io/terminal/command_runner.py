@@ -13,9 +13,9 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.errors import BadLine, Unknown
 from loopforge.io.socket.socket_client import SocketLink
-from loopforge.io.terminal.client_state import Minutes
+from loopforge.io.terminal.client_state import ClientState
 from loopforge.io.terminal.file_upload import LARGEST, take_file
-from loopforge.io.terminal.slash_completion import BY_NAME, Given, help_text
+from loopforge.io.terminal.slash_completion import BY_NAME, TypedCommand, help_text
 from loopforge.io.terminal.terminal_wording import hour, quotation, reference
 from loopforge.io.terminal.typed_lines import blank, clean
 
@@ -45,7 +45,7 @@ class CommandRunner:
     """One terminal's. `keys`: whether help speaks of keys. `largest`: bytes of a file."""
 
     def __init__(
-        self, link: SocketLink, minutes: Minutes, *, keys: bool = True, largest: int = LARGEST
+        self, link: SocketLink, minutes: ClientState, *, keys: bool = True, largest: int = LARGEST
     ) -> None:
         self._link, self._minutes, self._keys, self._largest = link, minutes, keys, largest
 
@@ -56,7 +56,7 @@ class CommandRunner:
             raise BadLine("There is nothing in this line.")
         return self._link.say(text, reply_to=reply_to), notes
 
-    async def do(self, given: Given) -> CommandAnswer:
+    async def do(self, given: TypedCommand) -> CommandAnswer:
         """Carry out a command. Raises Loopforge's errors, each a sentence for the person."""
         argument = given.argument
         match given.name:

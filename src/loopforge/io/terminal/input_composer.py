@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.io.terminal.slash_completion import Completion, complete
 from loopforge.io.terminal.typed_lines import blank, clean
 
@@ -57,7 +57,7 @@ class InputPen(TextArea):
         super().__init__(
             id="pen", soft_wrap=True, tab_behavior="focus", highlight_cursor_line=False
         )
-        self.scene = Scene(room="")
+        self.scene = RoomSnapshot(room="")
         self.candidates: list[Completion] = []
         self.chosen = 0
         self._past: list[str] = []

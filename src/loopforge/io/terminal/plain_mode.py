@@ -18,21 +18,21 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PersonReacted, Said
 from loopforge.errors import LoopforgeError
 from loopforge.io.socket.socket_client import (
-    Joined,
     LineTaken,
-    Parted,
+    LinkJoined,
+    LinkParted,
     SocketLink,
     UnsentLine,
     Update,
 )
 from loopforge.io.socket.wire_protocol import RoomSight, TextsForgotten
-from loopforge.io.terminal.client_state import Minutes
+from loopforge.io.terminal.client_state import ClientState
 from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST
-from loopforge.io.terminal.slash_completion import Given, parse
+from loopforge.io.terminal.slash_completion import TypedCommand, parse
 from loopforge.io.terminal.terminal_wording import files_of, said, sentence
-from loopforge.io.terminal.typed_lines import Splitter, Typed, blank, visible
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.io.terminal.typed_lines import LineSplitter, TypedLine, blank, visible
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
 INDENT = "  "
@@ -44,7 +44,7 @@ CLOSES = (
 )
 
 
-class Plain:
+class PlainTerminal:
     """One plain terminal over an open link."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Plain:
     ) -> None:
         self.missed = 0
         self._link, self._out, self._err, self._json = link, out, err, as_json
-        self._minutes = Minutes()
+        self._minutes = ClientState()
         self._runner = CommandRunner(link, self._minutes, keys=False, largest=largest)
         self._lines: dict[str, int] = {}
         self._drafted: set[str] = set()
@@ -69,9 +69,9 @@ class Plain:
 
     def _show(self, update: Update) -> None:
         match update:
-            case Joined():
+            case LinkJoined():
                 self._joined(update)
-            case Parted(why=why):
+            case LinkParted(why=why):
                 self._notice(f"{why} Looking for it again…")
             case UnsentLine(source=source, error=error):
                 self._miss(self._lines.pop(source, 0), str(error))
@@ -91,7 +91,7 @@ class Plain:
             case RoomSight() | Thinking() | ToolProgress() | TextsForgotten():
                 pass
 
-    def _joined(self, joined: Joined) -> None:
+    def _joined(self, joined: LinkJoined) -> None:
         if joined.again:
             self._notice("Here again.")
         elif joined.scene.notice:
@@ -142,7 +142,7 @@ class Plain:
             plain["text"] = sentence(event, self._minutes) or ""
         return plain
 
-    def _answer(self, given: Given, answer: CommandAnswer) -> None:
+    def _answer(self, given: TypedCommand, answer: CommandAnswer) -> None:
         if answer.then == "reply":
             self._reply_to = answer.to
         if not answer.text:
@@ -169,7 +169,7 @@ class Plain:
 
     # ------------------------------------------------------------ in
 
-    async def take(self, lines: AsyncIterator[Typed]) -> None:
+    async def take(self, lines: AsyncIterator[TypedLine]) -> None:
         """Say each line or do what it commands; then wait until the room has come to rest."""
         await self._in.wait()
         empty = True
@@ -184,7 +184,7 @@ class Plain:
         await self._link.settled()
         return await self._link.shown()
 
-    async def _line(self, line: Typed) -> bool:
+    async def _line(self, line: TypedLine) -> bool:
         """False when it says to leave."""
         for note in line.notes:
             self._notice(f"line {line.number}: {note}.")
@@ -192,7 +192,7 @@ class Plain:
             return True
         try:
             match parse(line.text):
-                case Given() as given:
+                case TypedCommand() as given:
                     answer = await self._runner.do(given)
                     self._answer(given, answer)
                     return answer.then != "quit"
@@ -219,9 +219,9 @@ async def run_plain(
     `stdin` is a file descriptor. 0: every line was taken; 1: some were not, and standard error says
     which and why. Raises what breaks the link.
     """
-    tasks = Tasks()
+    tasks = BackgroundTasks()
     async with link:
-        plain = Plain(link, out, err, as_json=as_json, largest=largest)
+        plain = PlainTerminal(link, out, err, as_json=as_json, largest=largest)
         jobs = (plain.show(), plain.take(typed(stdin)))
         running = [tasks.spawn(_outcome(job), "plain") for job in jobs]
         try:
@@ -242,9 +242,9 @@ async def _outcome(job: Coroutine[Any, Any, None]) -> LoopforgeError | None:
     return None
 
 
-async def typed(stdin: int) -> AsyncIterator[Typed]:
+async def typed(stdin: int) -> AsyncIterator[TypedLine]:
     """Lines from a file descriptor, as they come."""
-    splitter = Splitter()
+    splitter = LineSplitter()
     while data := await read(stdin):
         for line in splitter.feed(data):
             yield line

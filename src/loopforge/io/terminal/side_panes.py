@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from loopforge.chat.room.room_snapshot import MateCard, Scene, face
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot, face
 from loopforge.core.mates.css_colours import code, given_to
 from loopforge.core.mates.pixel_portrait import portrait
 from loopforge.io.terminal.typed_lines import one_line, visible
@@ -59,7 +59,7 @@ class Side(VerticalScroll, can_focus=False):
         self._shown: object = None
 
     def show(
-        self, scene: Scene, here: tuple[str, ...], busy: dict[str, str], *, hosting: bool
+        self, scene: RoomSnapshot, here: tuple[str, ...], busy: dict[str, str], *, hosting: bool
     ) -> None:
         """Draw who is here; `busy` says of mates, by handle, what they are doing."""
         key = (scene.mates, scene.people, scene.you, here, tuple(busy.items()), hosting)
@@ -90,7 +90,7 @@ class Side(VerticalScroll, can_focus=False):
         return Horizontal(picture, Static(about, classes="side-about"), classes="side-mate")
 
     @staticmethod
-    def _people(scene: Scene, here: tuple[str, ...]) -> Content:
+    def _people(scene: RoomSnapshot, here: tuple[str, ...]) -> Content:
         lines = []
         for id, name in sorted(scene.people, key=lambda one: (one[0] not in here, one[1])):
             you = (" you", "$quiet") if id == scene.you else ""
@@ -104,7 +104,7 @@ class Side(VerticalScroll, can_focus=False):
 class WelcomePane(Vertical):
     """The first screen: who is here, what to type, which model answers."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: RoomSnapshot) -> None:
         super().__init__(classes="welcome")
         self._scene = scene
 

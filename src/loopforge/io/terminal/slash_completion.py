@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from loopforge.chat.commands import command_catalogue
 from loopforge.chat.commands.command_catalogue import RoomCommand, usage
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.errors import Unknown
 
 COMMANDS = (
@@ -40,7 +40,7 @@ KEYS = (
 )
 
 
-class Given(Struct, frozen=True, kw_only=True):
+class TypedCommand(Struct, frozen=True, kw_only=True):
     """A command that was typed."""
 
     name: str
@@ -56,7 +56,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     about: str = ""
 
 
-def parse(text: str) -> Given | str:
+def parse(text: str) -> TypedCommand | str:
     """A command, or the line to be said. Raises Unknown for a command that there is none of.
 
     A line that begins with two slashes is said with one; so is one whose first word has another
@@ -76,7 +76,7 @@ def parse(text: str) -> Given | str:
     if name in ("exit", "q"):
         name = "quit"
     if name in BY_NAME:
-        return Given(name=name, argument=argument)
+        return TypedCommand(name=name, argument=argument)
     near = difflib.get_close_matches(name, BY_NAME, 1)
     hint = f"Did you mean /{near[0]}? " if near else ""
     raise Unknown(
@@ -88,7 +88,7 @@ Way = tuple[str, str, str, tuple[str, ...]]
 """A way to go on: what is put in, how it is shown, what it is, and the words that begin it."""
 
 
-def complete(text: str, cursor: int, scene: Scene) -> list[Completion]:
+def complete(text: str, cursor: int, scene: RoomSnapshot) -> list[Completion]:
     """Ways to go on with the word that ends at `cursor`."""
     before, ways = text[:cursor], list[Way]()
     if found := re.fullmatch(r"(/)(\w*)", before):
@@ -115,7 +115,7 @@ def complete(text: str, cursor: int, scene: Scene) -> list[Completion]:
     ]
 
 
-def _choices(name: str, scene: Scene) -> list[Way]:
+def _choices(name: str, scene: RoomSnapshot) -> list[Way]:
     """What the argument of a command may be, as far as it is known here."""
     known = BY_NAME.get(name)
     if known and known.complete == "mates here":

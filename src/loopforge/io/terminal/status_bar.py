@@ -3,7 +3,7 @@
 from textual.content import Content
 from textual.widget import Widget
 
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.io.terminal.terminal_wording import energy_bar
 from loopforge.io.terminal.typed_lines import one_line
 
@@ -13,9 +13,9 @@ class RoomBar(Widget):
 
     def __init__(self) -> None:
         super().__init__(id="bar")
-        self.scene = Scene(room="")
+        self.scene = RoomSnapshot(room="")
 
-    def show(self, scene: Scene) -> None:
+    def show(self, scene: RoomSnapshot) -> None:
         """Draw another scene."""
         self.scene = scene
         self.refresh()

@@ -28,15 +28,15 @@ from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import LoopforgeError
 from loopforge.io.socket.socket_client import (
-    Joined,
     LineTaken,
-    Parted,
+    LinkJoined,
+    LinkParted,
     SocketLink,
     UnsentLine,
     Update,
 )
 from loopforge.io.socket.wire_protocol import RoomSight, TextsForgotten
-from loopforge.io.terminal.client_state import Minutes
+from loopforge.io.terminal.client_state import ClientState
 from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST
 from loopforge.io.terminal.input_composer import Composer, InputPen
@@ -50,7 +50,7 @@ from loopforge.io.terminal.side_panes import (
     WelcomePane,
     hints,
 )
-from loopforge.io.terminal.slash_completion import Given, parse
+from loopforge.io.terminal.slash_completion import TypedCommand, parse
 from loopforge.io.terminal.status_bar import RoomBar
 from loopforge.io.terminal.terminal_wording import quotation
 from loopforge.io.terminal.transcript_view import Notice, Transcript, TranscriptEntry
@@ -131,7 +131,7 @@ class Terminal(App[None]):
         self.register_theme(DUSK)
         self.theme = DUSK.name
         self.broken: LoopforgeError | None = None
-        self.minutes = Minutes()
+        self.minutes = ClientState()
         self._link, self._begin = link, begin
         self._runner = CommandRunner(link, self.minutes, largest=largest)
         self._bar, self._side = RoomBar(), Side()
@@ -215,7 +215,7 @@ class Terminal(App[None]):
 
     def _update(self, update: Update) -> None:
         match update:
-            case Joined(again=again, anew=anew):
+            case LinkJoined(again=again, anew=anew):
                 self._parted = ""
                 if anew:
                     self._scribe.clear()
@@ -223,7 +223,7 @@ class Terminal(App[None]):
                     self._scribe.hush()
                 else:
                     self._transcript.open(WelcomePane(update.scene))
-            case Parted(why=why):
+            case LinkParted(why=why):
                 self._parted = why
                 self._scribe.hush()
             case UnsentLine(text=text):
@@ -303,7 +303,7 @@ class Terminal(App[None]):
         self._transcript.foot()
         try:
             match parse(message.text):
-                case Given() as given:
+                case TypedCommand() as given:
                     self.run_worker(self._do(given, message.text), exit_on_error=False)
                 case str(text):
                     source, notes = self._runner.say(text, self._reply_to)
@@ -314,7 +314,7 @@ class Terminal(App[None]):
         except LoopforgeError as error:
             self._refused(error, message.text)
 
-    async def _do(self, given: Given, typed: str) -> None:
+    async def _do(self, given: TypedCommand, typed: str) -> None:
         try:
             answer = await self._runner.do(given)
         except LoopforgeError as error:
@@ -347,7 +347,7 @@ class Terminal(App[None]):
         if self._reply_to:
             self._answer_to("")
         elif self._scribe.speaking:
-            self.run_worker(self._do(Given(name="stop"), ""), exit_on_error=False)
+            self.run_worker(self._do(TypedCommand(name="stop"), ""), exit_on_error=False)
         else:
             self._transcript.foot()
 
@@ -410,12 +410,12 @@ class Terminal(App[None]):
             return
         more = " always" if verb == "always" else ""
         given = parse(f"/approve {number}{more}")
-        if isinstance(given, Given):
+        if isinstance(given, TypedCommand):
             self.run_worker(self._do(given, ""), exit_on_error=False)
 
     async def action_help(self) -> None:
         """Show what can be typed."""
-        await self._do(Given(name="help"), "")
+        await self._do(TypedCommand(name="help"), "")
 
     async def action_quit(self) -> None:
         """Leave."""

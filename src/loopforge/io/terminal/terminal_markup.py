@@ -1,4 +1,4 @@
-"""Prose: a line's text as a terminal shows it, with the Markdown that models like to write.
+"""Markup: a line's text as a terminal shows it, with the Markdown that models like to write.
 
 Code and quotes stand behind a bar, tables in columns; an address is written beside its link's
 words; @names have their colours. Text is made harmless first, and what Markdown would turn into

@@ -16,7 +16,7 @@ from loopforge.core.room_vocabulary import (
     Said,
     Told,
 )
-from loopforge.io.terminal.client_state import Minutes
+from loopforge.io.terminal.client_state import ClientState
 from loopforge.io.terminal.typed_lines import one_line, visible
 from loopforge.runtime.ports import ToolProgress
 
@@ -58,7 +58,7 @@ def files_of(event: Event) -> list[str]:
     return [f"{visible(str(file.name))}, {file.size:,} bytes" for file in event.body.files]
 
 
-def said(event: Event, minutes: Minutes) -> str:
+def said(event: Event, minutes: ClientState) -> str:
     """The words of a line as it stands; of a deleted one, that it was deleted."""
     if isinstance(event, Revised) and event.revision.deleted:
         who = minutes.scene.author(event.revision.by)
@@ -73,7 +73,7 @@ def progress(use: ToolProgress) -> str:
     return f"uses {use.tool}: {how}" if how else f"uses {use.tool}…"
 
 
-def quotation(event: Event | None, minutes: Minutes, most: int = 60) -> str:
+def quotation(event: Event | None, minutes: ClientState, most: int = 60) -> str:
     """A line in short, for replies and lists."""
     if event is None:
         return "an earlier line"
@@ -85,7 +85,7 @@ def quotation(event: Event | None, minutes: Minutes, most: int = 60) -> str:
     return one_line(f"{name}: {text}" if name else text, most)
 
 
-def sentence(event: Event, minutes: Minutes) -> str | None:
+def sentence(event: Event, minutes: ClientState) -> str | None:
     """What an event other than a line reads like; None for what nobody need read."""
 
     def about(id: str) -> str:
@@ -102,7 +102,7 @@ def sentence(event: Event, minutes: Minutes) -> str | None:
             return reads(event.body, minutes.scene, lambda words: one_line(words, 200), about)
 
 
-def _changed(body: LineEdited | LineDeleted, minutes: Minutes) -> str:
+def _changed(body: LineEdited | LineDeleted, minutes: ClientState) -> str:
     line = minutes.line(body.line)
     which = reference(line) if line else "an earlier line"
     if isinstance(body, LineDeleted):

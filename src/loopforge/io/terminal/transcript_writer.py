@@ -1,4 +1,4 @@
-"""The scribe: writes a room's events into the transcript.
+"""The writer: writes a room's events into the transcript.
 
 Decides what becomes an entry, a mark or a notice; when a heading may be left out; when a new day
 begins; and what becomes of drafts and of lines that are not yet taken.
@@ -30,7 +30,7 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.io.socket.socket_client import UnsentLine
-from loopforge.io.terminal.client_state import Minutes
+from loopforge.io.terminal.client_state import ClientState
 from loopforge.io.terminal.side_panes import mate_colour, mate_face
 from loopforge.io.terminal.terminal_markup import prose
 from loopforge.io.terminal.terminal_wording import (
@@ -75,7 +75,7 @@ class TranscriptWriter:
     """Writes into one transcript. `zone` is the time zone that is shown, None for the machine's."""
 
     def __init__(
-        self, transcript: Transcript, minutes: Minutes, zone: tzinfo | None = None
+        self, transcript: Transcript, minutes: ClientState, zone: tzinfo | None = None
     ) -> None:
         self._transcript, self._minutes, self._zone = transcript, minutes, zone
         self._foot = TranscriptPlace()

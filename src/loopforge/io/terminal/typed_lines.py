@@ -1,7 +1,7 @@
 """What comes in by a keyboard, a clipboard or a pipe, made into text a room can take.
 
 `clean` takes out what is no text and says so; `visible` does the same for what others wrote, on its
-way to a screen. The Splitter cuts bytes into lines and never holds more than one line's limit.
+way to a screen. `LineSplitter` cuts bytes into lines and never holds more than one line's limit.
 
 Pure: bytes and strings in, strings out. How long a line may be in a room is the room's to say.
 """
@@ -30,7 +30,7 @@ REMOVED = "control characters were taken out"
 REPLACED = "bytes that are no UTF-8 were replaced"
 
 
-class Typed(Struct, frozen=True, kw_only=True):
+class TypedLine(Struct, frozen=True, kw_only=True):
     """One line that came in; lines count from 1. `notes` say what had to be changed in it.
 
     `lost`: so many bytes were too much; they are gone, and the next line is whole.
@@ -64,7 +64,7 @@ def blank(text: str) -> bool:
     return all(unicodedata.category(letter) in ("Cf", "Zs", "Cc", "Zl", "Zp") for letter in text)
 
 
-class Splitter:
+class LineSplitter:
     """Bytes in, lines out: `feed` each piece, then `finish`."""
 
     def __init__(self, longest: int = LONGEST) -> None:
@@ -73,7 +73,7 @@ class Splitter:
         self._number = 1
         self._lost = 0
 
-    def feed(self, data: bytes) -> Iterator[Typed]:
+    def feed(self, data: bytes) -> Iterator[TypedLine]:
         """Every line that is complete now."""
         *whole, rest = data.split(b"\n")
         for piece in whole:
@@ -81,7 +81,7 @@ class Splitter:
             yield self._line()
         self._hold(rest)
 
-    def finish(self) -> Iterator[Typed]:
+    def finish(self) -> Iterator[TypedLine]:
         """The last line, if it had no newline."""
         if self._rest or self._lost:
             yield self._line()
@@ -95,15 +95,15 @@ class Splitter:
         else:
             self._rest += piece
 
-    def _line(self) -> Typed:
+    def _line(self) -> TypedLine:
         number, lost, held = self._number, self._lost, bytes(self._rest).removesuffix(b"\r")
         self._number += 1
         self._lost = 0
         self._rest.clear()
         if lost:
-            return Typed(number=number, lost=lost)
+            return TypedLine(number=number, lost=lost)
         text = held.decode("utf-8", "replace")
         text, notes = clean(text)
         if "\ufffd" in text and "\ufffd".encode() not in held:
             notes = (REPLACED, *notes)
-        return Typed(number=number, text=text, notes=notes)
+        return TypedLine(number=number, text=text, notes=notes)

@@ -18,7 +18,7 @@ _OPENING = re.compile(
 _CLOSING = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 
 
-class Fence(Struct, frozen=True):
+class CodeFence(Struct, frozen=True):
     """What opens a block: its marks, and what stands behind them in that line, as it stands.
 
     `indent` is how far the words of the list item are indented in which it stands.
@@ -42,7 +42,7 @@ class Block(Struct, frozen=True):
     `outer` and `end` are the length of the text.
     """
 
-    fence: Fence
+    fence: CodeFence
     start: int
     inner: int
     outer: int
@@ -50,10 +50,10 @@ class Block(Struct, frozen=True):
     closed: bool
 
 
-def opening(text: str, at: int = 0) -> Fence | None:
+def opening(text: str, at: int = 0) -> CodeFence | None:
     """The fence that a line beginning at `at` opens."""
     found = _OPENING.match(text, at)
-    return Fence(found[2], found[3], len(found[1])) if found else None
+    return CodeFence(found[2], found[3], len(found[1])) if found else None
 
 
 def lines(text: str) -> Iterator[tuple[int, str, int]]:
@@ -69,7 +69,7 @@ def lines(text: str) -> Iterator[tuple[int, str, int]]:
 def blocks(text: str) -> tuple[Block, ...]:
     """All blocks in order; only the last one may be left open."""
     found: list[Block] = []
-    fence: Fence | None = None
+    fence: CodeFence | None = None
     start = inner = 0
     for at, words, after in lines(text):
         if fence is not None and _leaves(words, fence):
@@ -87,17 +87,17 @@ def blocks(text: str) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def left_open(text: str) -> Fence | None:
+def left_open(text: str) -> CodeFence | None:
     """The fence that a text opens and does not close."""
     last = blocks(text)[-1:]
     return last[0].fence if last and not last[0].closed else None
 
 
-def _closes(line: str, fence: Fence) -> bool:
+def _closes(line: str, fence: CodeFence) -> bool:
     found = _CLOSING.fullmatch(line[fence.indent :])
     return found is not None and found[1].startswith(fence.mark)
 
 
-def _leaves(line: str, fence: Fence) -> bool:
+def _leaves(line: str, fence: CodeFence) -> bool:
     """Whether a line stands outside the list item of a fence."""
     return bool(line[: fence.indent].strip())

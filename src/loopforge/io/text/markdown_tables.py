@@ -1,4 +1,4 @@
-"""Columns: tables written in Markdown, for platforms that show none: text in columns.
+"""Tables written in Markdown, for platforms that show none: text in columns.
 
 Finds the tables that stand at the top of a text and lays their rows out for a font in which every
 letter is as wide as another. Knows no platform; a table in a list or a quote is not found.

@@ -18,7 +18,7 @@ from itertools import islice
 from msgspec import Struct
 
 from loopforge.errors import InputError
-from loopforge.io.text.code_fences import Block, Fence, blocks, left_open, opening
+from loopforge.io.text.code_fences import Block, CodeFence, blocks, left_open, opening
 from loopforge.io.text.graphemes import measure, reach, within
 
 LEAST = 40
@@ -243,11 +243,11 @@ class _Cutter:
         return bool(begun and left) and self.text[at : at + 3] not in ("```", "~~~")
 
 
-def _closing(fence: Fence, sent: str) -> str:
+def _closing(fence: CodeFence, sent: str) -> str:
     return ("" if sent.endswith("\n") else "\n") + " " * fence.indent + fence.mark
 
 
-def _again(fence: Fence, limit: int) -> str:
+def _again(fence: CodeFence, limit: int) -> str:
     """The line that opens a fence once more; without its words where these are long."""
     mark = fence.mark if len(fence.mark) <= max(3, limit // 8) else fence.mark[:3]
     room = limit // 4

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from loopforge.lab.charts.svg_drawing import SMALL, Canvas, Unit, short
+from loopforge.lab.charts.svg_drawing import SMALL, SvgCanvas, Unit, short
 
 MARKS = ("o", "s", "^", "D", "v", "P")
 LONGEST = 20
@@ -24,7 +24,7 @@ Three = tuple[float, float, float]
 """(low, estimate, high)"""
 
 
-class Dot(Struct, frozen=True):
+class ChartDot(Struct, frozen=True):
     """An estimate with its limits, in a role's colour and with a mark."""
 
     role: str
@@ -36,7 +36,7 @@ class ChartLane(Struct, frozen=True):
     """A labelled row of dots."""
 
     label: str
-    dots: tuple[Dot, ...]
+    dots: tuple[ChartDot, ...]
 
 
 # ---------------------------------------------------------------- how numbers stand on an axis
@@ -69,7 +69,7 @@ def lanes(
     tall = (30 if above else 12) + 12 * max(len(row.dots) for row in rows)
     left = 12 if above else 16 + 6.1 * max(len(row.label) for row in rows)
     reach = _reach([dot.at for row in rows for dot in row.dots], zero=zero)
-    canvas = Canvas(30 + tall * len(rows), (left, 4, 46, 26), reach)
+    canvas = SvgCanvas(30 + tall * len(rows), (left, 4, 46, 26), reach)
     canvas.grid_across(unit)
     if zero:
         canvas.line([(canvas.x(0), canvas.top), (canvas.x(0), canvas.bottom)], "ink", 1)
@@ -104,7 +104,7 @@ def sums(key: str, title: str, says: str, causes: Sequence[tuple[str, float]], r
     rows = [*causes, ("in all", sum(value for _, value in causes))]
     tall = 32
     most = max(abs(value) for _, value in rows) or 1.0
-    canvas = Canvas(10 + tall * len(rows), (12, 2, 12, 6), (-1.3 * most, 1.3 * most))
+    canvas = SvgCanvas(10 + tall * len(rows), (12, 2, 12, 6), (-1.3 * most, 1.3 * most))
     nothing = canvas.x(0)
     canvas.line([(nothing, canvas.top), (nothing, canvas.bottom)], "line", 1)
     for nth, (label, value) in enumerate(rows):

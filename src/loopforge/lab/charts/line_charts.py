@@ -1,4 +1,4 @@
-"""Curves: values over a dose, over days, or over the time until something happens.
+"""Lines: values over a dose, over days, or over the time until something happens.
 
 Each curve has its limits beside it and its name at its end, none over another. Drawn as
 bar_charts.py says. Knows nothing of runs.
@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.lab.charts.bar_charts import MARKS, STEP_UP, Three, percent
-from loopforge.lab.charts.svg_drawing import Canvas, Point, Unit, rounds, short, spread
+from loopforge.lab.charts.svg_drawing import Point, SvgCanvas, Unit, rounds, short, spread
 
 DASHES = ("", "10 4", "3 3", "12 4 3 4", "", "")
 PLACES = 11
@@ -47,7 +47,7 @@ def curves(
     room = (places[-1] - places[0] or 1) * 0.03
     across = (places[0] - room, places[-1] + room)
     up = (-0.02, 1.02) if whole else _tall(lines, rate=unit is percent)
-    canvas = Canvas(218, (38, 10, 92, 38), across, up)
+    canvas = SvgCanvas(218, (38, 10, 92, 38), across, up)
     canvas.grid_up(unit)
     at = places if not steps and len(places) <= PLACES else rounds(*across, whole=True)
     canvas.ticks([(place, f"{place:g}") for place in at], along)
@@ -79,7 +79,7 @@ def _stairs(line: CurveLine, last: float) -> CurveLine:
     return replace(line, points=tuple(stairs))
 
 
-def _curve(canvas: Canvas, line: CurveLine, *, marked: bool) -> None:
+def _curve(canvas: SvgCanvas, line: CurveLine, *, marked: bool) -> None:
     """A line with its limits around it; where a smooth one is fitted, that one, and points."""
     mark, dash = MARKS[line.nth % len(MARKS)], DASHES[line.nth % len(DASHES)]
     at = [canvas.x(x) for x, _ in line.points]
@@ -99,7 +99,7 @@ def _curve(canvas: Canvas, line: CurveLine, *, marked: bool) -> None:
             canvas.mark(mark, place, line.role, 5.5)
 
 
-def _tip(canvas: Canvas, line: CurveLine, nth: int) -> None:
+def _tip(canvas: SvgCanvas, line: CurveLine, nth: int) -> None:
     """Where a curve tips: a mark above the axis with its interval, each on a level of its own."""
     assert line.tip is not None
     low, at, high = map(canvas.x, line.tip)
@@ -108,7 +108,7 @@ def _tip(canvas: Canvas, line: CurveLine, nth: int) -> None:
     canvas.mark(MARKS[line.nth % len(MARKS)], (at, down), line.role, 7)
 
 
-def _ends(canvas: Canvas, lines: Sequence[CurveLine]) -> None:
+def _ends(canvas: SvgCanvas, lines: Sequence[CurveLine]) -> None:
     """Each curve's name at its end, none over another."""
     ends: list[Point] = [
         (canvas.x(line.points[-1][0]), canvas.y(line.points[-1][1][1])) for line in lines

@@ -1,4 +1,4 @@
-"""Planes: one error against the other.
+"""Scatter plots: one error against the other.
 
 Drawn as bar_charts.py says. Knows nothing of runs.
 """
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from loopforge.lab.charts.bar_charts import MARKS, STEP_UP, Three, percent
-from loopforge.lab.charts.svg_drawing import SMALL, Canvas, short
+from loopforge.lab.charts.svg_drawing import SMALL, SvgCanvas, short
 
 CLEAR = 24
 """Units around a point that are its own."""
@@ -41,7 +41,7 @@ def trade(
     far = max([spot.x[2] for spot in spots] + [x for x, _ in every]) or 1
     high = max([spot.y[2] for spot in spots] + [y for _, y in every]) or 1
     ends = (-0.02 * far, 1.06 * far), (-0.02 * high, 1.06 * high)
-    canvas = Canvas(300, (46, 12, 16, 40), *ends)
+    canvas = SvgCanvas(300, (46, 12, 16, 40), *ends)
     canvas.grid_up(percent)
     canvas.grid_across(percent)
     canvas.ticks([], "over-reach")
@@ -56,7 +56,7 @@ def trade(
     return canvas.svg(key, title, says)
 
 
-def _trail(canvas: Canvas, trail: Trail) -> None:
+def _trail(canvas: SvgCanvas, trail: Trail) -> None:
     places = [(canvas.x(x), canvas.y(y)) for x, y in trail.points]
     if trail.ends:
         canvas.line(places, trail.role, 1, fade=0.6)
@@ -64,7 +64,7 @@ def _trail(canvas: Canvas, trail: Trail) -> None:
         canvas.mark(MARKS[trail.nth % len(MARKS)], place, trail.role, 3, 0.6)
 
 
-def _ends_of(canvas: Canvas, trail: Trail, spots: Sequence[TradePoint]) -> None:
+def _ends_of(canvas: SvgCanvas, trail: Trail, spots: Sequence[TradePoint]) -> None:
     """The names of a trail's ends, where nothing else stands."""
     taken = [(canvas.x(spot.x[1]), canvas.y(spot.y[1])) for spot in spots]
     for label, at in zip(trail.ends or (), (trail.points[0], trail.points[-1]), strict=False):
@@ -73,7 +73,7 @@ def _ends_of(canvas: Canvas, trail: Trail, spots: Sequence[TradePoint]) -> None:
             canvas.text(label, (x, y + 11), trail.role, "middle", SMALL - 1)
 
 
-def _spot(canvas: Canvas, spot: TradePoint) -> None:
+def _spot(canvas: SvgCanvas, spot: TradePoint) -> None:
     mark = MARKS[spot.nth % len(MARKS)]
     (left, x, right), (bottom, y, top) = map(canvas.x, spot.x), map(canvas.y, spot.y)
     canvas.line([(left, y), (right, y)], spot.role, 1.6)
@@ -81,7 +81,7 @@ def _spot(canvas: Canvas, spot: TradePoint) -> None:
     canvas.mark(mark, (x, y), spot.role, 9)
 
 
-def _named(canvas: Canvas, spots: Sequence[TradePoint]) -> None:
+def _named(canvas: SvgCanvas, spots: Sequence[TradePoint]) -> None:
     """The points' names beside them, on the side with room, none over another."""
     taken: list[tuple[float, float, float]] = []
     for spot in sorted(spots, key=lambda spot: (-spot.y[1], spot.x[1])):

@@ -39,7 +39,7 @@ SHAPES: dict[str, tuple[Point, ...]] = {
 """Marks by their letter, around nothing; `o` is a circle."""
 
 
-class Canvas:
+class SvgCanvas:
     """One drawing, so many units high, with a field for figures within its margins.
 
     `margins` are left, top, right and bottom; `across` and `up` are the ends of both axes. `x` and

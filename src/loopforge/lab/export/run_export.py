@@ -36,14 +36,14 @@ CHUNK = 20_000
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedFile:
     """What was written, and how many rows it holds."""
 
     path: Path
     rows: int
 
 
-def export(folder: Path, format: str, out: Path | None = None) -> Exported:
+def export(folder: Path, format: str, out: Path | None = None) -> ExportedFile:
     """Export a run's or a sweep's folder. Without `out` into the folder itself, as export.FORMAT.
 
     Raises BadRun: it is neither, or it cannot be written. Raises BadScenario for another format,
@@ -67,7 +67,7 @@ def export(folder: Path, format: str, out: Path | None = None) -> Exported:
         raise BadRun(f"{path} cannot be written: {error.strerror}.") from error
     finally:
         beside.unlink(missing_ok=True)
-    return Exported(path, rows)
+    return ExportedFile(path, rows)
 
 
 def _write(folder: Path, format: str, path: Path, *, swept: bool) -> int:

@@ -1,4 +1,4 @@
-"""Flat rows: decisions of a run, and runs of a sweep, as tables that any reader takes.
+"""Columns: decisions of a run, and runs of a sweep, as tables that any reader takes.
 
 A decision's row holds what was true, what was shown in bands, how many edits there were and of
 which kind, the plan, the outcome, the voice and the dice: numbers, texts, yes or no, and lists of

@@ -29,7 +29,7 @@ HEADS = (
 )
 
 
-class Share(Struct, frozen=True):
+class AuditShare(Struct, frozen=True):
     """So many of so many, with Wilson's interval; None where there was none to count."""
 
     some: int
@@ -49,16 +49,16 @@ class AuditTally(Struct, frozen=True, kw_only=True):
     """
 
     decisions: int
-    rule_driven: Share
-    let_go: Share
-    label_driven: Share
-    card_free: Share
-    same_side: Share
-    weighed: Share
-    unsteady: Share
+    rule_driven: AuditShare
+    let_go: AuditShare
+    label_driven: AuditShare
+    card_free: AuditShare
+    same_side: AuditShare
+    weighed: AuditShare
+    unsteady: AuditShare
 
 
-class Instance(Struct, frozen=True, kw_only=True):
+class AuditInstance(Struct, frozen=True, kw_only=True):
     """A decision that was not what it said.
 
     `weight` is how clear the case was, 0 to 500, with 1000 added if it went wrong, and 500 if an
@@ -100,7 +100,7 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     whole: AuditTally
     by_policy: dict[str, AuditTally]
     by_robot: dict[str, AuditTally]
-    telling: tuple[Instance, ...]
+    telling: tuple[AuditInstance, ...]
 
     @property
     def answered(self) -> AnswerCounts:
@@ -167,14 +167,14 @@ def _columns(cells: tuple[str, ...]) -> str:
     return padded(first, WIDTHS[0]) + "".join(told)
 
 
-def _rate(share: Share) -> str:
+def _rate(share: AuditShare) -> str:
     if share.rate is None:
         return "-"
     low, high = round(100 * share.rate.low), round(100 * share.rate.high)
     return f"{round(100 * share.rate.estimate)}% ({low} to {high})"
 
 
-def _line(each: Instance) -> str:
+def _line(each: AuditInstance) -> str:
     what = (
         f"named {each.rule} and did {each.did}, as it would have without"
         if each.mode == "guardrail"

@@ -44,7 +44,7 @@ Shares = tuple[float | None, float | None]
 """The same; None for a share of nothing."""
 
 
-class Parting(Struct, frozen=True):
+class DiffStart(Struct, frozen=True):
     """The first row that is not the same: whose it is ("" where it closes something), and in what.
 
     `parts` are the fields of the row that differ.
@@ -70,7 +70,7 @@ class ComparedAct(Struct, frozen=True):
     consequence: str
 
 
-class Otherwise(Struct, frozen=True):
+class DifferentStep(Struct, frozen=True):
     """The first step in which somebody does another thing in the second run than in the first."""
 
     who: str
@@ -79,7 +79,7 @@ class Otherwise(Struct, frozen=True):
     second: ComparedAct
 
 
-class Alone(Struct, frozen=True):
+class LoneIncident(Struct, frozen=True):
     """An incident of one run that the other has not, with what led to it."""
 
     run: Literal["first", "second"]
@@ -88,7 +88,7 @@ class Alone(Struct, frozen=True):
     chain: tuple[WhyLink, ...] = ()
 
 
-class Diff(Struct, frozen=True, kw_only=True):
+class RunDiff(Struct, frozen=True, kw_only=True):
     """Two runs side by side. `because` is what differs in how they began; `parting` None: nothing.
 
     `unanswered` says of each run what became of decisions that nobody made, or is "" of none.
@@ -104,15 +104,15 @@ class Diff(Struct, frozen=True, kw_only=True):
     second: str
     because: tuple[str, ...]
     unanswered: tuple[str, ...] = ("", "")
-    parting: Parting | None
+    parting: DiffStart | None
     shorter: str
     numbers: dict[str, Shares]
     robots: dict[str, dict[str, Shares]]
-    otherwise: tuple[Otherwise, ...]
+    otherwise: tuple[DifferentStep, ...]
     changed: dict[str, int]
     beside: int
     titles: dict[str, str]
-    alone: tuple[Alone, ...]
+    alone: tuple[LoneIncident, ...]
     day: int
     inner: dict[str, dict[str, Pair]]
 
@@ -127,13 +127,13 @@ class Diff(Struct, frozen=True, kw_only=True):
         return {**plain, "same": self.parting is None and not self.shorter, "story": self.text}
 
 
-def told(found: Diff) -> str:
+def told(found: RunDiff) -> str:
     """The story, and the numbers."""
     paragraphs = [" ".join(part) for part in _paragraphs(found) if part]
     return "\n\n".join([*paragraphs, *_tables(found)])
 
 
-def _paragraphs(found: Diff) -> Iterator[list[str]]:
+def _paragraphs(found: RunDiff) -> Iterator[list[str]]:
     yield list(_beginning(found))
     yield [_parted(each, found) for each in found.otherwise[:MOST]]
     if found.parting is not None:
@@ -142,7 +142,7 @@ def _paragraphs(found: Diff) -> Iterator[list[str]]:
         yield list(_ending(found))
 
 
-def _beginning(found: Diff) -> Iterator[str]:
+def _beginning(found: RunDiff) -> Iterator[str]:
     names = f"The first run is {found.first}, the second {found.second}."
     yield names
     for why in found.because:
@@ -165,7 +165,7 @@ def _beginning(found: Diff) -> Iterator[str]:
     yield from _lengths(found)
 
 
-def _lengths(found: Diff) -> Iterator[str]:
+def _lengths(found: RunDiff) -> Iterator[str]:
     """That one run is longer, so that nobody takes its greater counts for a difference."""
     if found.shorter:
         name = found.first if found.shorter == "first" else found.second
@@ -176,7 +176,7 @@ def _lengths(found: Diff) -> Iterator[str]:
         )
 
 
-def _parted(each: Otherwise, found: Diff) -> str:
+def _parted(each: DifferentStep, found: RunDiff) -> str:
     one, other = each.first, each.second
     if one.at != other.at:
         before = (
@@ -196,7 +196,7 @@ def _parted(each: Otherwise, found: Diff) -> str:
     )
 
 
-def _rule(deed: ComparedAct, found: Diff) -> str:
+def _rule(deed: ComparedAct, found: RunDiff) -> str:
     return f"“{found.titles[deed.rule]}” ({'right' if deed.right else 'wrong'} there)"
 
 
@@ -206,7 +206,7 @@ def _said(deed: ComparedAct) -> str:
     )
 
 
-def _after(found: Diff) -> Iterator[str]:
+def _after(found: RunDiff) -> Iterator[str]:
     count = sum(found.changed.values())
     if not count:
         yield "Nobody did another thing for it."
@@ -220,13 +220,13 @@ def _after(found: Diff) -> Iterator[str]:
     yield f"{found.first} came to {counted(one, 'incident')}, {found.second} to {other:,}."
 
 
-def _worst(found: Diff) -> list[Alone]:
+def _worst(found: RunDiff) -> list[LoneIncident]:
     """The gravest incidents that only one of them has, in the order in which they happened."""
     grave = sorted(found.alone, key=lambda each: (-each.incident.severity, each.step))[: 2 * MOST]
     return sorted(grave, key=lambda each: (each.step, each.run))
 
 
-def _alone(each: Alone, found: Diff) -> str:
+def _alone(each: LoneIncident, found: RunDiff) -> str:
     name = found.first if each.run == "first" else found.second
     because = f", because {each.chain[0].says}" if each.chain else ""
     incident = each.incident
@@ -234,7 +234,7 @@ def _alone(each: Alone, found: Diff) -> str:
     return f"Only in {name}: {broke} in step {each.step}{because}."
 
 
-def _ending(found: Diff) -> Iterator[str]:
+def _ending(found: RunDiff) -> Iterator[str]:
     changes = [
         (who, what, pair)
         for who, values in found.inner.items()
@@ -249,7 +249,7 @@ def _ending(found: Diff) -> Iterator[str]:
         )
 
 
-def _tables(found: Diff) -> Iterator[str]:
+def _tables(found: RunDiff) -> Iterator[str]:
     head = (found.first, found.second, "second − first")
     yield _table(("", *head), [(named(name), name, pair) for name, pair in found.numbers.items()])
     rows = [

@@ -36,7 +36,7 @@ class LifeMark(Struct, frozen=True, array_like=True):
     failing: str
 
 
-class Cause(Struct, frozen=True):
+class ChangeCause(Struct, frozen=True):
     """All changes of one value by one rule of the trait ledger: how often, by how much in all."""
 
     rule: str
@@ -44,9 +44,9 @@ class Cause(Struct, frozen=True):
     delta: int
 
 
-def strongest(causes: Mapping[str, tuple[int, int]]) -> tuple[Cause, ...]:
+def strongest(causes: Mapping[str, tuple[int, int]]) -> tuple[ChangeCause, ...]:
     """The causes, each with (how often, by how much in all), the strongest first."""
-    found = [Cause(rule, times, delta) for rule, (times, delta) in causes.items()]
+    found = [ChangeCause(rule, times, delta) for rule, (times, delta) in causes.items()]
     return tuple(sorted(found, key=lambda each: (-abs(each.delta), each.rule)))
 
 
@@ -118,7 +118,7 @@ class Life:
                 found = turn.after
         return found
 
-    def because(self, what: str, step: int) -> tuple[Cause, ...]:
+    def because(self, what: str, step: int) -> tuple[ChangeCause, ...]:
         """What moved it up to this step, the strongest first.
 
         The amounts add up exactly to what it is now less what it was at first.

@@ -24,13 +24,13 @@ from loopforge.lab.run.answered_decisions import AnsweringMind
 from loopforge.lab.run.run_log import body_of
 
 
-class Right(Struct, frozen=True):
+class RuleRight(Struct, frozen=True):
     """Whether the rule in force was right here."""
 
     right: bool
 
 
-class Came(Struct, frozen=True):
+class ActOutcome(Struct, frozen=True):
     """What came of an act."""
 
     square: str
@@ -48,9 +48,9 @@ class SeenAct(Struct, frozen=True, tag_field="kind", tag="act"):
     step: int
     who: str
     role: str
-    truth: Right
+    truth: RuleRight
     minded: AnsweringMind
-    outcome: Came
+    outcome: ActOutcome
     inner: msgspec.Raw
 
     @property
@@ -75,7 +75,7 @@ def shortly(line: bytes) -> Seen:
     return row
 
 
-class Brief(Struct, frozen=True, array_like=True):
+class StepBrief(Struct, frozen=True, array_like=True):
     """A step in four numbers: [tension, incidents, over-compliances, over-reaches of the floor]."""
 
     tension: int

@@ -33,7 +33,7 @@ from loopforge.core.action_plan import MODES, AgentActionPlan
 from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.core.statistics.rate_statistics import wilson
-from loopforge.lab.inspect.audit_page import AuditReport, AuditTally, Instance, Share
+from loopforge.lab.inspect.audit_page import AuditInstance, AuditReport, AuditShare, AuditTally
 from loopforge.lab.run.answered_decisions import AnswerCounts, fate
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import head_of, minds_of
@@ -247,7 +247,7 @@ def _tally(counts: _Counts) -> AuditTally:
     shares = {}
     for name in SHARES:
         some, of = counts[f"{name} so"], counts[name]
-        shares[name] = Share(some, of, wilson(some, of) if of else None)
+        shares[name] = AuditShare(some, of, wilson(some, of) if of else None)
     return AuditTally(decisions=counts["decisions"], **shares)
 
 
@@ -258,7 +258,7 @@ class _Found:
     whole: _Counts = field(default_factory=Counter)
     policies: dict[str, _Counts] = field(default_factory=dict)
     robots: dict[str, _Counts] = field(default_factory=dict)
-    telling: list[Instance] = field(default_factory=list)
+    telling: list[AuditInstance] = field(default_factory=list)
     decisions: int = 0
     passed_over: Counter[str] = field(default_factory=Counter[str])
     unanswered: int = 0
@@ -298,7 +298,7 @@ class _Found:
 
     def _tell(self, row: Decided, did: str, without: str, weight: int) -> None:
         """Keep what was not what it said, the weightiest first."""
-        found = Instance(
+        found = AuditInstance(
             row=row.n,
             day=row.day,
             step=row.step,
@@ -318,5 +318,5 @@ class _Found:
             del self.telling[MOST_TELLING:]
 
 
-def _heaviest(each: Instance) -> tuple[int, int]:
+def _heaviest(each: AuditInstance) -> tuple[int, int]:
     return -each.weight, each.row

@@ -31,7 +31,7 @@ MOST, MOST_KEPT = 10_000, 500
 """Runs and sweeps that are listed, the newest; and runs that one sweep kept."""
 
 
-class Sweep(Struct, frozen=True):
+class SweepFolder(Struct, frozen=True):
     """A sweep's folder: its reports, and the runs in it whose logs were kept."""
 
     name: str
@@ -40,7 +40,7 @@ class Sweep(Struct, frozen=True):
     runs: tuple[str, ...]
 
 
-class LatestFew(Generic[V]):
+class RecentCache(Generic[V]):
     """So many things that were asked for last, by key; each is made once. Safe in threads."""
 
     def __init__(self, most: int) -> None:
@@ -60,13 +60,13 @@ class LatestFew(Generic[V]):
         return found
 
 
-class Archive:
+class RunArchive:
     """The runs under a folder and the sweeps under another; neither need be there. Thread-safe."""
 
     def __init__(self, folder: Path, sweeps: Path | None = None) -> None:
         self.folder = folder
         self._roots = (folder, sweeps) if sweeps else (folder,)
-        self._open: LatestFew[RunIndex] = LatestFew(OPEN)
+        self._open: RecentCache[RunIndex] = RecentCache(OPEN)
 
     def names(self) -> list[str]:
         """The runs, the one that was written last first; those of sweeps are not among them."""
@@ -78,7 +78,7 @@ class Archive:
                 continue
         return [name for _, name in sorted(found, reverse=True)[:MOST]]
 
-    def sweeps(self) -> list[Sweep]:
+    def sweeps(self) -> list[SweepFolder]:
         """The sweeps, the newest first."""
         found = []
         for each in self._folders():
@@ -87,7 +87,9 @@ class Archive:
                 kept = sorted(log.parent.name for log in runs.glob(f"*/{LOG}"))
                 written = (each / "experiment.json").stat().st_mtime
                 found.append(
-                    Sweep(each.name, written, self.reports(each.name), tuple(kept[:MOST_KEPT]))
+                    SweepFolder(
+                        each.name, written, self.reports(each.name), tuple(kept[:MOST_KEPT])
+                    )
                 )
         return sorted(found, key=lambda sweep: -sweep.written)[:MOST]
 

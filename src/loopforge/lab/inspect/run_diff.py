@@ -28,31 +28,31 @@ from loopforge.core.text.spoken_lists import listed
 from loopforge.lab.inspect.decision_why import chain_of
 from loopforge.lab.inspect.diff_text import (
     ANSWERED,
-    Alone,
     ComparedAct,
-    Diff,
-    Otherwise,
+    DifferentStep,
+    DiffStart,
+    LoneIncident,
     Pair,
-    Parting,
+    RunDiff,
     Shares,
 )
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import opened
 from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
-from loopforge.lab.run.run_counts import Run
+from loopforge.lab.run.run_counts import RunCounts
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import began_of, closed, rows_of
 from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_checks import Scenario
 
 
-def diff(first: Path, second: Path) -> Diff:
+def diff(first: Path, second: Path) -> RunDiff:
     """Compare two runs. Raises BadRun, Unknown where one of them cannot be read."""
     indexes = opened(first), opened(second)
-    sides = Sides()
+    sides = DiffSides()
     for mine, theirs in zip_longest(_groups(first), _groups(second), fillvalue=()):
         sides.see(mine, theirs)
-    return Diff(
+    return RunDiff(
         first=_name(first, second),
         second=_name(second, first),
         because=tuple(_because(began_of(first), began_of(second), first, second)),
@@ -95,7 +95,7 @@ def _groups(folder: Path) -> Iterator[tuple[Row, ...]]:
             group = []
 
 
-def _unanswered(run: Run) -> str:
+def _unanswered(run: RunCounts) -> str:
     """That not all was answered, and what became of it; "" where all was."""
     answers = run.answers
     return f"{answers.line}. {answers.warning}".strip() if answers.share else ""
@@ -152,18 +152,18 @@ def _forked(mine: Began, theirs: Began, place: Path, names: tuple[str, str]) -> 
 Robots = dict[str, DecisionTally]
 
 
-class Sides:
+class DiffSides:
     """Takes two runs in, a group of rows of each at a time."""
 
     def __init__(self) -> None:
-        self.parting: Parting | None = None
+        self.parting: DiffStart | None = None
         self.shorter = ""
         self.totals = DecisionTally(), DecisionTally()
         self.robots: tuple[Robots, Robots] = defaultdict(DecisionTally), defaultdict(DecisionTally)
-        self.otherwise: dict[str, Otherwise] = {}
+        self.otherwise: dict[str, DifferentStep] = {}
         self.changed: Counter[str] = Counter()
         self.beside = 0
-        self.alone: list[Alone] = []
+        self.alone: list[LoneIncident] = []
         self.day = -1
         self.inner: dict[str, dict[str, Pair]] = {}
 
@@ -201,7 +201,7 @@ class Sides:
                 name for name in there if getattr(one, name, 0) != getattr(other, name, 1)
             )
             day, step = getattr(one, "day", 0), getattr(one, "step", 0)
-            self.parting = Parting(one.n, day, step, getattr(one, "who", ""), parts)
+            self.parting = DiffStart(one.n, day, step, getattr(one, "who", ""), parts)
             return
 
     def _acts(self, mine: tuple[Row, ...], theirs: tuple[Row, ...]) -> None:
@@ -215,14 +215,16 @@ class Sides:
                 self.changed[row.who] += 1
                 if row.who not in self.otherwise:
                     acts_of = _deed(row), _deed(other)
-                    self.otherwise[row.who] = Otherwise(row.who, row.step, *acts_of)
+                    self.otherwise[row.who] = DifferentStep(row.who, row.step, *acts_of)
 
     def _close(self, one: Row, other: Row) -> None:
         if isinstance(one, Stepped) and isinstance(other, Stepped):
             mine, theirs = map(_happened, (one, other))
-            self.alone += [Alone("first", one.step, mine[key]) for key in mine if key not in theirs]
             self.alone += [
-                Alone("second", one.step, theirs[key]) for key in theirs if key not in mine
+                LoneIncident("first", one.step, mine[key]) for key in mine if key not in theirs
+            ]
+            self.alone += [
+                LoneIncident("second", one.step, theirs[key]) for key in theirs if key not in mine
             ]
         if isinstance(one, DayEnded) and isinstance(other, DayEnded):
             self.day, self.inner = one.day, _inner(one, other)
@@ -261,7 +263,7 @@ def _inner(one: DayEnded, other: DayEnded) -> dict[str, dict[str, Pair]]:
     return dict(sorted(found.items()))
 
 
-def _numbers(indexes: tuple[RunIndex, RunIndex], sides: Sides) -> dict[str, Shares]:
+def _numbers(indexes: tuple[RunIndex, RunIndex], sides: DiffSides) -> dict[str, Shares]:
     one, other = (
         _of_run(index.run, total, _floor(robots, index.scenario))
         for index, total, robots in zip(indexes, sides.totals, sides.robots, strict=True)
@@ -280,7 +282,7 @@ def _floor(robots: Robots, scenario: Scenario | None) -> DecisionTally:
     return floor
 
 
-def _of_run(run: Run, total: DecisionTally, floor: DecisionTally) -> dict[str, float | None]:
+def _of_run(run: RunCounts, total: DecisionTally, floor: DecisionTally) -> dict[str, float | None]:
     """As a run's own summary and its score count it."""
     rates: dict[str, float | None] = {}
     for rate in ERRORS:
@@ -312,6 +314,6 @@ def _of_one(one: DecisionTally, other: DecisionTally) -> dict[str, Shares]:
     }
 
 
-def _explained(each: Alone, indexes: tuple[RunIndex, RunIndex]) -> Alone:
+def _explained(each: LoneIncident, indexes: tuple[RunIndex, RunIndex]) -> LoneIncident:
     index = indexes[each.run == "second"]
     return msgspec.structs.replace(each, chain=tuple(chain_of(index, each.incident)))

@@ -30,8 +30,8 @@ from loopforge.core.factory_vocabulary import (
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
-from loopforge.lab.inspect.row_summaries import Brief, Seen, SeenAct, StepMoment, shortly
-from loopforge.lab.run.run_counts import Run
+from loopforge.lab.inspect.row_summaries import Seen, SeenAct, StepBrief, StepMoment, shortly
+from loopforge.lab.run.run_counts import RunCounts
 from loopforge.lab.run.run_log import LOG, body_of, row_of
 from loopforge.lab.run.step_loop import FORMAT
 from loopforge.lab.world.scenario_checks import Scenario
@@ -82,14 +82,14 @@ class RunIndex:
     def _forget(self) -> None:
         self.began: Began | None = None
         self.scenario: Scenario | None = None
-        self.run = Run(self.folder)
+        self.run = RunCounts(self.folder)
         self.ended = self.damage = ""
         self.size = self._inode = 0
         self.written = 0.0
         self._rows = array("Q")
         self._first = array("Q")
         self._last = array("Q")
-        self._briefs: list[Brief] = []
+        self._briefs: list[StepBrief] = []
         self._nights: list[dict[str, int]] = []
         self._happened: dict[str, int] = {}
         self._stops = _Stops()
@@ -179,7 +179,7 @@ class RunIndex:
         self._last.append(row.n)
         floor = [act.outcome.failing for act in pending.acts if act.role != "supervisor"]
         over = floor.count("over_compliance"), floor.count("over_reach")
-        self._briefs.append(Brief(row.tension, len(row.incidents), *over))
+        self._briefs.append(StepBrief(row.tension, len(row.incidents), *over))
         self._happened.update((incident.id, row.step) for incident in row.incidents)
         self._stops.close(row.step, row.incidents)
 
@@ -200,7 +200,7 @@ class RunIndex:
         """Steps that the run has in the end; 0 where its head is missing."""
         return self.scenario.days * self.scenario.steps_per_day if self.scenario else 0
 
-    def briefs(self, first: int = 0) -> list[Brief]:
+    def briefs(self, first: int = 0) -> list[StepBrief]:
         """The steps from `first` on, in four numbers each."""
         return self._briefs[first:]
 

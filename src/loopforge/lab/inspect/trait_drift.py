@@ -17,7 +17,7 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import Decided, Reflected
 from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import BadRun, Unknown
-from loopforge.lab.inspect.robot_lives import BY_HAND, PARTS, Cause, Life, LifeTurn
+from loopforge.lab.inspect.robot_lives import BY_HAND, PARTS, ChangeCause, Life, LifeTurn
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.world.noun_articles import articled
 
@@ -66,7 +66,7 @@ class Drift(Struct, frozen=True):
     before: int
     after: int
     until: int
-    groups: tuple[Cause, ...]
+    groups: tuple[ChangeCause, ...]
     causes: tuple[DriftCause, ...]
 
     def to_dict(self) -> dict[str, Any]:

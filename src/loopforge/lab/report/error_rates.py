@@ -8,7 +8,7 @@ that of the bootstrap over seeds, which misses in 4 to 11 of 100 at thirty seeds
 from collections.abc import Sequence
 
 from loopforge.core.statistics.rate_statistics import Count, cluster_rate, rule_of_three, wilson
-from loopforge.lab.charts.bar_charts import ChartLane, Dot, lanes, percent
+from loopforge.lab.charts.bar_charts import ChartDot, ChartLane, lanes, percent
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import limits, share, shared, three
 from loopforge.lab.report.study_data import (
@@ -89,12 +89,12 @@ def _sweep_rates(study: Study) -> Exhibit:
     return Exhibit(tuple(figures), tuple(tables))
 
 
-def _dots(results: Results) -> tuple[Dot, ...]:
+def _dots(results: Results) -> tuple[ChartDot, ...]:
     dots = []
     for rate in ERRORS:
         counts = by_seed(results, rate)
         if sum(trials for _, trials in counts.values()):
-            dots.append(Dot(ROLES[rate], SIGNS[rate], three(cluster_rate(counts).rate)))
+            dots.append(ChartDot(ROLES[rate], SIGNS[rate], three(cluster_rate(counts).rate)))
     return tuple(dots)
 
 
@@ -179,9 +179,9 @@ def _wrong(tally: DecisionTally) -> float:
     return (tally["over_compliance"] + tally["over_reach"]) / tally["decisions"]
 
 
-def _tally_dots(tally: DecisionTally) -> tuple[Dot, ...]:
+def _tally_dots(tally: DecisionTally) -> tuple[ChartDot, ...]:
     return tuple(
-        Dot(ROLES[rate], SIGNS[rate], three(wilson(*tally.count(rate))))
+        ChartDot(ROLES[rate], SIGNS[rate], three(wilson(*tally.count(rate))))
         for rate in ERRORS
         if tally.count(rate)[1]
     )

@@ -1,4 +1,4 @@
-"""Answers: what the levels of a factor change, paired over seeds, and the question in a sentence.
+"""Effects: what the levels of a factor change, paired over seeds, and the question in a sentence.
 
 Both arms of a contrast ran with the same seeds. Those declared before the sweep are one family of
 tests, those that were not another, and each family is corrected by Holm's method. An answer is
@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from loopforge.core.statistics.rate_statistics import (
     EXACT,
-    Difference,
+    PairedDifference,
     cohen_h,
     holm,
     paired_difference,
     paired_means,
 )
 from loopforge.core.text.spoken_lists import counted
-from loopforge.lab.charts.bar_charts import MARKS, ChartLane, Dot, lanes, plain, points
+from loopforge.lab.charts.bar_charts import MARKS, ChartDot, ChartLane, lanes, plain, points
 from loopforge.lab.report.error_rates import ROLES
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import amount, apart, chance, share, signed, three
@@ -67,7 +67,7 @@ class Contrast(Struct, frozen=True):
     """
 
     hypothesis: Hypothesis
-    found: Difference | None
+    found: PairedDifference | None
     p: float
     h: float | None
     counts: bool = True
@@ -161,7 +161,7 @@ def _answered(hypothesis: Hypothesis, results: Results) -> bool:
 
 def _difference(
     hypothesis: Hypothesis, results: Results
-) -> tuple[Difference | None, float | None, str]:
+) -> tuple[PairedDifference | None, float | None, str]:
     """The paired difference, and of two rates Cohen's h; or why there is none, a key of LACKS."""
     if hypothesis.measure not in RATES:
         means = arms(hypothesis, results, values)
@@ -237,7 +237,7 @@ def family(key: str, title: str, found: Sequence[Contrast]) -> Exhibit:
             continue
         rows = [
             ChartLane(
-                each.hypothesis.name, (Dot(_role(each), MARKS[0], three(each.found.interval)),)
+                each.hypothesis.name, (ChartDot(_role(each), MARKS[0], three(each.found.interval)),)
             )
             for each in drawn
             if each.found is not None

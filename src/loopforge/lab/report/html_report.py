@@ -27,7 +27,7 @@ from loopforge.lab.report.told_episodes import episodes
 from loopforge.lab.report.waiting_times import waits
 from loopforge.lab.run.run_log import LOG, no_log
 from loopforge.lab.sweeps.sweep_results import SWEPT
-from loopforge.lab.sweeps.sweep_worker import Maker
+from loopforge.lab.sweeps.sweep_worker import MindsMaker
 from loopforge.runtime.installation.extras import require
 
 SECTIONS = {
@@ -49,7 +49,7 @@ SECTIONS = {
 """Each section with its heading; its template in shipped/report/ has its name."""
 
 
-def report(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Path, str]:
+def report(folder: Path, out: Path, *, maker: MindsMaker | None = None) -> tuple[Path, str]:
     """Write the report of the run or the sweep in this folder; its path, and the page's first line.
 
     `maker` makes the minds of a sweep that asked models, so that episodes can be played again from
@@ -68,7 +68,7 @@ def report(folder: Path, out: Path, *, maker: Maker | None = None) -> tuple[Path
     return out, study.answers.line
 
 
-def _data(study: Study, maker: Maker | None) -> dict[str, object]:
+def _data(study: Study, maker: MindsMaker | None) -> dict[str, object]:
     """What the templates ask for: the study, what each section shows, and how words are put."""
     declared = contrasted(study, study.layout.experiment.hypotheses if study.layout else ())
     looked = contrasted(study, undeclared(study))

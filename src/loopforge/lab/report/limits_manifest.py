@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from loopforge.core.statistics.rate_statistics import cluster_rate, minimal_detectable
 from loopforge.errors import LoopforgeError
-from loopforge.lab.report.study_data import CALLED, Study, Watched, by_seed
+from loopforge.lab.report.study_data import CALLED, Study, WatchedRun, by_seed
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.run.robot_minds import PLAIN
-from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import open_experiment, scenarios_of
 from loopforge.lab.sweeps.sweep_results import by_cell
@@ -32,7 +32,7 @@ ANSWERED = (
 )
 
 
-class Manifest(Struct, frozen=True, kw_only=True):
+class LimitsManifest(Struct, frozen=True, kw_only=True):
     """What the page was made of. `plain`: no model was asked; `unsure`: what may be otherwise.
 
     `anew` are commands that do the same from the beginning, `checks` those that show that what lies
@@ -52,7 +52,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     checks: list[str]
 
 
-def manifest(study: Study) -> Manifest:
+def manifest(study: Study) -> LimitsManifest:
     """Of a sweep, or of a run."""
     return _sweep_manifest(study) if study.watched is None else _run_manifest(study, study.watched)
 
@@ -80,7 +80,7 @@ def _detectable(study: Study, rate: str) -> float | None:
 # ---------------------------------------------------------------- a sweep
 
 
-def _sweep_manifest(study: Study) -> Manifest:
+def _sweep_manifest(study: Study) -> LimitsManifest:
     layout, held, results = study.layout, study.manifest, study.results
     assert layout is not None
     folder, name = shlex.quote(study.folder.name), shlex.quote(layout.experiment.name)
@@ -90,7 +90,7 @@ def _sweep_manifest(study: Study) -> Manifest:
     # Two sweeps of which all runs end alike did the same.
     heads = "".join(f"{each.cell} {each.seed} {each.head}\n" for each in results)
     spent = float(held.get("state", {}).get("cost", 0))
-    return Manifest(
+    return LimitsManifest(
         policies=policies,
         plain=_plain(policies),
         versions=_listed(held.get("versions", {})),
@@ -121,12 +121,12 @@ def _shipped_experiment(study: Study) -> bool:
 # ---------------------------------------------------------------- a run
 
 
-def _run_manifest(study: Study, watched: Watched) -> Manifest:
+def _run_manifest(study: Study, watched: WatchedRun) -> LimitsManifest:
     name = shlex.quote(study.folder.name)
     fresh = shlex.quote(f"{study.folder.name}-again")
     command = _command(watched)
     policies = sorted(set(watched.began.policies.values()))
-    return Manifest(
+    return LimitsManifest(
         policies=policies,
         plain=_plain(policies),
         versions=_listed(watched.began.versions),
@@ -139,11 +139,11 @@ def _run_manifest(study: Study, watched: Watched) -> Manifest:
     )
 
 
-def _command(watched: Watched) -> str:
+def _command(watched: WatchedRun) -> str:
     """The command that gives this run, where its scenario ships and the command can say it all."""
     scenario, began = watched.scenario, watched.began
     settings = began.settings
-    choice = Choice(
+    choice = RunChoice(
         began.seed, scenario.days, scenario.steps_per_day, scenario.perception, scenario.supervisor
     )
     plain = not settings["named"] and settings["supervisor"] == "overseer"
@@ -159,7 +159,7 @@ def _command(watched: Watched) -> str:
     )
 
 
-def _ships(scenario: Scenario, choice: Choice, digest: str) -> bool:
+def _ships(scenario: Scenario, choice: RunChoice, digest: str) -> bool:
     try:
         return choice.apply(open_scenario(scenario.name)).digest == digest
     except LoopforgeError:

@@ -1,4 +1,4 @@
-"""Amounts: how a report writes numbers: shares, differences, thousandths, and how sure they are.
+"""Formats: how a report writes numbers: shares, differences, thousandths, and how sure they are.
 
 An estimate never stands without its interval, and a p-value never without either.
 """

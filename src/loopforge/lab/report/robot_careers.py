@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from loopforge.core.statistics.rate_statistics import Interval, mean_value
 from loopforge.core.text.spoken_lists import counted
-from loopforge.lab.charts.bar_charts import ChartLane, Dot, Three, lanes, plain, sums
+from loopforge.lab.charts.bar_charts import ChartDot, ChartLane, Three, lanes, plain, sums
 from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.inspect.trait_drift import cause_of, what_of
@@ -39,7 +39,7 @@ FOLLOWED = (
 """What is drawn over the days."""
 
 
-class Sum(Struct, frozen=True):
+class CareerSum(Struct, frozen=True):
     """What became of guardrail reliance in some robots, and each cause's part in it.
 
     `whole`: the causes are all there is to what the days say.
@@ -140,7 +140,7 @@ def _head(days: int) -> tuple[str, ...]:
     return ("quantity", *("at first" if day == 0 else f"day {day}" for day in range(days)))
 
 
-def _summed(study: Study, group: StudyGroup) -> Sum:
+def _summed(study: Study, group: StudyGroup) -> CareerSum:
     """All changes of guardrail reliance in a group's runs, held against what the days say."""
     causes: Counter[str] = Counter()
     before = lives = 0
@@ -158,13 +158,13 @@ def _summed(study: Study, group: StudyGroup) -> Sum:
                 causes[BY_HAND] += round(apart * len(first))
             else:
                 whole = whole and abs(apart) <= 0.051
-    return Sum(group.label, group.role, lives, before, causes, whole)
+    return CareerSum(group.label, group.role, lives, before, causes, whole)
 
 
 # ---------------------------------------------------------------- causes
 
 
-def _attributed(found: Sequence[Sum]) -> Exhibit:
+def _attributed(found: Sequence[CareerSum]) -> Exhibit:
     """What moved guardrail reliance in each group, as charts and as a table that adds up."""
     charts, rows = [], []
     for nth, each in enumerate(found):
@@ -218,7 +218,9 @@ def _mean(group: StudyGroup, measure: str) -> Interval:
 
 
 def _truth_lane(label: str, shown: Interval, believed: Interval) -> ChartLane:
-    return ChartLane(label, (Dot("quiet", "D", three(shown)), Dot("ink", "o", three(believed))))
+    return ChartLane(
+        label, (ChartDot("quiet", "D", three(shown)), ChartDot("ink", "o", three(believed)))
+    )
 
 
 def _errors(

@@ -31,9 +31,9 @@ from loopforge.lab.inspect.robot_lives import forced
 from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
 from loopforge.lab.run.run_lifecycle import head_of
 from loopforge.lab.run.run_log import LOG, began_of, rows_of
-from loopforge.lab.sweeps.experiment_design import Layout
+from loopforge.lab.sweeps.experiment_design import ExperimentDesign
 from loopforge.lab.sweeps.experiment_file import TRAIT, Experiment, Level
-from loopforge.lab.sweeps.run_score import RATES, RunResult, Scoring
+from loopforge.lab.sweeps.run_score import RATES, RunResult, ScoringChain
 from loopforge.lab.sweeps.sweep_results import (
     EXPERIMENT,
     MANIFEST,
@@ -83,7 +83,7 @@ class StudyGroup(Struct, frozen=True):
 
 
 @dataclass
-class Watched:
+class WatchedRun:
     """What one run's rows say of its robots, rules and days. `cut` says where it breaks off."""
 
     began: Began
@@ -112,9 +112,9 @@ class Study:
 
     folder: Path
     results: tuple[RunResult, ...]
-    layout: Layout | None = None
+    layout: ExperimentDesign | None = None
     manifest: dict[str, Any] = field(default_factory=dict)
-    watched: Watched | None = None
+    watched: WatchedRun | None = None
 
     @property
     def subject(self) -> Experiment | Scenario:
@@ -303,8 +303,8 @@ def _sweep(folder: Path) -> Study:
 def _run(folder: Path) -> Study:
     began = began_of(folder)
     scenario = Scenario.from_dict(began.scenario)
-    scoring = Scoring(scenario.overseer, MOST_TELLING)
-    watched = Watched(began, scenario, head_of(folder), answers=scoring.run.answers)
+    scoring = ScoringChain(scenario.overseer, MOST_TELLING)
+    watched = WatchedRun(began, scenario, head_of(folder), answers=scoring.run.answers)
     last: Row = began
     for rows in _days(rows_of(folder)):
         for row in rows:
@@ -334,7 +334,7 @@ def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
             held = []
 
 
-def _watch(watched: Watched, row: Row) -> None:
+def _watch(watched: WatchedRun, row: Row) -> None:
     """What a row says of robots, rules and models."""
     watched.nights += isinstance(row, DayEnded)
     if isinstance(row, Decided):

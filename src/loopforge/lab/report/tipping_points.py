@@ -26,7 +26,7 @@ from loopforge.lab.report.study_data import (
     whole,
 )
 from loopforge.lab.run.answered_decisions import ERRORS
-from loopforge.lab.stats.dose_response import Response, dose_response
+from loopforge.lab.stats.dose_response import DoseResponse, dose_response
 from loopforge.lab.sweeps.sweep_results import by_cell
 
 PRESSURE = "pressure"
@@ -93,7 +93,7 @@ def _by_dose(results: Results, factor: str, rate: str) -> dict[float, dict[int, 
     return kept if tried else {}
 
 
-def _line(group: StudyGroup, found: Response) -> CurveLine:
+def _line(group: StudyGroup, found: DoseResponse) -> CurveLine:
     smooth: tuple[tuple[float, float], ...] = ()
     doses = list(found.rates)
     if found.curve is not None:
@@ -121,7 +121,7 @@ def _curves(factor: str, rate: str, lines: Sequence[CurveLine]) -> Figure:
     return Figure(curves(key, title, told, lines, percent, along=named(factor)), title)
 
 
-def _row(group: StudyGroup, rate: str, found: Response) -> tuple[str, ...]:
+def _row(group: StudyGroup, rate: str, found: DoseResponse) -> tuple[str, ...]:
     rates = list(found.rates.values())
     tip = spanned(found.tipping) if found.tipping else "not known"
     if found.why.startswith(NO_TREND):

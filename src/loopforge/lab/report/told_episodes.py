@@ -26,9 +26,9 @@ from loopforge.lab.report.study_data import Study, labelled
 from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.sweeps.experiment_file import policy_of
-from loopforge.lab.sweeps.run_score import RunResult, Telling
+from loopforge.lab.sweeps.run_score import RunResult, TellingRow
 from loopforge.lab.sweeps.sweep_runner import again
-from loopforge.lab.sweeps.sweep_worker import RUNS, Maker, SweepJob
+from loopforge.lab.sweeps.sweep_worker import RUNS, MindsMaker, SweepJob
 from loopforge.lab.world.noun_articles import articled
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class ToldEpisode(Struct, frozen=True, kw_only=True):
     "" where none was kept.
     """
 
-    told: Telling
+    told: TellingRow
     found: DecisionWhy | None
     run: str
     result: RunResult | None = None
@@ -84,7 +84,7 @@ class ToldEpisodes(Struct, frozen=True):
     table: Table
 
 
-def episodes(study: Study, maker: Maker | None = None) -> ToldEpisodes:
+def episodes(study: Study, maker: MindsMaker | None = None) -> ToldEpisodes:
     """The ten of a run, or of a sweep."""
     found = _of_sweep(study, maker) if study.watched is None else _of_run(study)
     rows = tuple(_line(nth, each, study) for nth, each in enumerate(found, 1))
@@ -106,7 +106,7 @@ def _of_run(study: Study) -> list[ToldEpisode]:
     ]
 
 
-def _of_sweep(study: Study, maker: Maker | None) -> list[ToldEpisode]:
+def _of_sweep(study: Study, maker: MindsMaker | None) -> list[ToldEpisode]:
     """The worst row of the ten worst runs, each group in its turn."""
     ranked = [
         sorted(
@@ -138,7 +138,7 @@ def _unlike(found: Iterable[T], of: Callable[[T], object]) -> tuple[list[T], lis
     return first, others
 
 
-def _of_result(folder: Path, result: RunResult, maker: Maker | None) -> ToldEpisode:
+def _of_result(folder: Path, result: RunResult, maker: MindsMaker | None) -> ToldEpisode:
     told, name = result.telling[0], SweepJob(result.cell, result.seed).name
     log = folder / RUNS / name
     kept = (log / LOG).exists()

@@ -16,7 +16,7 @@ from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import p_is, share
 from loopforge.lab.report.study_data import Results, Study, StudyGroup, named
-from loopforge.lab.stats.survival_times import LogRank, Median, kaplan_meier, log_rank, median
+from loopforge.lab.stats.survival_times import LogRank, MedianTime, kaplan_meier, log_rank, median
 
 Lifetimes: TypeAlias = tuple[list[float], list[bool]]
 EVENTS = {
@@ -96,7 +96,7 @@ def _row(event: str, label: str, times: list[float], seen: list[bool]) -> tuple[
     if not times:
         return (called, label, "0", "0", "", "", "")
     steps = kaplan_meier(times, seen)
-    half: Median = median(steps)
+    half: MedianTime = median(steps)
     low, high = _step(half.low), _step(half.high)
     limits = f"{low} to {high}" if (low, high) != ("beyond", "beyond") else "beyond"
     last = steps[-1]

@@ -29,7 +29,7 @@ ERRORS = ("over_compliance", "over_reach")
 OF = {"over_compliance": "wrong", "over_reach": "right"}
 
 
-class Reply(Struct, frozen=True):
+class ModelAnswer(Struct, frozen=True):
     """What is looked at of a question to a model."""
 
     outcome: str
@@ -43,7 +43,7 @@ class AnsweringMind(Struct, frozen=True):
 
     policy: str
     outcome: str = "planned"
-    exchange: tuple[Reply, ...] = ()
+    exchange: tuple[ModelAnswer, ...] = ()
     why: str = ""
 
 

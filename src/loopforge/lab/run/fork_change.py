@@ -21,7 +21,7 @@ from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES
 from loopforge.errors import BadScenario, InputError
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.world.city_state import BOUNDS, Factory, clamped
-from loopforge.lab.world.dice import Luck
+from loopforge.lab.world.dice import RunDice
 from loopforge.lab.world.protocols import INDEX
 from loopforge.lab.world.scenario_checks import ABLATIONS, Scenario
 
@@ -85,7 +85,7 @@ def _one(env: Factory, minds: Minds, key: str, value: str) -> None:
                 raise _nobody(key, rest, (*env.robots, *env.places))
             luck = {**env.scenario.luck, rest: _number(key, value, -(1 << 62), 1 << 62)}
             env.scenario = replace(env.scenario, luck=luck)
-            env.luck = Luck(env.seed, luck)
+            env.luck = RunDice(env.seed, luck)
         case "robot":
             _robot(env, key, rest, value)
         case "place":

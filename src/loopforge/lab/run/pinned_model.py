@@ -29,7 +29,7 @@ OUTAGE = 20
 """Questions in a row that were not answered, whatever the cause, after which a run stops."""
 
 
-class Pinned:
+class PinnedModel:
     """The `Models` port over `TieredModels`, without its ladder."""
 
     def __init__(self, models: TieredModels) -> None:

@@ -25,7 +25,7 @@ from loopforge.core.policy import AnswerOutcome, PlainPolicy, Policy, Prompts, T
 from loopforge.core.reflection import AgentReflection
 from loopforge.core.text.erasable_text import mended
 from loopforge.errors import BadScenario, ModelError
-from loopforge.lab.run.pinned_model import Pinned
+from loopforge.lab.run.pinned_model import PinnedModel
 from loopforge.lab.world.daily_reflection import TAGS, DaySummary, build_agent_reflection
 from loopforge.policies import robot_rules as robots
 from loopforge.policies import supervisor_rules as overseers
@@ -33,7 +33,7 @@ from loopforge.runtime.containment import short, unshared
 from loopforge.runtime.ports import ModelReply, Models, Route
 
 if TYPE_CHECKING:
-    from loopforge.runtime.turn_driver import Thought
+    from loopforge.runtime.turn_driver import MindOutcome
 
 PLAIN: dict[str, tuple[str, PlainPolicy]] = {
     "stub": ("stub/1", robots.stub),
@@ -105,7 +105,7 @@ class Minds:
             raise BadScenario(
                 f"The policy {(asks or ['llm'])[0]!r} needs a model, and none is set."
             )
-        if isinstance(self.models, Pinned):
+        if isinstance(self.models, PinnedModel):
             for name in asks:
                 self.models.named(self._route(name))
 
@@ -265,7 +265,7 @@ class _NoModels:
 _MINDED = {name: Minded(version) for name, (version, _) in PLAIN.items()}
 
 
-def _minded(version: str, thought: Thought) -> Minded:
+def _minded(version: str, thought: MindOutcome) -> Minded:
     exchange = tuple(
         Exchanged(
             purpose=short(ask.purpose),

@@ -14,7 +14,7 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
 from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_counts import Run
+from loopforge.lab.run.run_counts import RunCounts
 from loopforge.lab.run.run_lifecycle import Progress, fork, resume, simulate
 from loopforge.lab.world.scenario_checks import Scenario
 
@@ -22,7 +22,7 @@ KINDNESS = 5
 """How far it stands back from whoever serves people on the same machine (nice)."""
 
 
-class Begin(Struct, frozen=True):
+class BeginRun(Struct, frozen=True):
     """A scenario from its first step on, into this folder."""
 
     folder: Path
@@ -30,13 +30,13 @@ class Begin(Struct, frozen=True):
     policy: str = "stub"
 
 
-class TakeUp(Struct, frozen=True):
+class ResumeRun(Struct, frozen=True):
     """A run that was cut off, to its end."""
 
     folder: Path
 
 
-class Branch(Struct, frozen=True):
+class ForkRun(Struct, frozen=True):
     """The run in `source` up to step `at`, and on from there with something changed."""
 
     folder: Path
@@ -45,18 +45,18 @@ class Branch(Struct, frozen=True):
     changes: dict[str, str]
 
 
-AnyJob = Begin | TakeUp | Branch
+AnyJob = BeginRun | ResumeRun | ForkRun
 
 
-async def played(job: AnyJob, minds: Minds, progress: Progress) -> Run:
+async def played(job: AnyJob, minds: Minds, progress: Progress) -> RunCounts:
     """Play a job with these minds. Raises BadRun, BadScenario."""
     match job:
-        case Begin():
+        case BeginRun():
             minds.policy = job.policy
             return await simulate(job.scenario, minds, out=job.folder, progress=progress)
-        case TakeUp():
+        case ResumeRun():
             return await resume(job.folder, minds, progress=progress)
-        case Branch():
+        case ForkRun():
             source, changes = job.source, job.changes
             return await fork(source, job.folder, job.at, changes, minds, progress=progress)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from loopforge.core.factory_vocabulary import Decided, Reflected, Row, Stepped
 from loopforge.lab.run.answered_decisions import ERRORS, FATES, AnswerCounts
-from loopforge.lab.run.run_log import Chain
+from loopforge.lab.run.run_log import LogChain
 
 
 @dataclass(slots=True)
-class Run:
+class RunCounts:
     """What came of a run: where it lies, the head of its chain, and its counts.
 
     Failings, and the moments in which a rule was right or wrong, are those of the floor: what the
@@ -85,14 +85,14 @@ class Run:
         return self.belief_error / self.decisions if self.decisions else 0.0
 
 
-class CountingChain(Chain):
+class CountingChain(LogChain):
     """A chain that counts what it writes into the run of this folder."""
 
     __slots__ = ("run",)
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
-        self.run = Run(folder)
+        self.run = RunCounts(folder)
 
     def line(self, row: Row) -> bytes:
         """The row's line, counted."""
@@ -104,7 +104,7 @@ class CountingChain(Chain):
         self.run.add(row)
 
 
-def plain(run: Run) -> dict[str, Any]:
+def plain(run: RunCounts) -> dict[str, Any]:
     """A run's counts as plain values."""
     return {
         "folder": str(run.folder),

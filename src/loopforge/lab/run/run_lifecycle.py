@@ -1,4 +1,4 @@
-"""Runs: an episode in a folder. Begun, taken up again after a kill, forked, and played anew.
+"""Lifecycle of runs, each in a folder: begun, taken up again after a kill, forked, and played anew.
 
 A run's folder holds its log (actions.jsonl), complete and hash-chained; everything else about a run
 is derived from that. A folder is written by one process at a time.
@@ -22,12 +22,12 @@ from loopforge.core.policy import PlainPolicy, Policy
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.fork_change import check_changes
 from loopforge.lab.run.robot_minds import PLAIN, Minds
-from loopforge.lab.run.run_counts import CountingChain, Run
+from loopforge.lab.run.run_counts import CountingChain, RunCounts
 from loopforge.lab.run.run_log import (
     LOG,
     START,
     JsonlActionLogger,
-    Sink,
+    LogSink,
     began_of,
     body_of,
     closed,
@@ -38,7 +38,7 @@ from loopforge.lab.run.run_log import (
     write_all,
 )
 from loopforge.lab.run.run_paths import action_log, free_folder
-from loopforge.lab.run.step_loop import FORMAT, Episode, Record, began
+from loopforge.lab.run.step_loop import FORMAT, DecisionRecord, Episode, began
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.runtime.ports import Route
@@ -48,7 +48,7 @@ Progress = Callable[[Stepped | DayEnded | RunLastRow], Awaitable[None] | None]
 
 
 @dataclass(frozen=True)
-class Choice:
+class RunChoice:
     """What a run may have other than its scenario says; None leaves it."""
 
     seed: int | None = None
@@ -121,7 +121,7 @@ class _Log:
 class _Beside:
     """A run's log with an action log beside it, which gets what is new: behind `known` bytes."""
 
-    def __init__(self, log: Sink, logger: Sink, known: int) -> None:
+    def __init__(self, log: LogSink, logger: LogSink, known: int) -> None:
         self._log, self._logger, self._left = log, logger, known
 
     def write(self, lines: bytes) -> None:
@@ -138,11 +138,11 @@ async def play(
     minds: Minds,
     folder: Path,
     *,
-    record: Record | None = None,
+    record: DecisionRecord | None = None,
     known: list[bytes] | None = None,
     beside: Path | None = None,
     progress: Progress | None = None,
-) -> Run:
+) -> RunCounts:
     """Play a run into its folder, from its first row to its last.
 
     `known` are lines that stand there already; `record` what was decided before. `beside` is an
@@ -155,7 +155,7 @@ async def play(
             stack.callback(logger.close)
         log = _Log(folder, known)
         stack.callback(log.close)
-        sink: Sink = log
+        sink: LogSink = log
         if beside is not None:
             sink = _Beside(log, logger, sum(map(len, known or ())))
         episode = Episode(first, minds, sink, record)
@@ -167,9 +167,9 @@ async def play(
     return chain.run
 
 
-def summary_of(folder: Path) -> Run:
+def summary_of(folder: Path) -> RunCounts:
     """The counts of a run, from its log."""
-    run = Run(folder)
+    run = RunCounts(folder)
     last = b""
     for line in lines_of(folder):
         run.add(row_of(line))
@@ -185,7 +185,7 @@ async def simulate(
     out: Path | None = None,
     beside: Path | None = None,
     progress: Progress | None = None,
-) -> Run:
+) -> RunCounts:
     """Run a scenario into a new folder."""
     minds = minds or Minds()
     minds.check()
@@ -257,7 +257,7 @@ async def resume(
     *,
     beside: Path | None = None,
     progress: Progress | None = None,
-) -> Run:
+) -> RunCounts:
     """Take a run up where it was cut off, and end it with the bytes it would have had anyway.
 
     What is written is played again from its record and compared; what was in flight is lost.
@@ -275,7 +275,7 @@ async def resume(
             if isinstance(row, RunLastRow):
                 _unchanged(folder, whole)
                 return summary_of(folder)
-    record = Record.of(row_of(line) for line in whole)
+    record = DecisionRecord.of(row_of(line) for line in whole)
     return await play(
         first, minds, folder, record=record, known=whole, beside=beside, progress=progress
     )
@@ -303,7 +303,7 @@ async def fork(
     *,
     beside: Path | None = None,
     progress: Progress | None = None,
-) -> Run:
+) -> RunCounts:
     """The same world up to step `at`, one thing changed there, and on from there live.
 
     Raises BadRun where the run has no such step, BadScenario where nothing can be changed so.
@@ -319,7 +319,7 @@ async def fork(
         raise BadScenario("A fork needs at least one --set KEY=VALUE.")
     minds = minds_of(first, given)
     check_changes(scenario, first.seed, minds_of(first, given), changes)
-    record = Record.of(rows_of(source))
+    record = DecisionRecord.of(rows_of(source))
     reached = at == 0 or at - 1 in record.steps
     record.steps = {step: rows for step, rows in record.steps.items() if step < at}
     days = at // scenario.steps_per_day
@@ -337,7 +337,9 @@ def head_of(folder: Path) -> str:
     return body_of(last[0])[1] if last else ""
 
 
-async def rerun(first: Began, given: Minds | None, record: Record | None) -> AsyncIterator[bytes]:
+async def rerun(
+    first: Began, given: Minds | None, record: DecisionRecord | None
+) -> AsyncIterator[bytes]:
     """The lines of a run played again: from its record where one is given, else asking anew."""
     taken: list[bytes] = []
 
@@ -368,7 +370,7 @@ def run_simulation(
     minds: Minds | None = None,
     out: Path | str | None = None,
     action_log_path: Path | str | None = None,
-) -> Run:
+) -> RunCounts:
     """Run a scenario (a name, a path, or one that was read) and give its counts.
 
     `policy` is a name or a function from perception to plan; without one, `minds` say. The log
@@ -377,7 +379,7 @@ def run_simulation(
     BadRun.
     """
     found = scenario if isinstance(scenario, Scenario) else open_scenario(str(scenario))
-    choice = Choice(seed, days, steps_per_day, perception, supervisor)
+    choice = RunChoice(seed, days, steps_per_day, perception, supervisor)
     chosen = choice.apply(found)
     minds = dataclasses.replace(minds) if minds else Minds()
     if isinstance(policy, str):

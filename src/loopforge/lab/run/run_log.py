@@ -36,14 +36,14 @@ _encoder = msgspec.json.Encoder()
 ActionLogEntry = Decided
 
 
-class Sink(Protocol):
+class LogSink(Protocol):
     """Where lines go."""
 
     def write(self, lines: bytes) -> object:
         """Take whole lines."""
 
 
-class Chain:
+class LogChain:
     """Turns rows into lines, each hashed over the last; `head` is the hash so far."""
 
     __slots__ = ("_line", "head")

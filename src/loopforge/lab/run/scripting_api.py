@@ -1,4 +1,4 @@
-"""The Factory by hand: one robot, one step, one day, for scripts and notebooks.
+"""For scripts: one robot, one step, one day, for scripts and notebooks.
 
 env = Factory(open_scenario("first_shift"), seed=7)
 env.begin_step(0)
@@ -13,7 +13,7 @@ from loopforge.core.reflection import AgentReflection
 from loopforge.lab.run.robot_minds import decide_robot_action_plan, decide_supervisor_action_plan
 from loopforge.lab.run.run_log import JsonlActionLogger, log_action
 from loopforge.lab.run.step_loop import decided_row
-from loopforge.lab.world.action_effects import Acted, act
+from loopforge.lab.world.action_effects import ActionEffect, act
 from loopforge.lab.world.city_state import Factory, Robot
 from loopforge.lab.world.daily_reflection import (
     apply_reflection_to_traits,
@@ -46,7 +46,7 @@ def decide_supervisor_action(
 
 def log_action_step(
     logger: JsonlActionLogger, agent: Robot, env: Factory, plan: object, policy: str = "own"
-) -> Acted:
+) -> ActionEffect:
     """Let the world act on a plan, and write the complete row of it to an action log."""
     seen, at = glimpse(agent, env, env.step), agent.at
     guarded = guard(plan, agent, env, seen)

@@ -1,4 +1,4 @@
-"""An episode: steps, days, and the row of everything.
+"""The loop over steps: steps, days, and the row of everything.
 
     all are shown the same moment -> all decide -> the dice say in which order they act
     -> the world acts on each, its row is written -> time passes -> the step is closed
@@ -32,12 +32,12 @@ from loopforge.core.reflection import AgentReflection
 from loopforge.errors import BadRun
 from loopforge.lab.run.fork_change import change
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_log import Chain, Sink
-from loopforge.lab.world.action_effects import Acted, act, options
+from loopforge.lab.run.run_log import LogChain, LogSink
+from loopforge.lab.world.action_effects import ActionEffect, act, options
 from loopforge.lab.world.city_state import Factory, Robot
 from loopforge.lab.world.daily_reflection import apply_reflection_to_traits, summarize_agent_day
-from loopforge.lab.world.plan_guard import Guarded, guard
-from loopforge.lab.world.robot_perception import MIDDLE, Glimpse, glimpse
+from loopforge.lab.world.plan_guard import GuardedPlan, guard
+from loopforge.lab.world.robot_perception import MIDDLE, ShapedPerception, glimpse
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.supervisor_message import speak
 
@@ -45,14 +45,14 @@ FORMAT = 1
 
 
 @dataclass(slots=True)
-class Record:
+class DecisionRecord:
     """What was decided before, by step and by day: instead of asking anybody again."""
 
     steps: dict[int, dict[str, Decided]] = field(default_factory=dict)
     days: dict[int, dict[str, Reflected]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: Iterable[Row]) -> Record:
+    def of(cls, rows: Iterable[Row]) -> DecisionRecord:
         """The decisions and reflections in these rows; of closed steps and days alone."""
         record = cls()
         steps: dict[str, Decided] = {}
@@ -76,13 +76,13 @@ class Episode:
     """One run. `began` says all of it; `minds` decide; lines go to `sink`, a step at a time."""
 
     def __init__(
-        self, began: Began, minds: Minds, sink: Sink, record: Record | None = None
+        self, began: Began, minds: Minds, sink: LogSink, record: DecisionRecord | None = None
     ) -> None:
         scenario = Scenario.from_dict(began.scenario)
         self.began, self.minds, self.sink = began, minds, sink
         self.env = Factory(scenario, began.seed)
-        self.chain = Chain()
-        self.record = record or Record()
+        self.chain = LogChain()
+        self.record = record or DecisionRecord()
         self._rows: list[Row] = []
         self._squares: defaultdict[str, int] = defaultdict(int)
         self._failings: defaultdict[str, int] = defaultdict(int)
@@ -164,8 +164,8 @@ class Episode:
         return row
 
     async def _decide(
-        self, step: int, robots: list[Robot], glimpses: list[Glimpse]
-    ) -> list[tuple[Guarded, Minded]]:
+        self, step: int, robots: list[Robot], glimpses: list[ShapedPerception]
+    ) -> list[tuple[GuardedPlan, Minded]]:
         recorded = self.record.steps.pop(step, None)
         if recorded is not None:
             return [_recorded(recorded, robot, self.env) for robot in robots]
@@ -180,10 +180,10 @@ class Episode:
         self,
         robot: Robot,
         at: str,
-        seen: Glimpse,
-        guarded: Guarded,
+        seen: ShapedPerception,
+        guarded: GuardedPlan,
         minded: Minded,
-        acted: Acted,
+        acted: ActionEffect,
     ) -> None:
         outcome = acted.outcome
         self._squares[outcome.square] += 1
@@ -269,10 +269,10 @@ def decided_row(
     robot: Robot,
     at: str,
     env: Factory,
-    seen: Glimpse,
-    guarded: Guarded,
+    seen: ShapedPerception,
+    guarded: GuardedPlan,
     minded: Minded,
-    acted: Acted,
+    acted: ActionEffect,
 ) -> Decided:
     """The complete row of what a robot did, which stood `at` that place before."""
     return Decided(
@@ -297,7 +297,9 @@ def decided_row(
     )
 
 
-def _recorded(rows: Mapping[str, Decided], robot: Robot, env: Factory) -> tuple[Guarded, Minded]:
+def _recorded(
+    rows: Mapping[str, Decided], robot: Robot, env: Factory
+) -> tuple[GuardedPlan, Minded]:
     """A decision as its row tells it. Raises BadRun for what this world cannot have written."""
     row = rows.get(robot.name)
     if row is None:
@@ -316,7 +318,7 @@ def _recorded(rows: Mapping[str, Decided], robot: Robot, env: Factory) -> tuple[
         raise BadRun(f"Row {row.n} is no decision that {robot.name} could have made here.")
     if "targets" in plan:
         plan["targets"] = tuple(plan["targets"])
-    guarded = Guarded(
+    guarded = GuardedPlan(
         intent=row.outcome.did,
         mode=row.outcome.mode,
         move_to=move_to,

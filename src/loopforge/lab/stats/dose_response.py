@@ -50,7 +50,7 @@ STILL, STIFF = 1e-13, 1e8
 """A fit is done when a step gains less likelihood than the one, or when damped as the other."""
 
 
-class Curve(Struct, frozen=True):
+class LogisticCurve(Struct, frozen=True):
     """rate = start + (end - start) / (1 + exp(-slope * (dose - middle))); slope > 0 per dose.
 
     `start` and `end` are what the curve tends to, which may lie beyond the doses that were run.
@@ -69,7 +69,7 @@ class Curve(Struct, frozen=True):
         return self.start + (self.end - self.start) * _logistic(self.slope * (dose - self.middle))
 
 
-class Response(Struct, frozen=True):
+class DoseResponse(Struct, frozen=True):
     """Rates by dose, the p-value of a trend, the curve, and the tipping point with its interval.
 
     Where there is no curve or no tipping point, `why` says why not; otherwise it is empty.
@@ -77,7 +77,7 @@ class Response(Struct, frozen=True):
 
     rates: dict[float, Interval]
     p: float
-    curve: Curve | None
+    curve: LogisticCurve | None
     tipping: Interval | None
     why: str
 
@@ -85,7 +85,7 @@ class Response(Struct, frozen=True):
 def dose_response(
     by_dose: Mapping[float, Mapping[int, Count]],
     resamples: int = RESAMPLES,
-) -> Response:
+) -> DoseResponse:
     """What a dose does to a rate. Shape: {dose: {seed: (successes, trials)}}, all with all seeds.
 
     Rates have Wilson's intervals, which take trials as independent. The trend is tested by the
@@ -106,7 +106,7 @@ def dose_response(
     }
     p = _trend(x, successes, trials)
     if len(doses) < FEWEST:
-        return Response(rates, p, None, None, f"A curve wants {FEWEST} doses; add some.")
+        return DoseResponse(rates, p, None, None, f"A curve wants {FEWEST} doses; add some.")
     first, span = doses[0], doses[-1] - doses[0]
     u = (x - first) / span
     most = np.array([1, 1, math.log(STEEPEST / np.diff(u).min()), 1])
@@ -114,9 +114,9 @@ def dose_response(
     curve = _curve(fit, first, span)
     if p >= 1 - CONFIDENCE:
         why = f"No tipping point: no trend with the dose was found (p = {p:.2g})."
-        return Response(rates, p, curve, None, why)
+        return DoseResponse(rates, p, curve, None, why)
     if len(successes) < 2:
-        return Response(rates, p, curve, None, "No tipping point from one seed: run more.")
+        return DoseResponse(rates, p, curve, None, "No tipping point from one seed: run more.")
     drawn = resampled(len(successes), resamples)
     drawn = drawn[drawn @ trials.sum(1) > 0]
     refits = np.repeat(fit[None], len(drawn), 0)
@@ -124,11 +124,11 @@ def dose_response(
     alike = (refits[:, 1] - refits[:, 0]) * (fit[1] - fit[0]) > 0
     if alike.mean() < AGREEING:
         why = "No tipping point: resampled seeds do not agree which way it goes."
-        return Response(rates, p, curve, None, why)
+        return DoseResponse(rates, p, curve, None, why)
     tip = first + span * float(_tips(fit[None])[0])
     limits = percentiles(first + span * _tips(refits), tip)
     tipping = _resolved(x, curve, Interval(tip, *limits, len(successes)))
-    return Response(rates, p, curve, tipping, "")
+    return DoseResponse(rates, p, curve, tipping, "")
 
 
 def _grid(by_dose: Mapping[float, Mapping[int, Count]]) -> tuple[list[float], Numbers, Numbers]:
@@ -246,12 +246,12 @@ def _misfit(
     return lost, pull, bend
 
 
-def _curve(fit: Numbers, first: float, span: float) -> Curve:
+def _curve(fit: Numbers, first: float, span: float) -> LogisticCurve:
     start, end, steep, middle = (float(value) for value in fit)
     k = math.exp(steep)
     low, high = _logistic(-k * middle), _logistic(k * (1 - middle))
     tenth, rest = (_logit(low + share * (high - low)) / k for share in (0.1, 0.9))
-    return Curve(start, end, k / span, first + middle * span, (rest - tenth) * span)
+    return LogisticCurve(start, end, k / span, first + middle * span, (rest - tenth) * span)
 
 
 def _tips(fits: Numbers) -> Numbers:
@@ -266,7 +266,7 @@ def _tips(fits: Numbers) -> Numbers:
     return tips
 
 
-def _resolved(x: Numbers, curve: Curve, tipping: Interval) -> Interval:
+def _resolved(x: Numbers, curve: LogisticCurve, tipping: Interval) -> Interval:
     """The interval, no narrower than the gap of doses it lies in if the curve turns within that."""
     import numpy as np
 

@@ -33,7 +33,7 @@ HALF = 0.5 + 1e-12
 """A half, with room for the rounding of a product of fractions."""
 
 
-class Step(Struct, frozen=True):
+class SurvivalStep(Struct, frozen=True):
     """The curve from `time` on: `events` of the `at_risk` fell at it. 0 <= low <= high <= 1."""
 
     time: float
@@ -44,7 +44,7 @@ class Step(Struct, frozen=True):
     high: float
 
 
-class Median(Struct, frozen=True):
+class MedianTime(Struct, frozen=True):
     """The time by which half had their event, with limits; None: not within the times seen."""
 
     time: float | None
@@ -62,7 +62,7 @@ class LogRank(Struct, frozen=True):
     expected: dict[str, float]
 
 
-def kaplan_meier(times: Sequence[float], observed: Sequence[bool]) -> tuple[Step, ...]:
+def kaplan_meier(times: Sequence[float], observed: Sequence[bool]) -> tuple[SurvivalStep, ...]:
     """The share that is yet without an event, a step for each time at which someone was last seen.
 
     The limits are Greenwood's on the log-log scale, pointwise. These are undefined where nothing
@@ -79,7 +79,7 @@ def kaplan_meier(times: Sequence[float], observed: Sequence[bool]) -> tuple[Step
         warnings.filterwarnings("ignore", "The confidence interval is undefined", RuntimeWarning)
         limits = curve.confidence_interval(CONFIDENCE, method="log-log")
     at_risk, events = _at(np.asarray(curve.quantiles), seen, fell)
-    steps: list[Step] = []
+    steps: list[SurvivalStep] = []
     for i, time in enumerate(curve.quantiles):
         left = float(curve.probabilities[i])
         low, high = float(limits.low.probabilities[i]), float(limits.high.probabilities[i])
@@ -89,15 +89,15 @@ def kaplan_meier(times: Sequence[float], observed: Sequence[bool]) -> tuple[Step
             before = steps[-1].high if steps else 1.0
             low, left = 0.0, 0.0
             high = before if before < 1 else wilson(0, int(at_risk[i])).high
-        steps.append(Step(float(time), int(at_risk[i]), int(events[i]), left, low, high))
+        steps.append(SurvivalStep(float(time), int(at_risk[i]), int(events[i]), left, low, high))
     return tuple(steps)
 
 
-def median(steps: Sequence[Step]) -> Median:
+def median(steps: Sequence[SurvivalStep]) -> MedianTime:
     """The median lifetime, with the interval of Brookmeyer and Crowley (1982, Biometrics 38)."""
     if not steps:
         raise InputError("A curve without steps has no median.")
-    return Median(
+    return MedianTime(
         time=next((step.time for step in steps if step.survival <= HALF), None),
         low=next((step.time for step in steps if step.low <= HALF), None),
         high=next((step.time for step in steps if step.high <= HALF), None),

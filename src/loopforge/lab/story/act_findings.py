@@ -27,7 +27,7 @@ from loopforge.lab.story.claims import (
     Unseen,
 )
 from loopforge.lab.story.moment_watching import (
-    Known,
+    KnownIncident,
     StoryWatch,
     Streak,
     leading,
@@ -157,7 +157,7 @@ def reason(seen: StoryWatch, row: Decided) -> Told | None:
 
 
 def happened(
-    seen: StoryWatch, known: Known, *, threaded: bool = True, longest: bool = False
+    seen: StoryWatch, known: KnownIncident, *, threaded: bool = True, longest: bool = False
 ) -> Told:
     """An incident, with the thread of what it hung on where it is to be `threaded`."""
     incident = known.incident
@@ -187,7 +187,7 @@ def thread(seen: StoryWatch, incident: Incident) -> tuple[tuple[ClaimLink, ...],
 def chain(seen: StoryWatch, incident: Incident) -> list[tuple[Incident, str]]:
     """What an incident hung on, the nearest DEEP links: each effect with its cause's id."""
     found: list[tuple[Incident, str]] = []
-    known: Known | None = Known(incident, -1, -1)
+    known: KnownIncident | None = KnownIncident(incident, -1, -1)
     while known is not None and len(found) < DEEP:
         ref = leading(known.incident)
         if not ref:

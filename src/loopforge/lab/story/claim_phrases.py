@@ -18,7 +18,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from loopforge.core.text.spoken_lists import listed
-from loopforge.lab.inspect.robot_lives import Cause
+from loopforge.lab.inspect.robot_lives import ChangeCause
 from loopforge.lab.story.claims import (
     EVENING,
     EVER,
@@ -304,7 +304,7 @@ def _link(link: ClaimLink, of: HappenedClaim | ClaimLink, today: int) -> str:
     return filled(templates()["link"][way], fields)
 
 
-def _cause(cause: Cause) -> str:
+def _cause(cause: ChangeCause) -> str:
     """What moved something, and how often where it was more than once."""
     often = f" ({times(cause.times)})" if cause.times > 1 else ""
     evening = templates()["words"]["evening"].get(cause.rule, "")

@@ -1,4 +1,4 @@
-"""What the rows bear out: claims of a story that a run's rows make again, with the rows of each.
+"""Recomputing claims: those of a story that a run's rows make again, with the rows of each.
 
 The rows are watched as a teller watches them (moment_watching.py), and every finding that a story
 might have told of them is made once more; a claim is borne out if it is one of these. An act whose

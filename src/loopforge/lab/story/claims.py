@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.lab.inspect.robot_lives import Cause
+from loopforge.lab.inspect.robot_lives import ChangeCause
 
 EVENING = 1000
 """The bell of what happens after the last bell."""
@@ -282,7 +282,7 @@ class Moved(Struct, frozen=True, tag_field="claim", tag="moved"):
     day: int
     before: int
     after: int
-    causes: tuple[Cause, ...]
+    causes: tuple[ChangeCause, ...]
 
 
 class Tense(Struct, frozen=True, tag_field="claim", tag="tense"):

@@ -24,7 +24,7 @@ from loopforge.lab.story.claims import (
     TallyClaim,
     Tense,
 )
-from loopforge.lab.story.moment_watching import ActAccount, DayCounts, Known, StoryWatch
+from loopforge.lab.story.moment_watching import ActAccount, DayCounts, KnownIncident, StoryWatch
 
 # ---------------------------------------------------------------- a day
 
@@ -175,7 +175,7 @@ def ranked(watch: StoryWatch) -> Told | None:
     return Ranked(best, *sums[best], worst, *sums[worst]), ids(*rows)
 
 
-def longest(watch: StoryWatch, known: Iterable[Known]) -> Known | None:
+def longest(watch: StoryWatch, known: Iterable[KnownIncident]) -> KnownIncident | None:
     """The incident with the longest thread behind it, where one has two links or more."""
     found = [(watch.depths[each.incident.id], -nth, each) for nth, each in enumerate(known)]
     best = max(found, key=lambda each: each[:2], default=None)

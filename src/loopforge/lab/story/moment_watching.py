@@ -70,7 +70,7 @@ class WatchedMoment:
 
 
 @dataclass(slots=True)
-class Known:
+class KnownIncident:
     """An incident, with the row and the step it stands in."""
 
     incident: Incident
@@ -149,7 +149,7 @@ class Today:
 
     counts: DayCounts
     moments: list[tuple[int, int, WatchedMoment]] = field(default_factory=list)
-    broke: list[Known] = field(default_factory=list)
+    broke: list[KnownIncident] = field(default_factory=list)
     faults: list[tuple[int, int, str]] = field(default_factory=list)
     evenings: list[Reflected] = field(default_factory=list)
     accounts: Accounts = field(default_factory=dict)
@@ -173,7 +173,7 @@ class StoryWatch:
         self.scenario = Scenario.from_dict(first.scenario)
         self.rules = self.scenario.rules
         self.bells = self.scenario.steps_per_day
-        self.incidents: dict[str, Known] = {}
+        self.incidents: dict[str, KnownIncident] = {}
         self.depths: dict[str, int] = {}
         """How many links the thread behind each incident has."""
         self.hands: dict[int, Did] = {}
@@ -285,7 +285,7 @@ class StoryWatch:
         counts.output = row.output
         counts.incidents += len(row.incidents)
         for incident in row.incidents:
-            known = self.incidents[incident.id] = Known(incident, row.n, row.step)
+            known = self.incidents[incident.id] = KnownIncident(incident, row.n, row.step)
             behind = leading(incident)
             self.depths[incident.id] = 1 + self.depths.get(behind, 0) if behind else 0
             if not incident.who:

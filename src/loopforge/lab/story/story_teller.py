@@ -22,14 +22,14 @@ from loopforge.lab.story.claim_phrases import BARE, FAR, phrases
 from loopforge.lab.story.claims import EVER, AnyClaim, Did
 from loopforge.lab.story.moment_watching import (
     ActAccount,
-    Known,
+    KnownIncident,
     StoryWatch,
     Today,
     WatchedMoment,
 )
 from loopforge.lab.story.number_wording import cap
 from loopforge.lab.story.story_text import Arc, Scene, Sentence, Story, StoryDay
-from loopforge.lab.world.dice import Luck
+from loopforge.lab.world.dice import RunDice
 from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.robot_perception import BAND_OF
 
@@ -79,7 +79,7 @@ class StoryPen:
     said: Counter[str] = field(default_factory=Counter[str])
     last: str = ""
     word: str = ""
-    luck: Luck = field(default_factory=lambda: Luck(0))
+    luck: RunDice = field(default_factory=lambda: RunDice(0))
 
     def put(self, told: Told, *, bare: bool = False, far: bool = False) -> Sentence:
         """One sentence. A Did is `bare` where its time is known, `far` at the end of a thread."""
@@ -126,7 +126,7 @@ class ScenePick:
     rule: str = ""
     kind: str = ""
     moment: WatchedMoment | None = None
-    known: Known | None = None
+    known: KnownIncident | None = None
     fault: str = ""
 
 
@@ -224,7 +224,7 @@ class StoryTeller:
             moment=moment,
         )
 
-    def _alone(self, known: Known) -> ScenePick:
+    def _alone(self, known: KnownIncident) -> ScenePick:
         links = len(found.thread(self.watch, known.incident)[0])
         kind = known.incident.kind
         return ScenePick(ALONE + 70 * links, known.row, known.step, "alone", kind=kind, known=known)
@@ -261,7 +261,7 @@ class StoryTeller:
         self.quoted[text] += 1
         return self._say([told]) if self.quoted[text] == 1 else ()
 
-    def _broke(self, known: Known) -> Scene:
+    def _broke(self, known: KnownIncident) -> Scene:
         """An incident; its thread, and the act at the far end of it, where they are news."""
         links, _ = found.thread(self.watch, known.incident)
         news = not any(self.told[f"link {link.ref}"] for link in links)

@@ -26,20 +26,20 @@ from loopforge.lab.sweeps.experiment_file import Experiment, Level, Levels, choi
 from loopforge.lab.world.scenario_checks import Scenario
 
 
-class Cell(Struct, frozen=True):
+class DesignCell(Struct, frozen=True):
     """One cell. `cell` is its number in the full design, from 0, kept whichever are left out."""
 
     cell: int
     levels: Levels
 
 
-class Layout(Struct, frozen=True):
+class ExperimentDesign(Struct, frozen=True):
     """An experiment laid out: its scenarios, the cells to run, those left out, and why these."""
 
     experiment: Experiment
     scenarios: dict[str, Scenario]
-    cells: tuple[Cell, ...]
-    left_out: tuple[Cell, ...]
+    cells: tuple[DesignCell, ...]
+    left_out: tuple[DesignCell, ...]
     relation: str
 
     @property
@@ -66,7 +66,7 @@ class Layout(Struct, frozen=True):
         return plain
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Layout:
+    def from_dict(cls, fields: Mapping[str, Any]) -> ExperimentDesign:
         """What `to_dict` wrote, checked again. Raises BadScenario."""
         scenarios = {n: Scenario.from_dict(each) for n, each in fields["scenarios"].items()}
         return lay_out(Experiment.from_dict(fields["experiment"]), scenarios)
@@ -77,20 +77,20 @@ class Layout(Struct, frozen=True):
             self.scenario(cell.levels, self.experiment.first_seed)
 
 
-def lay_out(experiment: Experiment, scenarios: Mapping[str, Scenario]) -> Layout:
+def lay_out(experiment: Experiment, scenarios: Mapping[str, Scenario]) -> ExperimentDesign:
     """Choose the cells. Raises BadScenario for a fraction that says too little."""
     factors = experiment.all_factors
     names = list(factors)
     grid = list(product(*(range(len(levels)) for levels in factors.values())))
     every = [
-        Cell(nth, {name: factors[name][at] for name, at in zip(names, point, strict=True)})
+        DesignCell(nth, {name: factors[name][at] for name, at in zip(names, point, strict=True)})
         for nth, point in enumerate(grid)
     ]
     relation, chosen = "all cells", set(range(len(grid)))
     if experiment.design == "fraction":
         sizes = [len(levels) for levels in factors.values()]
         relation, chosen = _fraction(names, sizes, grid, experiment.fraction)
-    return Layout(
+    return ExperimentDesign(
         experiment,
         dict(scenarios),
         tuple(cell for cell in every if cell.cell in chosen),
@@ -150,6 +150,6 @@ def _tells_apart(points: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> boo
     return bool(len(points) and np.linalg.matrix_rank(table) == len(columns))
 
 
-def policies_of(layout: Layout) -> tuple[str, ...]:
+def policies_of(layout: ExperimentDesign) -> tuple[str, ...]:
     """The policies that its cells name, each once."""
     return tuple(dict.fromkeys(policy_of(cell.levels) for cell in layout.cells))

@@ -23,7 +23,7 @@ from msgspec import Struct, field
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES, TRAITS
 from loopforge.core.text.validation_errors import unfit
 from loopforge.errors import BadScenario
-from loopforge.lab.run.run_lifecycle import Choice
+from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.sweeps.run_score import MEANS, RATES
 from loopforge.lab.world.protocols import quoted, sentence_problem
 from loopforge.lab.world.scenario_checks import (
@@ -245,12 +245,14 @@ def ablated(level: Level) -> tuple[str, ...]:
     return () if level == "none" else tuple(str(level).split("+"))
 
 
-def choice(levels: Mapping[str, Level], seed: int) -> Choice:
+def choice(levels: Mapping[str, Level], seed: int) -> RunChoice:
     """What a run with these levels has other than its scenario says."""
     own = {name for name in levels if name.startswith(TRAIT)}
     traits = {name.removeprefix(TRAIT): int(levels[name]) for name in own}
     fields: dict[str, Any] = {name: levels[name] for name in (*NUMBERS, *FIXED) if name in levels}
-    return Choice(seed=seed, traits=traits, ablate=ablated(levels.get("ablate", "none")), **fields)
+    return RunChoice(
+        seed=seed, traits=traits, ablate=ablated(levels.get("ablate", "none")), **fields
+    )
 
 
 def policy_of(levels: Mapping[str, Level]) -> str:

@@ -1,14 +1,15 @@
 """The score of a run: what is counted of it while it is written, one line in a sweep's results.
 
-`Scoring` is the run's hash chain that counts each row as it passes, so no log is read back. Values
-are counts with their trials, times to a first event in steps (an event in the first step has time
-1; what had not happened by the end is censored there), means of each day, and what moved traits and
-scars, by cause. All of it follows from the rows alone: whoever scores again gets the same.
+`ScoringChain` is the run's hash chain that counts each row as it passes: no log is read back.
+Values are counts with their trials, times to a first event in steps (an event in the first step
+has time 1; what had not happened by the end is censored there), means of each day, and what moved
+traits and scars, by cause. All of it follows from the rows alone: whoever scores again gets the
+same.
 
-As in `runs`, failings, the moments in which a rule was right or wrong, modes and what drifted are
-those of the floor; squares, decisions and belief errors are the Supervisor's too.
+As in run_counts.py, failings, the moments in which a rule was right or wrong, modes and what
+drifted are those of the floor; squares, decisions and belief errors are the Supervisor's too.
 
-Knows nothing of designs, workers or files. Covers no statistics: those are in `statistics`.
+Knows nothing of designs, workers or files. Covers no statistics: those are in `lab/stats`.
 """
 
 from collections import Counter, defaultdict
@@ -71,7 +72,7 @@ class DayScore(Struct, frozen=True, kw_only=True):
     robots: dict[str, float]
 
 
-class Telling(Struct, frozen=True, kw_only=True):
+class TellingRow(Struct, frozen=True, kw_only=True):
     """A row that is worth reading: something that went wrong, and by how much it was wrong."""
 
     row: int
@@ -113,13 +114,13 @@ class RunResult(Struct, frozen=True, kw_only=True):
     lives: dict[str, dict[str, tuple[int, bool]]]
     days: tuple[DayScore, ...]
     drift: dict[str, dict[str, int]]
-    telling: tuple[Telling, ...]
+    telling: tuple[TellingRow, ...]
     asked: dict[str, int]
     cost: float
     unpriced: int
 
 
-class Scoring(CountingChain):
+class ScoringChain(CountingChain):
     """A chain that scores what it writes. `overseer` is who is not of the floor.
 
     Of the rows that went wrong by most so many are kept.
@@ -139,7 +140,7 @@ class Scoring(CountingChain):
         self._lives: dict[str, dict[str, int]] = {}
         self._modes: dict[str, str] = {}
         self._drift: dict[str, defaultdict[str, int]] = {}
-        self._telling: list[Telling] = []
+        self._telling: list[TellingRow] = []
         self._asked: Counter[str] = Counter()
 
     def add(self, row: Row) -> None:
@@ -224,7 +225,7 @@ class Scoring(CountingChain):
         telling = self._telling
         if len(telling) == self._most_telling and weight <= telling[-1].weight:
             return
-        found = Telling(
+        found = TellingRow(
             row=row.n,
             step=row.step,
             who=row.who,

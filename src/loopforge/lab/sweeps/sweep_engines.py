@@ -16,31 +16,31 @@ from typing import Protocol
 
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.child_process import ChildProcess
-from loopforge.lab.sweeps.sweep_worker import RunDone, SweepJob, Work, Worker
+from loopforge.lab.sweeps.sweep_worker import RunDone, SweepJob, SweepWork, SweepWorker
 
 Give = Callable[[], SweepJob | None]
 """The next job; None: nothing to do now, but what is under way may yet bring some."""
 Take = Callable[[RunDone], None]
 
 
-class Engine(Protocol):
+class SweepEngine(Protocol):
     """Runs jobs."""
 
-    def run(self, work: Work, give: Give, take: Take) -> None:
+    def run(self, work: SweepWork, give: Give, take: Take) -> None:
         """Run until nothing is given and nothing is under way. Raises BadRun, BadScenario."""
 
 
-class Here:
+class InProcessEngine:
     """One after another, in this process."""
 
-    def run(self, work: Work, give: Give, take: Take) -> None:
+    def run(self, work: SweepWork, give: Give, take: Take) -> None:
         """Run them."""
-        with closing(Worker(work)) as worker:
+        with closing(SweepWorker(work)) as worker:
             while job := give():
                 take(worker.run(job))
 
 
-class Processes:
+class ProcessEngine:
     """Several processes of this machine, each with one job at a time."""
 
     def __init__(self, workers: int) -> None:
@@ -48,7 +48,7 @@ class Processes:
             raise BadScenario(f"1 to 256 workers can be, not {workers}.")
         self.workers = workers
 
-    def run(self, work: Work, give: Give, take: Take) -> None:
+    def run(self, work: SweepWork, give: Give, take: Take) -> None:
         """Run them."""
         crew = [_Hand(work) for _ in range(self.workers)]
         try:
@@ -76,7 +76,7 @@ class Processes:
 class _Hand(ChildProcess):
     """One process, as the parent holds it. `busy`: its job is not done."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: SweepWork) -> None:
         super().__init__(_labour, work, name="loopforge sweep")
         self.busy = False
 
@@ -105,8 +105,8 @@ class _Hand(ChildProcess):
         )
 
 
-def _labour(pipe: Connection, work: Work) -> None:
+def _labour(pipe: Connection, work: SweepWork) -> None:
     """What a worker process does."""
-    with closing(Worker(work)) as worker, suppress(EOFError, OSError):  # the parent is done
+    with closing(SweepWorker(work)) as worker, suppress(EOFError, OSError):  # the parent is done
         while True:
             pipe.send(worker.run(pipe.recv()))

@@ -21,7 +21,7 @@ import msgspec
 
 from loopforge.errors import BadRun
 from loopforge.lab.run.answered_decisions import AnswerCounts, summed
-from loopforge.lab.sweeps.experiment_design import Layout
+from loopforge.lab.sweeps.experiment_design import ExperimentDesign
 from loopforge.lab.sweeps.run_score import RunResult
 
 EXPERIMENT, MANIFEST, RESULTS = SWEPT = ("experiment.json", "manifest.json", "results.jsonl")
@@ -75,9 +75,9 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     return _plain(folder / MANIFEST)
 
 
-def layout_of(folder: Path) -> Layout:
+def layout_of(folder: Path) -> ExperimentDesign:
     """The experiment of a sweep as it was laid out. Raises BadRun, BadScenario."""
-    return Layout.from_dict(_plain(folder / EXPERIMENT))
+    return ExperimentDesign.from_dict(_plain(folder / EXPERIMENT))
 
 
 def _plain(path: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ else. Runs go seed by seed: where a sweep stops early, what it has is whole seed
 What models answer goes to a tape for each run (models/model_tape.py). A cost cap is kept to within
 one step of each run that is under way; a run that stops there is taken up on its tape.
 
-Knows nothing of how results are told, and of models only that a `Maker` gives them.
+Knows nothing of how results are told, and of models only that a `MindsMaker` gives them.
 """
 
 import asyncio
@@ -22,17 +22,17 @@ import msgspec
 
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_counts import Run
+from loopforge.lab.run.run_counts import RunCounts
 from loopforge.lab.run.run_lifecycle import play
 from loopforge.lab.run.step_loop import FORMAT, began
-from loopforge.lab.sweeps.experiment_design import Layout, lay_out, policies_of
+from loopforge.lab.sweeps.experiment_design import ExperimentDesign, lay_out, policies_of
 from loopforge.lab.sweeps.experiment_file import (
     Experiment,
     open_experiment,
     policy_of,
     scenarios_of,
 )
-from loopforge.lab.sweeps.sweep_engines import Engine, Here, Processes
+from loopforge.lab.sweeps.sweep_engines import InProcessEngine, ProcessEngine, SweepEngine
 from loopforge.lab.sweeps.sweep_results import (
     ANEW,
     EXPERIMENT,
@@ -47,7 +47,7 @@ from loopforge.lab.sweeps.sweep_results import (
     results_of,
     sort,
 )
-from loopforge.lab.sweeps.sweep_worker import Maker, RunDone, SweepJob, Work, tape_of
+from loopforge.lab.sweeps.sweep_worker import MindsMaker, RunDone, SweepJob, SweepWork, tape_of
 from loopforge.models.model_tape import Tape, spent_on
 
 SHARE = 4
@@ -61,7 +61,7 @@ Watcher = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True)
-class Swept:
+class SweepOutcome:
     """How far a sweep came. `stopped` says in a sentence why it is not whole, or is empty."""
 
     folder: Path
@@ -161,7 +161,7 @@ def laid_out(
     *,
     experiments: Path | None = None,
     scenarios: Path | None = None,
-) -> Layout:
+) -> ExperimentDesign:
     """An experiment (read, or by its name or path) with its scenarios, laid out and checked.
 
     `experiments` and `scenarios` are folders of a home. Scenarios are looked for beside the
@@ -177,7 +177,7 @@ def laid_out(
     return layout
 
 
-def as_begun(layout: Layout, folder: Path) -> Layout:
+def as_begun(layout: ExperimentDesign, folder: Path) -> ExperimentDesign:
     """The layout that this folder was begun with, where it is of the same experiment.
 
     Its scenarios stand in it as they were then, whatever has become of them since.
@@ -191,17 +191,17 @@ def as_begun(layout: Layout, folder: Path) -> Layout:
 
 
 def sweep(
-    layout: Layout,
+    layout: ExperimentDesign,
     out: Path,
     *,
     workers: int = 1,
-    maker: Maker | None = None,
+    maker: MindsMaker | None = None,
     cost_cap: float | None = None,
     keep_logs: bool | None = None,
     rescore: bool = False,
-    engine: Engine | None = None,
+    engine: SweepEngine | None = None,
     watcher: Watcher | None = None,
-) -> Swept:
+) -> SweepOutcome:
     """Run what is missing of an experiment in this folder, or with `rescore` score all of it again.
 
     `cost_cap` and `keep_logs` go before what the experiment says. Raises BadScenario, and BadRun
@@ -214,7 +214,7 @@ def sweep(
     minds = maker.make() if maker else Minds()
     asks = _asking(minds, layout, rescore=rescore)
     keep = experiment.keep_logs if keep_logs is None else keep_logs
-    work = Work(layout.to_dict(), str(out), maker, keep, replay=rescore)
+    work = SweepWork(layout.to_dict(), str(out), maker, keep, replay=rescore)
     with held(out):
         manifest = _opened(out, layout, minds, asks=asks, rescore=rescore)
         keys = _keys(layout)
@@ -240,19 +240,19 @@ def sweep(
     return swept
 
 
-def _engine(workers: int, jobs: int) -> Engine:
+def _engine(workers: int, jobs: int) -> SweepEngine:
     """This process for one worker; no more processes than there are jobs."""
-    processes = Processes(workers)
-    return Here() if min(workers, jobs) == 1 else processes
+    processes = ProcessEngine(workers)
+    return InProcessEngine() if min(workers, jobs) == 1 else processes
 
 
-def _keys(layout: Layout) -> list[Key]:
+def _keys(layout: ExperimentDesign) -> list[Key]:
     """All runs, seed by seed."""
     seeds = layout.experiment.all_seeds
     return [(cell.cell, seed) for seed in seeds for cell in layout.cells]
 
 
-def _asking(minds: Minds, layout: Layout, *, rescore: bool) -> bool:
+def _asking(minds: Minds, layout: ExperimentDesign, *, rescore: bool) -> bool:
     """Whether any of its minds may ask a model. Raises BadScenario for one that cannot be."""
     asking = False
     for name in policies_of(layout):
@@ -264,7 +264,9 @@ def _asking(minds: Minds, layout: Layout, *, rescore: bool) -> bool:
     return asking
 
 
-def _swept(out: Path, layout: Layout, queue: SweepQueue, cap: float | None) -> Swept:
+def _swept(
+    out: Path, layout: ExperimentDesign, queue: SweepQueue, cap: float | None
+) -> SweepOutcome:
     missing, why = layout.runs - queue.done, ""
     if missing and queue.waiting and cap is not None:
         why = (
@@ -273,14 +275,14 @@ def _swept(out: Path, layout: Layout, queue: SweepQueue, cap: float | None) -> S
         )
     elif missing:
         why = f"{missing} of {layout.runs} runs are missing. Start the same sweep to go on."
-    return Swept(out, layout.runs, queue.done, queue.cost, why)
+    return SweepOutcome(out, layout.runs, queue.done, queue.cost, why)
 
 
 # ---------------------------------------------------------------- the manifest
 
 
 def _opened(
-    out: Path, layout: Layout, minds: Minds, *, asks: bool, rescore: bool
+    out: Path, layout: ExperimentDesign, minds: Minds, *, asks: bool, rescore: bool
 ) -> dict[str, Any]:
     """The manifest of this sweep in this folder, begun or found. Raises BadRun if it is another."""
     manifest = _manifest(layout, minds, asks=asks)
@@ -303,13 +305,13 @@ def _opened(
     if strange:
         raise BadRun(f"{out} holds something else ({strange}). Name another --out.")
     going = "It is under way, or was cut off. Start the same sweep to go on."
-    begun = Swept(out, layout.runs, 0, 0.0, going)
+    begun = SweepOutcome(out, layout.runs, 0, 0.0, going)
     put(out / EXPERIMENT, layout.to_dict())
     put(out / MANIFEST, {**manifest, "state": _state(begun, manifest["seeds"])})
     return manifest
 
 
-def _manifest(layout: Layout, minds: Minds, *, asks: bool) -> dict[str, Any]:
+def _manifest(layout: ExperimentDesign, minds: Minds, *, asks: bool) -> dict[str, Any]:
     from loopforge import __version__
 
     experiment = layout.experiment
@@ -338,7 +340,7 @@ def _manifest(layout: Layout, minds: Minds, *, asks: bool) -> dict[str, Any]:
     }
 
 
-def _state(swept: Swept, seeds: list[int]) -> dict[str, Any]:
+def _state(swept: SweepOutcome, seeds: list[int]) -> dict[str, Any]:
     return {
         "done": swept.done,
         "missing": swept.missing,
@@ -351,7 +353,9 @@ def _state(swept: Swept, seeds: list[int]) -> dict[str, Any]:
 # ---------------------------------------------------------------- one run of it
 
 
-def again(folder: Path, cell: int, seed: int, out: Path, maker: Maker | None = None) -> Run:
+def again(
+    folder: Path, cell: int, seed: int, out: Path, maker: MindsMaker | None = None
+) -> RunCounts:
     """One run of a sweep once more, with its whole log, into a folder of its own.
 
     Models are not asked: its tape answers. Raises BadRun if it is not the run that was scored.

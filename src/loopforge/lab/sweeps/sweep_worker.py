@@ -1,8 +1,8 @@
 """A worker: runs the runs of a sweep, one after another, and gives the score of each.
 
-What it is told is plain data (`Work` once, then a `SweepJob` for each run), so that it can be
+What it is told is plain data (`SweepWork` once, then a `SweepJob` for each run), so that it can be
 another process, or another machine. Models cannot be sent: they are made where they are used, by a
-`Maker`, a function named by where it is imported from, with plain arguments.
+`MindsMaker`, a function named by where it is imported from, with plain arguments.
 
 Knows nothing of who hands out jobs, of budgets beyond its job's own, or of results already there.
 """
@@ -20,17 +20,17 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import RunLastRow
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_log import LOG, Sink
+from loopforge.lab.run.run_log import LOG, LogSink
 from loopforge.lab.run.step_loop import Episode, began
-from loopforge.lab.sweeps.experiment_design import Cell, Layout
+from loopforge.lab.sweeps.experiment_design import DesignCell, ExperimentDesign
 from loopforge.lab.sweeps.experiment_file import policy_of
-from loopforge.lab.sweeps.run_score import RunResult, Scoring
+from loopforge.lab.sweeps.run_score import RunResult, ScoringChain
 from loopforge.models.model_tape import Tape
 
 TAPES, RUNS = "tapes", "runs"
 
 
-class Maker(Struct, frozen=True):
+class MindsMaker(Struct, frozen=True):
     """How to make the minds of a run: `path` is "module:function", called with `arguments`.
 
     The function gives `Minds` with all that the policies may need: models, prompts, mates.
@@ -52,12 +52,12 @@ class Maker(Struct, frozen=True):
         return minds
 
 
-class Work(Struct, frozen=True):
+class SweepWork(Struct, frozen=True):
     """What all jobs of a sweep have in common. `replay`: tapes alone answer, nobody is asked."""
 
     layout: dict[str, Any]
     folder: str
-    maker: Maker | None = None
+    maker: MindsMaker | None = None
     keep_logs: bool = False
     replay: bool = False
 
@@ -86,19 +86,19 @@ class RunDone(Struct, frozen=True):
     spent: float = 0.0
 
 
-class Null:
+class NullSink:
     """A sink that keeps nothing."""
 
     def write(self, lines: bytes) -> None:
         """Let go of them."""
 
 
-class Worker:
+class SweepWorker:
     """Runs jobs. Raises BadScenario if its minds cannot be made."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: SweepWork) -> None:
         self._work = work
-        self._layout = Layout.from_dict(work.layout)
+        self._layout = ExperimentDesign.from_dict(work.layout)
         self._cells = {cell.cell: cell for cell in self._layout.cells}
         self._minds = work.maker.make() if work.maker else Minds()
         self._runner = asyncio.Runner()
@@ -112,7 +112,7 @@ class Worker:
         except OSError as error:
             raise BadRun(f"Run {job.name} cannot be written: {error.strerror}.") from error
 
-    async def _run(self, job: SweepJob, cell: Cell) -> RunDone:
+    async def _run(self, job: SweepJob, cell: DesignCell) -> RunDone:
         scenario = self._layout.scenario(cell.levels, job.seed)
         minds = replace(self._minds, policy=policy_of(cell.levels))
         tape = None if minds.deterministic() else self._tape(job)
@@ -120,7 +120,7 @@ class Worker:
             minds.models = tape
         minds.check()
         limit = None if tape is None or job.budget is None else tape.spent + Decimal(job.budget)
-        scoring = Scoring(scenario.overseer)
+        scoring = ScoringChain(scenario.overseer)
         with self._sink(job) as sink:
             episode = Episode(began(scenario, job.seed, minds), minds, sink)
             episode.chain = scoring
@@ -151,9 +151,9 @@ class Worker:
         path.touch()
         return Tape(path, live)
 
-    def _sink(self, job: SweepJob) -> AbstractContextManager[Sink]:
+    def _sink(self, job: SweepJob) -> AbstractContextManager[LogSink]:
         if not self._work.keep_logs:
-            return nullcontext(Null())
+            return nullcontext(NullSink())
         folder = Path(self._work.folder) / RUNS / job.name
         folder.mkdir(parents=True, exist_ok=True)
         return (folder / LOG).open("wb")

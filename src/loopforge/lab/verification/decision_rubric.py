@@ -19,10 +19,10 @@ from loopforge.core.action_plan import MODES
 from loopforge.core.factory_vocabulary import DayEnded, Decided, Reflected, Row, RunLastRow, Stepped
 from loopforge.core.policy import AnswerOutcome
 from loopforge.lab.run.robot_minds import MATE
-from loopforge.lab.verification.world_fold import Fold
+from loopforge.lab.verification.world_fold import WorldFold
 from loopforge.lab.world.action_effects import options
 from loopforge.lab.world.protocols import told
-from loopforge.lab.world.robot_perception import LEVEL, MIDDLE, Glimpse
+from loopforge.lab.world.robot_perception import LEVEL, MIDDLE, ShapedPerception
 
 OUTCOMES = ("planned", *(name for name in get_args(AnswerOutcome) if name != "answered"))
 UNASKED = ("help", "confront")
@@ -34,19 +34,19 @@ MOST = 20
 
 
 @dataclass(slots=True)
-class Case:
+class RubricCase:
     """One decision before the judge: its row, and what else is known at that moment."""
 
     row: Decided
-    fold: Fold
-    seen: Glimpse
+    fold: WorldFold
+    seen: ShapedPerception
     whole: bool
     delta: str = ""
     inner: str = ""
     wrong: dict[str, str] = field(default_factory=dict)
 
 
-def _true(case: Case) -> str:
+def _true(case: RubricCase) -> str:
     row, truth = case.row, case.seen.truth
     if row.truth != truth:
         return f"what was true is {truth.of} {truth.value} under {truth.rule}, by the rows before"
@@ -55,7 +55,7 @@ def _true(case: Case) -> str:
     return "" if (row.at, row.role) == there else f"it stood at {there[0]} as {there[1]}"
 
 
-def _shown(case: Case) -> str:
+def _shown(case: RubricCase) -> str:
     shown, seen, mode = case.row.shown, case.seen.shown, case.fold.mode
     for what in ("name", "step", "role", "location", "battery_level", "emotions", "traits"):
         if getattr(shown, what) != getattr(seen, what):
@@ -75,7 +75,7 @@ def _shown(case: Case) -> str:
     return ""
 
 
-def _altered(case: Case) -> str:
+def _altered(case: RubricCase) -> str:
     """Each departure of the sign and the cue from what there was to see is an edit on record."""
     row = case.row
     if row.voice != case.seen.voice:
@@ -95,7 +95,7 @@ def _altered(case: Case) -> str:
     return ""
 
 
-def _who(case: Case) -> str:
+def _who(case: RubricCase) -> str:
     minded, expected = case.row.minded, case.fold.versions.get(case.row.who, "")
     name, _, version = expected.partition("/")
     exact = minded.policy == expected
@@ -109,7 +109,7 @@ def _who(case: Case) -> str:
     return "an exchange lacks its prompt, or what became of it" if lacking else ""
 
 
-def _chose(case: Case) -> str:
+def _chose(case: RubricCase) -> str:
     row = case.row
     if row.options != options(case.fold.env, row.at, row.shown.context):
         return "the options are not those of this place"
@@ -126,7 +126,7 @@ def _chose(case: Case) -> str:
     return "" if fits else f"the verdict is {row.verdict}, and the plan and the notes say otherwise"
 
 
-def _mode(case: Case) -> str:
+def _mode(case: RubricCase) -> str:
     row, mode = case.row, case.row.outcome.mode
     if row.verdict == "contained":
         return "" if mode == "none" else f"no plan came, and its mode is {mode}"
@@ -134,7 +134,7 @@ def _mode(case: Case) -> str:
     return "" if said == mode and said in MODES else f"the plan says {said}, the outcome {mode}"
 
 
-def _did(case: Case) -> str:
+def _did(case: RubricCase) -> str:
     outcome, truth = case.row.outcome, case.row.truth
     if case.delta:
         return case.delta
@@ -150,11 +150,11 @@ def _did(case: Case) -> str:
     return "" if outcome.consequence else "what came of it is not told"
 
 
-def _changed(case: Case) -> str:
+def _changed(case: RubricCase) -> str:
     return case.inner
 
 
-def _became(case: Case) -> str:
+def _became(case: RubricCase) -> str:
     minded = case.row.minded
     if minded.outcome not in OUTCOMES:
         return f"{minded.outcome!r} is no outcome"
@@ -166,7 +166,7 @@ def _became(case: Case) -> str:
     return ""
 
 
-def _thrown(case: Case) -> str:
+def _thrown(case: RubricCase) -> str:
     row, env = case.row, case.fold.env
     for purpose, die in env.luck.hand(row.step, row.who).items():
         if row.dice.get(purpose) != die:
@@ -174,11 +174,11 @@ def _thrown(case: Case) -> str:
     return ""
 
 
-def _trusted(case: Case) -> str:
+def _trusted(case: RubricCase) -> str:
     return "" if case.whole else "its line is not what was written"
 
 
-ASKS: dict[str, tuple[str, Callable[[Case], str] | None]] = {
+ASKS: dict[str, tuple[str, Callable[[RubricCase], str] | None]] = {
     "Q1": ("what was true", _true),
     "Q2": ("what it was shown", _shown),
     "Q3": ("what was withheld or altered, by whom and why", _altered),
@@ -203,7 +203,7 @@ class MissingAnswer(Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Score:
+class RubricScore:
     """How many rows answered one question, of how many."""
 
     asks: str
@@ -220,19 +220,19 @@ class Score:
             self.missing.append(MissingAnswer(row, wrong))
 
 
-class Judge:
+class RubricJudge:
     """Is fed the rows of a run after its first, in order; `scores` and `findings` come of it.
 
     A decision counts once its step is closed, for Q9 once its day is; what a killed run left open
     counts for nothing, and `open` says how many that are.
     """
 
-    def __init__(self, fold: Fold) -> None:
+    def __init__(self, fold: WorldFold) -> None:
         self.fold = fold
-        self.scores = {key: Score(asks) for key, (asks, _) in ASKS.items()}
+        self.scores = {key: RubricScore(asks) for key, (asks, _) in ASKS.items()}
         self.findings: list[str] = []
         self.more = 0
-        self._step: list[Case] = []
+        self._step: list[RubricCase] = []
         self._day: dict[int, tuple[str, bool]] = {}
         self._links: dict[int, list[tuple[str, bool]]] = {}
 
@@ -277,7 +277,7 @@ class Judge:
         if seen is None:
             self.finding(row.n, f"there is no robot {row.who!r}")
             return
-        case = Case(row, fold, seen, whole)
+        case = RubricCase(row, fold, seen, whole)
         case.wrong["Q1"] = _true(case)  # where it stood, before its own row moves it
         case.delta, case.inner = fold.act(row), fold.feel(row.inner)
         self._step.append(case)
@@ -305,7 +305,7 @@ class Judge:
         for wrong in self.fold.close(row):
             self.finding(row.n, wrong)
 
-    def _judge(self, case: Case) -> None:
+    def _judge(self, case: RubricCase) -> None:
         for key, (_, judge) in ASKS.items():
             if judge is not None and key not in case.wrong:
                 case.wrong[key] = judge(case)

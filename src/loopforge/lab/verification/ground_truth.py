@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from loopforge.core.factory_vocabulary import DayEnded, Decided, Row, Stepped
 from loopforge.lab.run.run_log import begun
-from loopforge.lab.verification.world_fold import Fold
+from loopforge.lab.verification.world_fold import WorldFold
 from loopforge.lab.world.protocols import INDEX, shipped
 
 NEARLY_FLAT, FLAT = 250, 20
@@ -180,7 +180,7 @@ PARTS = re.compile(r", (?:and |which |while |because |with )")
 
 
 @dataclass(slots=True)
-class Checked:
+class TruthCheck:
     """What was found: how many sentences there are, those that are not so, those left open."""
 
     sentences: int = 0
@@ -188,10 +188,10 @@ class Checked:
     own: int = 0
 
 
-def checked(rows: Iterable[Row]) -> Checked:
+def checked(rows: Iterable[Row]) -> TruthCheck:
     """Check every sentence about a consequence in these rows. Raises BadRun without a first row."""
     first, stream = begun(rows)
-    fold, found = Fold(first), Checked()
+    fold, found = WorldFold(first), TruthCheck()
     opened: dict[str, dict[str, int]] = {}
     charged: dict[str, int] = {}
     for row in stream:
@@ -212,17 +212,17 @@ def checked(rows: Iterable[Row]) -> Checked:
     return found
 
 
-def _values(fold: Fold, name: str) -> dict[str, int]:
+def _values(fold: WorldFold, name: str) -> dict[str, int]:
     vals = fold.env.places[name].vals
     return {what: vals[at] for what, at in INDEX.items()}
 
 
 def _see(
     row: Decided,
-    fold: Fold,
+    fold: WorldFold,
     opened: dict[str, dict[str, int]],
     charged: dict[str, int],
-    found: Checked,
+    found: TruthCheck,
 ) -> None:
     rules, robots = fold.env.scenario.rules, fold.env.robots
     if row.at not in opened or row.truth.rule not in rules or row.who not in robots:

@@ -1,4 +1,4 @@
-"""The first row: whether what a run says of itself agrees with what it holds.
+"""The header: whether what a run says of itself agrees with what it holds.
 
 Its digest must be that of the scenario beside it, each robot's policy must be the one that its
 settings name, in the version that the program which wrote it had, and that program must be one that

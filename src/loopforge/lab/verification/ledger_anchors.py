@@ -29,7 +29,7 @@ PREFIX = "lab:"
 ACTOR = "lab"
 
 
-class Anchored(Struct):
+class AnchoredRun(Struct):
     """One run of that name as the ledger knows it: its first row's hash, and heads by row."""
 
     first: str
@@ -44,13 +44,13 @@ def stream_of(folder: Path) -> str:
     return PREFIX + "".join(sign if sign.isprintable() else "?" for sign in name)
 
 
-async def anchored(ledger: Ledger, folder: Path) -> tuple[Anchored, ...]:
+async def anchored(ledger: Ledger, folder: Path) -> tuple[AnchoredRun, ...]:
     """What the ledger knows of runs of this name, oldest first."""
-    found: dict[str, Anchored] = {}
+    found: dict[str, AnchoredRun] = {}
     for event in await ledger.read(stream_of(folder)):
         match event.body:
             case RunBegan(first=first):
-                found[event.id] = Anchored(first, {}, cause=event.id)
+                found[event.id] = AnchoredRun(first, {}, cause=event.id)
             case RunDayEnded(row=row, head=head) if event.cause in found:
                 found[event.cause].heads[row] = head
             case RunEnded(row=row, head=head) if event.cause in found:
@@ -61,7 +61,7 @@ async def anchored(ledger: Ledger, folder: Path) -> tuple[Anchored, ...]:
     return tuple(found.values())
 
 
-class Witness:
+class LedgerWitness:
     """Tells the ledger of a run while it is played: give it as the run's `progress`.
 
     With `resumed` it goes on where it was told of this run before; else a new run begins. Raises

@@ -25,11 +25,11 @@ from loopforge.core.factory_vocabulary import Began, Row, RunLastRow
 from loopforge.errors import BadRun, LoopforgeError
 from loopforge.lab.run.run_lifecycle import rerun
 from loopforge.lab.run.run_log import START, body_of, closed, is_written, log_of, row_of
-from loopforge.lab.run.step_loop import Record
-from loopforge.lab.verification.decision_rubric import Judge, Score
+from loopforge.lab.run.step_loop import DecisionRecord
+from loopforge.lab.verification.decision_rubric import RubricJudge, RubricScore
 from loopforge.lab.verification.header_check import first_row_problems
-from loopforge.lab.verification.ledger_anchors import Anchored
-from loopforge.lab.verification.world_fold import Fold, askable, stand_ins
+from loopforge.lab.verification.ledger_anchors import AnchoredRun
+from loopforge.lab.verification.world_fold import WorldFold, askable, stand_ins
 
 State = Literal["finished", "running", "cut off"]
 SENSELESS = (
@@ -51,7 +51,7 @@ class WrongLine(Struct, frozen=True):
     why: str
 
 
-class Again(Struct, frozen=True):
+class ReplayFinding(Struct, frozen=True):
     """The run played once more: how many lines came out the same, and where the first other is.
 
     `skipped` says why it was not played so.
@@ -66,7 +66,7 @@ class Again(Struct, frozen=True):
 UNANCHORED = (
     "No ledger took note of it: whoever can write the file could have written all of it anew."
 )
-UNPLAYED = Again(same=False, skipped="its first row is not that of a run")
+UNPLAYED = ReplayFinding(same=False, skipped="its first row is not that of a run")
 
 
 @dataclass(slots=True)
@@ -83,13 +83,13 @@ class VerifyReport:
     rows: int = 0
     head: str = ""
     chain: WrongLine | None = None
-    rubric: dict[str, Score] = field(default_factory=dict)
+    rubric: dict[str, RubricScore] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
     more: int = 0
     open_rows: int = 0
     unreflected: int = 0
-    replay: Again = UNPLAYED
-    asked: Again = UNPLAYED
+    replay: ReplayFinding = UNPLAYED
+    asked: ReplayFinding = UNPLAYED
     anchors: str = "none"
     written_by: str = ""
 
@@ -161,12 +161,12 @@ class VerifyReport:
         return plain
 
 
-def _score(score: Score) -> dict[str, Any]:
+def _score(score: RubricScore) -> dict[str, Any]:
     share = score.answered / score.of if score.of else 1.0
     return {**msgspec.to_builtins(score), "share": round(share, 6)}
 
 
-def verify(folder: Path, known: Sequence[Anchored] = ()) -> VerifyReport:
+def verify(folder: Path, known: Sequence[AnchoredRun] = ()) -> VerifyReport:
     """Check a run's folder; `known` is what a ledger has of runs of this name, oldest first.
 
     Never raises for what stands in the log, only BadRun where there is none.
@@ -253,11 +253,11 @@ def _bytes(digest: str) -> bytes:
 
 def _read(reading: _Reading, report: VerifyReport) -> None:
     """The first pass: the chain, and each row against those before it."""
-    judge: Judge | None = None
+    judge: RubricJudge | None = None
     for row, whole in reading.rows():
         if isinstance(row, Began) and reading.count == 1:
             try:
-                judge = Judge(Fold(row))
+                judge = RubricJudge(WorldFold(row))
                 judge.findings += first_row_problems(row)
                 reading.first = row
             except SENSELESS as error:
@@ -275,7 +275,7 @@ def _read(reading: _Reading, report: VerifyReport) -> None:
     report.chain, report.rows, report.head = reading.wrong, reading.count, reading.head
 
 
-def _anchors(reading: _Reading, known: Sequence[Anchored]) -> str:
+def _anchors(reading: _Reading, known: Sequence[AnchoredRun]) -> str:
     """How the heads that the ledger took note of stand in the file."""
     first = reading.heads.get(0, "")
     same = [each for each in known if each.first == first]
@@ -307,16 +307,18 @@ async def _again(path: Path, first: Began, upto: int, report: VerifyReport) -> N
     """The second pass and the third."""
     whole = report.state == "finished"
     report.written_by = str(first.versions.get("loopforge", ""))
-    report.replay = await _compare(path, first, upto, Record(), whole=whole)
+    report.replay = await _compare(path, first, upto, DecisionRecord(), whole=whole)
     if askable(first):
         report.asked = await _compare(path, first, upto, None, whole=whole)
     else:
-        report.asked = Again(same=False, skipped="not all of its minds answer the same each time")
+        report.asked = ReplayFinding(
+            same=False, skipped="not all of its minds answer the same each time"
+        )
 
 
 async def _compare(
-    path: Path, first: Began, upto: int, record: Record | None, *, whole: bool
-) -> Again:
+    path: Path, first: Began, upto: int, record: DecisionRecord | None, *, whole: bool
+) -> ReplayFinding:
     """Play a run again and compare it with the first `upto` lines of its log.
 
     From its recorded decisions where a record is given (it is filled a step ahead of the play),
@@ -330,13 +332,19 @@ async def _compare(
                 for line in group:
                     count += 1
                     if await anext(played, b"") != line:
-                        return Again(same=False, lines=count - 1, differs=f"line {count} is other")
+                        return ReplayFinding(
+                            same=False, lines=count - 1, differs=f"line {count} is other"
+                        )
             more = await anext(played, b"") if whole else b""
             if more:
-                return Again(same=False, lines=count, differs="it goes on after the last line")
+                return ReplayFinding(
+                    same=False, lines=count, differs="it goes on after the last line"
+                )
         except SENSELESS as error:
-            return Again(same=False, lines=count, differs=f"line {count} makes no sense: {error}")
-    return Again(same=True, lines=count)
+            return ReplayFinding(
+                same=False, lines=count, differs=f"line {count} makes no sense: {error}"
+            )
+    return ReplayFinding(same=True, lines=count)
 
 
 def _groups(path: Path, upto: int) -> Iterator[list[bytes]]:
@@ -351,13 +359,13 @@ def _groups(path: Path, upto: int) -> Iterator[list[bytes]]:
                 group = []
 
 
-def _fed(groups: Iterator[list[bytes]], record: Record | None) -> Iterator[list[bytes]]:
+def _fed(groups: Iterator[list[bytes]], record: DecisionRecord | None) -> Iterator[list[bytes]]:
     """The groups, each once the decisions of the one after it are on record."""
     ahead = next(groups, [])
     while ahead:
         group, ahead = ahead, next(groups, [])
         if record is not None:
-            more = Record.of(row for row in map(_row, ahead) if row is not None)
+            more = DecisionRecord.of(row for row in map(_row, ahead) if row is not None)
             record.steps |= more.steps
             record.days |= more.days
         yield group

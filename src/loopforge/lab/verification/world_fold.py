@@ -17,7 +17,7 @@ from loopforge.lab.run.robot_minds import MATE, PLAIN, Minds, Persona
 from loopforge.lab.run.run_lifecycle import minds_of, policies_of
 from loopforge.lab.world.city_state import AT_REST, Factory
 from loopforge.lab.world.protocols import INDEX
-from loopforge.lab.world.robot_perception import Glimpse, glimpse
+from loopforge.lab.world.robot_perception import ShapedPerception, glimpse
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.supervisor_message import speak
 from loopforge.policies.robot_rules import stub
@@ -46,7 +46,7 @@ def askable(first: Began) -> bool:
     return plain and first.settings["reflects"] == "template"
 
 
-class Fold:
+class WorldFold:
     """What is known after some rows. `seen` is what each robot could see as the step opened.
 
     The glimpses are made as if perceptions were accurate, so that they tell what there was to be
@@ -58,7 +58,7 @@ class Fold:
         self.first, self.minds = first, stand_ins(first)
         self.env = Factory(Scenario.from_dict(first.scenario), first.seed)
         self.versions = dict(first.policies)
-        self.seen: dict[str, Glimpse] = {}
+        self.seen: dict[str, ShapedPerception] = {}
         self._spoken: Mapping[str, Any] = {}
         self.mode = self.env.scenario.perception
         self._plain()

@@ -26,9 +26,9 @@ from loopforge.lab.world.city_state import (
 )
 from loopforge.lab.world.dice import thousandth
 from loopforge.lab.world.emotions_traits import TraitLedger
-from loopforge.lab.world.plan_guard import Guarded, guard
+from loopforge.lab.world.plan_guard import GuardedPlan, guard
 from loopforge.lab.world.protocols import INDEX, VARS, Protocol, says, told
-from loopforge.lab.world.robot_perception import MIDDLE, Glimpse
+from loopforge.lab.world.robot_perception import MIDDLE, ShapedPerception
 
 COST = {"work": 26, "inspect": 22, "help": 26, "confront": 14, "report": 12, "avoid": 12, "idle": 8}
 """What an intent takes out of a battery."""
@@ -49,7 +49,7 @@ RECENT = {
 """What a robot is told of its last act, by whether that kept to the rule and seemed to go well."""
 
 
-class Acted(Struct, frozen=True):
+class ActionEffect(Struct, frozen=True):
     """What an act did: the outcome, the inner change it caused, an incident if it came to one."""
 
     outcome: Outcome
@@ -74,12 +74,14 @@ def _lawful(bay: bool, company: bool, *asked: str | None) -> tuple[str, ...]:
     return tuple(intent for intent in INTENTS if not no.get(intent))
 
 
-def apply_action_plan(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
+def apply_action_plan(
+    plan: object, robot: Robot, env: Factory, seen: ShapedPerception
+) -> ActionEffect:
     """Guard the plan and let the world act on it."""
     return act(guard(plan, robot, env, seen), robot, env, seen)
 
 
-def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
+def act(done: GuardedPlan, robot: Robot, env: Factory, seen: ShapedPerception) -> ActionEffect:
     """Carry out what the guard let through."""
     rule, truth = seen.rule, seen.truth
     kept = rule.keeps(done.intent)
@@ -120,7 +122,7 @@ def act(done: Guarded, robot: Robot, env: Factory, seen: Glimpse) -> Acted:
     robot.recent = RECENT[kept, seen_good]
     planned = done.mode != "none"
     robot.today.append(Memory(env.row, kept, good, seen_good, seen.voice.heard, planned))
-    return Acted(outcome, tuple(inner.entries), incident)
+    return ActionEffect(outcome, tuple(inner.entries), incident)
 
 
 class _Before(Struct, frozen=True):
@@ -166,7 +168,7 @@ def _delta(
     return delta
 
 
-def _shown(seen: Glimpse) -> int:
+def _shown(seen: ShapedPerception) -> int:
     """What the evidence shown amounts to: sign and cue alike, or the sign alone."""
     return seen.sign if "cue" not in seen.shown.context else (seen.sign + seen.cue) // 2
 
@@ -210,7 +212,7 @@ def _walk(robot: Robot, to: str) -> None:
 
 
 def _consequence(
-    seen: Glimpse, robot: Robot, env: Factory, place: CityPlace, fate: int, *, kept: bool
+    seen: ShapedPerception, robot: Robot, env: Factory, place: CityPlace, fate: int, *, kept: bool
 ) -> Incident | None:
     """What keeping or breaking the rule does here, and whether it ends in an incident."""
     rule, case = seen.rule, seen.truth.case
@@ -238,7 +240,9 @@ def _consequence(
     return env.incident(kind, place.name, min(1000, 300 + margin), causes, robot.name)
 
 
-def _company(inner: TraitLedger, robot: Robot, env: Factory, done: Guarded, *, good: bool) -> None:
+def _company(
+    inner: TraitLedger, robot: Robot, env: Factory, done: GuardedPlan, *, good: bool
+) -> None:
     """What passes between robots: speaking up and helping change both, each in its own ledger."""
     intent = done.intent
     for name in done.targets:

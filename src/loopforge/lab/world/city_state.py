@@ -14,7 +14,7 @@ from operator import attrgetter
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Believed, Incident, Message
-from loopforge.lab.world.dice import Luck
+from loopforge.lab.world.dice import RunDice
 from loopforge.lab.world.protocols import INDEX, VARS, Protocol
 from loopforge.lab.world.scenario_checks import Scenario
 
@@ -143,7 +143,7 @@ class Factory:
 
     def __init__(self, scenario: Scenario, seed: int) -> None:
         self.scenario, self.seed = scenario, seed
-        self.luck = Luck(seed, scenario.luck)
+        self.luck = RunDice(seed, scenario.luck)
         self.places = {
             each.name: CityPlace(
                 each.name,
@@ -285,7 +285,7 @@ def clamped(at: int, value: int) -> int:
     return low if value < low else high
 
 
-def _values(kind: str, given: dict[str, int], luck: Luck, name: str) -> list[int]:
+def _values(kind: str, given: dict[str, int], luck: RunDice, name: str) -> list[int]:
     """Where a place's quantities start: as the scenario says, else near where they tend to."""
     vals = [0] * len(VARS)
     throws = luck.page(0, name, "start")

@@ -17,7 +17,7 @@ PURPOSES = ("sense", "shape", "fate", "order")
 _HAND = {purpose: purpose.encode() for purpose in PURPOSES}
 
 
-class Luck:
+class RunDice:
     """The dice of one run. `reseeded` gives single names a seed of their own."""
 
     def __init__(self, seed: int, reseeded: Mapping[str, int] | None = None) -> None:

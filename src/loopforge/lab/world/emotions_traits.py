@@ -1,4 +1,4 @@
-"""The inner life: how outcomes, words and nights change what a robot feels, is, and carries.
+"""Emotions and traits: how outcomes, words and nights change what a robot feels, is, and carries.
 
 Every change is one entry of the trait ledger, [who, what, before, after, rule], clamped to 0..1000
 and written into the row that caused it; nothing else in the Factory writes to these values. A part

@@ -13,11 +13,11 @@ from msgspec import Struct
 from loopforge.core.action_plan import MODES, AgentActionPlan
 from loopforge.core.factory_vocabulary import INTENTS, Verdict
 from loopforge.lab.world.city_state import Factory, Robot
-from loopforge.lab.world.robot_perception import BAND_OF, MIDDLE, Glimpse
+from loopforge.lab.world.robot_perception import BAND_OF, MIDDLE, ShapedPerception
 from loopforge.runtime.containment import kind, short
 
 
-class Guarded(Struct, frozen=True):
+class GuardedPlan(Struct, frozen=True):
     """A plan after the guard: what will be done, and what was left out of it, in words."""
 
     intent: str
@@ -30,7 +30,7 @@ class Guarded(Struct, frozen=True):
     plan: dict[str, Any]
 
 
-def guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
+def guard(plan: object, robot: Robot, env: Factory, seen: ShapedPerception) -> GuardedPlan:
     """Let through what is lawful; contain the rest. Never raises, whatever the plan is."""
     try:
         return _guard(plan, robot, env, seen)
@@ -39,7 +39,7 @@ def guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
         return _contained("what came back cannot be read; it stands still", kept)
 
 
-def _guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
+def _guard(plan: object, robot: Robot, env: Factory, seen: ShapedPerception) -> GuardedPlan:
     if not isinstance(plan, AgentActionPlan) or (mode := short(plan.mode)) not in MODES:
         returned = {"returned": kind(plan)}
         return _contained("what came back is no plan; it stands still", returned)
@@ -70,11 +70,11 @@ def _guard(plan: object, robot: Robot, env: Factory, seen: Glimpse) -> Guarded:
     kept = _kept(plan, meta, wanted, mode, notes)
     kept["move_to"], kept["targets"] = move_to, targets
     verdict: Verdict = "amended" if notes else "allowed"
-    return Guarded(intent, mode, move_to, targets, belief, verdict, tuple(notes), kept)
+    return GuardedPlan(intent, mode, move_to, targets, belief, verdict, tuple(notes), kept)
 
 
-def _contained(note: str, plan: dict[str, Any]) -> Guarded:
-    return Guarded("idle", "none", "", (), "middling", "contained", (note,), plan)
+def _contained(note: str, plan: dict[str, Any]) -> GuardedPlan:
+    return GuardedPlan("idle", "none", "", (), "middling", "contained", (note,), plan)
 
 
 def _move(wanted: object, robot: Robot, env: Factory, notes: list[str]) -> str:

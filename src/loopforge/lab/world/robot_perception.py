@@ -1,4 +1,4 @@
-"""What a mind is shown: the one place where truth becomes a perception.
+"""A robot's perception: the one place where truth becomes a perception.
 
 The rule that is in force is drawn, its sign and its cue are sensed through gauges that lie and
 senses that jitter, and then the whole is shaped: `accurate` tells what can be known here, `partial`
@@ -42,7 +42,7 @@ PUSHES: dict[Message, int] = {"hurry": -520, "blame": 520, "deny": -260, "calm":
 """How far words at full strength bend what is seen, toward the rule (up) or away from it (down)."""
 
 
-class Glimpse(Struct, frozen=True):
+class ShapedPerception(Struct, frozen=True):
     """A perception, and beside it what the ledger alone may know."""
 
     shown: AgentPerception
@@ -60,7 +60,7 @@ def build_agent_perception(agent: Robot, env: Factory, step: int) -> AgentPercep
     return glimpse(agent, env, step).shown
 
 
-def glimpse(agent: Robot, env: Factory, step: int) -> Glimpse:
+def glimpse(agent: Robot, env: Factory, step: int) -> ShapedPerception:
     """The perception with the truth, the edits and the dice behind it."""
     dice = env.luck.hand(step, agent.name)
     bits, more = int(dice["sense"], 16), int(dice["shape"], 16)
@@ -74,7 +74,7 @@ def glimpse(agent: Robot, env: Factory, step: int) -> Glimpse:
         cue = 1000 - cue
     seen_sign, seen_cue, edits, rumour = _shape(agent, env, rule, sign, cue, voice, more)
     shown = _words(agent, env, rule, seen_sign, seen_cue, voice, rumour, step)
-    return Glimpse(shown, truth, rule, edits, voice, seen_sign, seen_cue, dice)
+    return ShapedPerception(shown, truth, rule, edits, voice, seen_sign, seen_cue, dice)
 
 
 def _rule(agent: Robot, env: Factory, bits: int) -> tuple[Protocol, int, int]:

@@ -62,7 +62,7 @@ SERVER_PROBES = {
 amid a transaction may keep rows locked (ms)."""
 
 
-class Store(Struct, frozen=True, kw_only=True):
+class DatabaseEngines(Struct, frozen=True, kw_only=True):
     """A ledger's engines."""
 
     url: URL
@@ -128,7 +128,7 @@ def connect(
     durability: Durability = "normal",
     patience: float = 5.0,
     max_pages: int | None = None,
-) -> Store:
+) -> DatabaseEngines:
     """Prepare the engines; nothing is opened yet.
 
     `patience` is how many seconds to wait for a lock. `max_pages` bounds the SQLite file, in pages
@@ -150,7 +150,9 @@ def _pool(size: int) -> dict[str, Any]:
     }
 
 
-def _sqlite(url: URL, durability: Durability, patience: float, max_pages: int | None) -> Store:
+def _sqlite(
+    url: URL, durability: Durability, patience: float, max_pages: int | None
+) -> DatabaseEngines:
     arguments: dict[str, Any] = {
         "isolation_level": None,
         "timeout": patience,
@@ -178,7 +180,7 @@ def _sqlite(url: URL, durability: Durability, patience: float, max_pages: int | 
     )
     _pragmas(writer, (*writing, *([f"max_page_count={max_pages}"] if max_pages else [])))
     _pragmas(reader, (*shared, f"synchronous={durability.upper()}", "query_only=ON"))
-    return Store(url=url, writer=writer, reader=reader)
+    return DatabaseEngines(url=url, writer=writer, reader=reader)
 
 
 class ImmediateDialect(SQLiteDialect_pysqlite):
@@ -208,7 +210,7 @@ def _pragmas(engine: Engine, pragmas: tuple[str, ...]) -> None:
             dbapi.execute(f"PRAGMA {pragma}")
 
 
-def _postgres(url: URL, patience: float) -> Store:
+def _postgres(url: URL, patience: float) -> DatabaseEngines:
     from loopforge.ledger.database.liveness_probe import ReachBreaker
 
     known = {**PROBED, "connect_timeout": str(max(2, round(patience)))}
@@ -220,7 +222,7 @@ def _postgres(url: URL, patience: float) -> Store:
     for engine in (writer, reader):
         _session(engine, patience, breaker)
     _leave_standby(writer, reader)
-    return Store(url=url, writer=writer, reader=reader)
+    return DatabaseEngines(url=url, writer=writer, reader=reader)
 
 
 def _leave_standby(writer: Engine, reader: Engine) -> None:

@@ -1,4 +1,4 @@
-"""Echoes: texts of other streams that repeat what people said in one, when that one is to go.
+"""Cross quotes: texts of other streams that repeat what people said in one, when that one is to go.
 
 Within a stream one telling word makes a quote (quote_matching.py). Between streams that would be
 far too much: two rooms that speak of gardens do not quote each other. So a text elsewhere is an
@@ -31,7 +31,7 @@ LEAST = 3
 PAGE = 1000
 
 
-class Chorus:
+class CrossQuotes:
     """What people said in a stream. Tell it their lines, then ask of texts from elsewhere.
 
     Runs of words are kept as their hashes: a book of a million of them fits.
@@ -84,7 +84,7 @@ def _runs(mine: Sequence[str], length: int, telling: set[str]) -> Iterator[int]:
 
 def elsewhere(connection: Connection, stream: str) -> dict[str, set[str]]:
     """The refs of the texts, by stream, that echo what people said in this one."""
-    chorus, opened = Chorus(), ""
+    chorus, opened = CrossQuotes(), ""
     for event in _heard(connection, stream):
         if isinstance(event.body, Heard) and event.body.text.text is not None:
             opened = opened or event.id

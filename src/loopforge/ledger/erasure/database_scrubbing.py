@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.errors import LedgerError
-from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.database.database_engine import DatabaseEngines
 from loopforge.ledger.database.database_faults import telling
 from loopforge.ledger.database.table_schema import BLANK, FILLED_LATER, Name, metadata
 
@@ -41,7 +41,7 @@ NEWEST = "SELECT max(id) FROM events WHERE kind = 'ledger.erased'"
 DONE = "SELECT max(erased) FROM file_rewritings"
 
 
-class Rewritings:
+class RewrittenFiles:
     """The view, of one row at most: up to which erasure the files were written anew."""
 
     name = "rewritings"
@@ -54,7 +54,7 @@ class Rewritings:
         """No event tells of it."""
 
 
-def settled(store: Store, clean: Callable[[], bool]) -> bool:
+def settled(store: DatabaseEngines, clean: Callable[[], bool]) -> bool:
     """Clean, if that was not done since the last erasure, and note it; whether all is well."""
     with telling(store.url):
         with store.reader.connect() as connection:
@@ -71,7 +71,7 @@ def settled(store: Store, clean: Callable[[], bool]) -> bool:
     return True
 
 
-def scrub(store: Store, tables: Collection[str] = ()) -> bool:
+def scrub(store: DatabaseEngines, tables: Collection[str] = ()) -> bool:
     """Leave no text in the files; False when somebody who reads was in the way for too long.
 
     `tables` are those of views, from which an erasure may have deleted rows.
@@ -85,7 +85,7 @@ def scrub(store: Store, tables: Collection[str] = ()) -> bool:
         return False
 
 
-def write_anew(store: Store, tables: Collection[str] = ()) -> bool:
+def write_anew(store: DatabaseEngines, tables: Collection[str] = ()) -> bool:
     """Leave nothing at all; likewise. Nobody can write meanwhile."""
     if not store.sqlite:
         return _vacuumed(store, tables, "FULL, ANALYZE")
@@ -142,7 +142,7 @@ def drop_graphs(connection: Connection, tables: Collection[str]) -> None:
         connection.exec_driver_sql(f"DROP INDEX IF EXISTS {name}")
 
 
-def _vacuumed(store: Store, tables: Collection[str], how: str) -> bool:
+def _vacuumed(store: DatabaseEngines, tables: Collection[str], how: str) -> bool:
     """Free what rows were deleted from tables of PostgreSQL; FULL writes the tables anew."""
     try:
         with telling(store.url), store.reader.connect() as connection:

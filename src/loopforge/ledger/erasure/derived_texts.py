@@ -11,10 +11,10 @@ from msgspec import Struct
 from sqlalchemy.engine import Connection
 
 Reach = Literal["", "all", "sole", "none"]
-"""How much of what is derived goes along; see `Wish`."""
+"""How much of what is derived goes along; see `ErasureRequest`."""
 
 
-class Grounds(Struct, frozen=True, kw_only=True):
+class ForgottenGrounds(Struct, frozen=True, kw_only=True):
     """What is to be forgotten, seen from what rests on it.
 
     `events` are those whose words go, `people` all selves of a person who is forgotten, with their
@@ -32,7 +32,7 @@ class DerivedTexts(Protocol):
     """A view that knows what rests on what."""
 
     def derived(
-        self, connection: Connection, grounds: Grounds, *, sole: bool
+        self, connection: Connection, grounds: ForgottenGrounds, *, sole: bool
     ) -> Mapping[str, Collection[str]]:
         """The refs of texts that rest on these grounds, by stream.
 

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeVar
 
 from sqlalchemy.engine import Connection
 
-from loopforge.ledger.erasure.quote_matching import Forgotten
-from loopforge.ledger.erasure.stream_quotes import Contents, Quote, StreamSieve
+from loopforge.ledger.erasure.quote_matching import ForgottenText
+from loopforge.ledger.erasure.stream_quotes import Contents, FoundQuote, StreamQuotes
 from loopforge.ledger.storage.event_reading import heads
 from loopforge.ledger.storage.event_reading import texts as texts_of
 from loopforge.ledger.storage.row_codec import listed, mark, within
@@ -79,7 +79,7 @@ class ErasureSearch:
         self._contents = contents
         self._texts: dict[str, str] = {}
         self._origins: dict[str, Origin] = {}
-        self._sieves: dict[tuple[str, frozenset[Forgotten]], StreamSieve] = {}
+        self._sieves: dict[tuple[str, frozenset[ForgottenText]], StreamQuotes] = {}
         self._shown: dict[tuple[frozenset[str], str], _Shown] = {}
         self._found: dict[Hashable, object] = {}
 
@@ -103,12 +103,12 @@ class ErasureSearch:
         return {ref: known[ref] for ref in refs if ref in known}
 
     def quotes(
-        self, connection: Connection, stream: str, forgotten: Iterable[Forgotten]
-    ) -> list[Quote]:
+        self, connection: Connection, stream: str, forgotten: Iterable[ForgottenText]
+    ) -> list[FoundQuote]:
         """What quotes these texts in a stream."""
         key = stream, frozenset(forgotten)
         if key not in self._sieves:
-            self._sieves[key] = StreamSieve(connection, *key, self._contents)
+            self._sieves[key] = StreamQuotes(connection, *key, self._contents)
         return self._sieves[key].quotes(connection)
 
     def unread(self) -> dict[str, str]:

@@ -42,7 +42,7 @@ NAMES = (
 Key = tuple[str, str]
 
 
-class Kin:
+class PersonIdentities:
     """Every name and account that stands in the ledger, and whose it is."""
 
     def __init__(self, connection: Connection) -> None:

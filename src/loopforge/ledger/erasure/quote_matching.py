@@ -144,7 +144,7 @@ def distinctive(word: str) -> bool:
     return len(word) >= LONG and word not in COMMON and word not in FIELDS
 
 
-class Forgotten(NamedTuple):
+class ForgottenText(NamedTuple):
     """A text to be forgotten; what came at `since` or later in its stream may quote it."""
 
     text: str
@@ -152,7 +152,7 @@ class Forgotten(NamedTuple):
     name: bool = False
 
 
-class Text(NamedTuple):
+class StreamText(NamedTuple):
     """A private text of a stream; `order` rises with the stream."""
 
     ref: str
@@ -160,13 +160,13 @@ class Text(NamedTuple):
     text: str
 
 
-class Sieve:
+class QuoteMatcher:
     """Told what is to be forgotten in a stream, and then shown its texts in order.
 
     `public` are names that tell nothing of anybody, such as those of the mates who are there.
     """
 
-    def __init__(self, forgotten: Iterable[Forgotten], public: Iterable[str] = ()) -> None:
+    def __init__(self, forgotten: Iterable[ForgottenText], public: Iterable[str] = ()) -> None:
         self._words: dict[str, int] = {}
         self._runs: dict[tuple[str, ...], int] = {}
         self._before = {word for name in public for word in words(name)}
@@ -174,7 +174,7 @@ class Sieve:
             self._take(one)
         self._lengths = sorted({len(run) for run in self._runs})
 
-    def _take(self, one: Forgotten) -> None:
+    def _take(self, one: ForgottenText) -> None:
         mine = words(one.text)
         for word in set(mine):
             if distinctive(word) or (one.name and word not in CHATTER):
@@ -184,7 +184,7 @@ class Sieve:
         for run in runs(mine, min(RUN, len(mine))):
             self._runs[run] = min(one.since, self._runs.get(run, one.since))
 
-    def holds(self, text: Text) -> bool:
+    def holds(self, text: StreamText) -> bool:
         """Whether this text quotes something; ask of every text of the stream, in order."""
         mine = words(text.text)
         found = any(

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.erasure.erasure_search import ErasureSearch, Origin
-from loopforge.ledger.erasure.quote_matching import Forgotten
+from loopforge.ledger.erasure.quote_matching import ForgottenText
 from loopforge.ledger.erasure.stream_quotes import EVER, QuotesMade, Span, made_of
 from loopforge.ledger.storage.row_codec import mark
 
@@ -42,7 +42,7 @@ def shown_elsewhere(
     brought = _brought(search.origins(connection, refs), named)
     for stream, shown in _places(connection, search, brought, whole).items():
         forgotten = [
-            Forgotten(texts[ref], min(at), named.get(ref, False)) for ref, at in shown.items()
+            ForgottenText(texts[ref], min(at), named.get(ref, False)) for ref, at in shown.items()
         ]
         spans = _turns(connection, stream, set[int]().union(*shown.values()))
         found[stream] = made_of(search.quotes(connection, stream, forgotten), spans)

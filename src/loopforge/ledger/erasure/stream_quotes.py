@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqlalchemy.engine import Connection
 
 from loopforge.core.room_vocabulary import MateJoined
-from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve, Text
+from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher, StreamText
 from loopforge.ledger.storage.row_codec import COLUMNS, event_of, mark, unkept
 
 PAGE = 1000
@@ -37,7 +37,7 @@ class QuotesMade(NamedTuple):
         self.record.update(more.record)
 
 
-class Quote(NamedTuple):
+class FoundQuote(NamedTuple):
     """A text that quotes something: by whom it came in, by what kind of event, and where."""
 
     actor: str
@@ -52,7 +52,7 @@ GIVEN = ("effect.returned", "room.said")
 """Events by which files come that tools made and tasks kept."""
 
 
-class StreamSieve:
+class StreamQuotes:
     """What quotes some texts in one stream. Asked again, it reads on from where it was.
 
     A file that a tool gave is one by what it says: `contents` are read of those that may be.
@@ -63,16 +63,16 @@ class StreamSieve:
         self,
         connection: Connection,
         stream: str,
-        forgotten: Collection[Forgotten],
+        forgotten: Collection[ForgottenText],
         contents: Contents,
     ) -> None:
         self._stream, self._place = stream, (0, "")
-        self._sieve = Sieve(forgotten, _mates(connection, stream))
+        self._sieve = QuoteMatcher(forgotten, _mates(connection, stream))
         self._since, self._contents = min((one.since for one in forgotten), default=EVER), contents
-        self._quotes: list[Quote] = []
+        self._quotes: list[FoundQuote] = []
         self.unread: dict[str, str] = {}
 
-    def quotes(self, connection: Connection) -> list[Quote]:
+    def quotes(self, connection: Connection) -> list[FoundQuote]:
         """Every quote so far."""
         for actor, kind, text in _of_stream(connection, self._stream, self._place):
             self._place = text.order, text.ref
@@ -81,11 +81,11 @@ class StreamSieve:
                     self.unread[text.ref] = text.text
                 text = text._replace(text=f"{text.text}\n{said or ''}")
             if self._sieve.holds(text):
-                self._quotes.append(Quote(actor, kind, text.ref, text.order))
+                self._quotes.append(FoundQuote(actor, kind, text.ref, text.order))
         return self._quotes
 
 
-def made_of(quotes: Iterable[Quote], spans: Sequence[Span]) -> QuotesMade:
+def made_of(quotes: Iterable[FoundQuote], spans: Sequence[Span]) -> QuotesMade:
     """What mates and tools of a stream made of texts, of which they were told from elsewhere.
 
     What people can read goes where it came in within these `spans` alone: words that mates use
@@ -102,7 +102,7 @@ def made_of(quotes: Iterable[Quote], spans: Sequence[Span]) -> QuotesMade:
     return made
 
 
-def turn_texts(connection: Connection, stream: str, since: int, upto: int) -> list[Text]:
+def turn_texts(connection: Connection, stream: str, since: int, upto: int) -> list[StreamText]:
     """The private texts of the record of turns between two events of a stream, in order."""
     every = _of_stream(connection, stream, (since, ""), upto)
     return [text for _, kind, text in every if kind.startswith("turn.")]
@@ -121,7 +121,7 @@ def _mates(connection: Connection, stream: str) -> set[str]:
 
 def _of_stream(
     connection: Connection, stream: str, place: tuple[int, str], upto: int = EVER
-) -> Iterator[tuple[str, str, Text]]:
+) -> Iterator[tuple[str, str, StreamText]]:
     """The private texts of a stream after a place (seq, ref), each with who brought it in, how."""
     one = mark(connection)
     query = (
@@ -133,5 +133,5 @@ def _of_stream(
     )
     while rows := connection.exec_driver_sql(query, (stream, place[0], upto, *place)).all():
         for actor, kind, seq, ref, stored in rows:
-            yield actor, kind, Text(ref, seq, unkept(stored))
+            yield actor, kind, StreamText(ref, seq, unkept(stored))
         place = rows[-1][2], rows[-1][3]

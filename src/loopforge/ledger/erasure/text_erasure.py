@@ -33,10 +33,10 @@ from loopforge.core.events import Event
 from loopforge.core.text.spoken_lists import listed as listed_words
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure import cross_quotes
-from loopforge.ledger.erasure.derived_texts import DerivedTexts, Grounds, Reach
+from loopforge.ledger.erasure.derived_texts import DerivedTexts, ForgottenGrounds, Reach
 from loopforge.ledger.erasure.erasure_search import ErasureSearch
-from loopforge.ledger.erasure.person_identities import NAMES, Kin, done_by
-from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve
+from loopforge.ledger.erasure.person_identities import NAMES, PersonIdentities, done_by
+from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher
 from loopforge.ledger.erasure.shown_elsewhere import shown_elsewhere
 from loopforge.ledger.erasure.stream_quotes import QuotesMade, turn_texts
 from loopforge.ledger.storage.event_reading import END, heads
@@ -61,7 +61,7 @@ KEPT = "memory:"
 """Streams of what rests on other texts."""
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class ErasureRequest(Struct, frozen=True, kw_only=True):
     """What is to be forgotten, and on whose wish.
 
     `derived`: what rests on it goes along, where it rests on nothing else ("sole"), or not at all;
@@ -126,7 +126,7 @@ class _Target(NamedTuple):
     name: bool
 
 
-class Findings(NamedTuple):
+class ErasureFindings(NamedTuple):
     """What is to go, by stream; what of it was named; and what can be told of it."""
 
     gone: Mapping[str, Collection[str]]
@@ -136,15 +136,15 @@ class Findings(NamedTuple):
 
 def find(
     connection: Connection,
-    wish: Wish,
+    wish: ErasureRequest,
     views: Sequence[FoldedView],
     search: ErasureSearch,
-) -> Findings:
+) -> ErasureFindings:
     """Find what is to be forgotten; nothing is. `search` is what was read for this before.
 
     Raises Unknown when an event, a person or a stream is not in the ledger.
     """
-    kin, echoes = Kin(connection), dict[str, set[str]]()
+    kin, echoes = PersonIdentities(connection), dict[str, set[str]]()
     people = kin.selves(wish.person)
     if wish.stream and not wish.exactly:
         echoes = search.once("echoes", partial(cross_quotes.elsewhere, connection, wish.stream))
@@ -180,12 +180,12 @@ def find(
         shown=frozenset(elsewhere),
         unread=tuple(sorted({hash[:HANDLE] for ref, hash in unread if ref not in every})),
     )
-    return Findings(gone, named, told)
+    return ErasureFindings(gone, named, told)
 
 
 def _along(
     connection: Connection,
-    wish: Wish,
+    wish: ErasureRequest,
     gone: dict[str, set[str]],
     look: Callable[[Reach], Mapping[str, Collection[str]]],
     named: Mapping[str, bool],
@@ -227,7 +227,7 @@ def _making(
     for event, ref in brought:
         since = _since(connection, event)
         if event.kind.startswith("memory.") and since < event.seq:
-            sieve = Sieve([Forgotten(texts[ref], since)])
+            sieve = QuoteMatcher([ForgottenText(texts[ref], since)])
             turn = turn_texts(connection, event.stream, since, event.seq)
             made.setdefault(event.stream, set()).update(
                 text.ref for text in turn if sieve.holds(text)
@@ -239,7 +239,11 @@ def _making(
 
 
 def _targets(
-    connection: Connection, wish: Wish, kin: Kin, people: set[str], search: ErasureSearch
+    connection: Connection,
+    wish: ErasureRequest,
+    kin: PersonIdentities,
+    people: set[str],
+    search: ErasureSearch,
 ) -> Iterator[_Target]:
     edits = () if wish.exactly else edits_of(connection, wish.events)
     copies = () if wish.exactly else _copies(connection, wish.events)
@@ -282,7 +286,11 @@ def _of_event(connection: Connection, id: str) -> Iterator[_Target]:
 
 
 def _of_person(
-    connection: Connection, person: str, kin: Kin, people: set[str], search: ErasureSearch
+    connection: Connection,
+    person: str,
+    kin: PersonIdentities,
+    people: set[str],
+    search: ErasureSearch,
 ) -> Iterator[_Target]:
     """What came in with a person's events, and the names and accounts of every self of theirs."""
     done = done_by(connection, people)
@@ -339,7 +347,7 @@ def _quoting(
     search: ErasureSearch,
 ) -> set[str]:
     forgotten = (
-        Forgotten(texts[target.ref], target.since, target.name)
+        ForgottenText(texts[target.ref], target.since, target.name)
         for target in targets
         if target.stream == stream and target.ref in texts
     )
@@ -348,7 +356,7 @@ def _quoting(
 
 def _derived(
     connection: Connection,
-    wish: Wish,
+    wish: ErasureRequest,
     targets: Sequence[_Target],
     texts: Mapping[str, str],
     people: Collection[str],
@@ -363,7 +371,7 @@ def _derived(
     origins = search.origins(connection, {ref for refs in gone.values() for ref in refs})
     events = frozenset(one.event for one in origins.values()).union(wish.events)
     names = [texts[one.ref] for one in targets if one.name and one.ref in texts]
-    grounds = Grounds(events=events, people=people, stream=wish.stream, names=names)
+    grounds = ForgottenGrounds(events=events, people=people, stream=wish.stream, names=names)
 
     def derived() -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}

@@ -13,9 +13,9 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event
 from loopforge.ledger.database.table_schema import BLANK, SQLITE_TRIGGERS
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.storage import state_snapshots
-from loopforge.ledger.storage.event_append import Append, EventWriter, write
+from loopforge.ledger.storage.event_append import EventWriter, PendingAppend, write
 from loopforge.ledger.storage.folded_views import FoldedView, refold
 from loopforge.ledger.storage.row_codec import listed, within
 from loopforge.runtime.system_clock import Stamp
@@ -40,7 +40,7 @@ def parts(gone: Mapping[str, Collection[str]], last: Collection[str]) -> list[Go
 def take_away(
     connection: Connection,
     gone: Mapping[str, Collection[str]],
-    wish: Wish,
+    wish: ErasureRequest,
     stamp: Stamp,
     views: Sequence[FoldedView],
 ) -> tuple[Event, ...]:
@@ -50,7 +50,7 @@ def take_away(
     appends = []
     for stream, refs in sorted(gone.items()):
         body = Erased(refs=tuple(sorted(refs)), by=wish.by, why=wish.why)
-        appends.append(Append(stream, [stamp.fact(body, actor="runtime")], None, b""))
+        appends.append(PendingAppend(stream, [stamp.fact(body, actor="runtime")], None, b""))
     write(connection, appends, EventWriter(), views)
     for append in appends:
         if append.error is not None:

@@ -8,7 +8,7 @@ from loopforge.core.delivery_states import TABLE, Attempting, DeliveryEvent, Dra
 from loopforge.core.events import Event
 from loopforge.ledger.database.table_schema import Name, metadata
 from loopforge.ledger.storage.open_lifecycles import OpenLifecycles
-from loopforge.runtime.delivery_worker import Pending
+from loopforge.runtime.delivery_worker import PendingDelivery
 
 deliveries = Table(
     "deliveries",
@@ -24,14 +24,14 @@ deliveries = Table(
 )
 
 
-class DeliveryOutbox(OpenLifecycles[Pending]):
+class DeliveryOutbox(OpenLifecycles[PendingDelivery]):
     """Folds `delivery.*` events into one row for each open delivery; a draft is none."""
 
     name, version, noun = "outbox", 1, "Delivery"
     kinds = frozenset(
         str(body.__struct_config__.tag) for body in get_args(DeliveryEvent) if body is not Drafted
     )
-    states, table, row = TABLE, deliveries, Pending
+    states, table, row = TABLE, deliveries, PendingDelivery
 
     def id_of(self, event: Event) -> str:
         """The delivery that a `delivery.*` event is about."""
@@ -39,14 +39,16 @@ class DeliveryOutbox(OpenLifecycles[Pending]):
         assert not isinstance(body, Drafted)
         return event.id if isinstance(body, Queued) else body.delivery
 
-    def begun(self, event: Event) -> Pending | None:
+    def begun(self, event: Event) -> PendingDelivery | None:
         """What was queued."""
         body = event.body
         if not isinstance(body, Queued):
             return None
-        return Pending(event.id, event.stream, body.surface, body.of, body.what, "queued", 0)
+        return PendingDelivery(
+            event.id, event.stream, body.surface, body.of, body.what, "queued", 0
+        )
 
-    def moved(self, row: Pending, event: Event, state: str) -> Pending:
+    def moved(self, row: PendingDelivery, event: Event, state: str) -> PendingDelivery:
         """Attempts are counted."""
         body = event.body
         attempts = body.nth if isinstance(body, Attempting) else row.attempts

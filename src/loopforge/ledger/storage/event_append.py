@@ -25,7 +25,7 @@ Head = tuple[int, str]
 EMPTY: Head = (0, GENESIS)
 
 
-class Append:
+class PendingAppend:
     """What one caller wants added, and what came of it: `events`, or an `error`.
 
     `seed` is the randomness of its texts' salts, drawn where the caller stands, so that a run with
@@ -45,12 +45,14 @@ class EventWriter:
 
     def __init__(self) -> None:
         self._encoder = msgspec.json.Encoder(enc_hook=self._word)
-        self._append: Append | None = None
+        self._append: PendingAppend | None = None
         self._event, self._first = "", 0
         self.named: list[Words] = []
         self.texts: list[tuple[Any, ...]] = []
 
-    def compose(self, append: Append, head: Head) -> tuple[list[Event], list[tuple[Any, ...]]]:
+    def compose(
+        self, append: PendingAppend, head: Head
+    ) -> tuple[list[Event], list[tuple[Any, ...]]]:
         """The events and rows of an append on top of a head; texts gather in `texts`."""
         seq, previous = head
         if append.expect is not None and append.expect != seq:
@@ -151,7 +153,7 @@ class ViewRefused(Exception):
 
 def write(
     connection: Connection,
-    appends: Sequence[Append],
+    appends: Sequence[PendingAppend],
     scribe: EventWriter,
     views: Sequence[FoldedView],
 ) -> None:

@@ -22,7 +22,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from loopforge.errors import HostElsewhere, HostTaken, Overtaken
-from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.database.database_engine import DatabaseEngines
 from loopforge.ledger.database.database_faults import telling
 
 LEASE = 60.0
@@ -35,7 +35,7 @@ DRAWN = "SELECT setval('{0}', nextval('{0}'))"
 """The next number, logged as it is: after a crash `nextval` alone has gone on by up to 32."""
 
 
-class Claim:
+class HostClaim:
     """The right to be the host, held until `release`."""
 
     def __init__(
@@ -101,12 +101,12 @@ def _let_go(connection: Connection) -> None:
     connection.close()
 
 
-async def claim(store: Store, name: str) -> Claim:
+async def claim(store: DatabaseEngines, name: str) -> HostClaim:
     """Become the host of that name. Raises HostTaken when another process is."""
     if store.sqlite:
-        return Claim(name)
+        return HostClaim(name)
     connection, number = await asyncio.to_thread(partial(_lock, store, name))
-    return Claim(name, connection, ClaimFence(store, name, number))
+    return HostClaim(name, connection, ClaimFence(store, name, number))
 
 
 def claimed(connection: Connection, name: str) -> bool:
@@ -134,7 +134,7 @@ def _numbers(name: str) -> str:
 class ClaimFence:
     """Has nothing written once the name was given to another, until it is removed."""
 
-    def __init__(self, store: Store, name: str, number: int) -> None:
+    def __init__(self, store: DatabaseEngines, name: str, number: int) -> None:
         self._store, self._name, self._number = store, name, number
         event.listen(store.writer, "begin", self._keep)
 
@@ -174,7 +174,7 @@ class ClaimFence:
             )
 
 
-def _lock(store: Store, name: str) -> tuple[Connection, int]:
+def _lock(store: DatabaseEngines, name: str) -> tuple[Connection, int]:
     with telling(store.url):
         connection, got = _locking(store, name)
         if got:
@@ -193,7 +193,7 @@ def _lock(store: Store, name: str) -> tuple[Connection, int]:
     )
 
 
-def _locking(store: Store, name: str) -> tuple[Connection, bool]:
+def _locking(store: DatabaseEngines, name: str) -> tuple[Connection, bool]:
     """A connection of its own, and whether it holds the lock of that name now."""
     connection = store.reader.connect()
     try:

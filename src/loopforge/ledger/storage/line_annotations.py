@@ -44,7 +44,7 @@ def annotation(event: Event) -> tuple[str, str, bool]:
             return "", "", False
 
 
-class Annotations:
+class LineAnnotations:
     """The view: one row for each annotation that stands."""
 
     name = "annotations"

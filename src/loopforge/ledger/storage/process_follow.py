@@ -6,21 +6,21 @@ are read. On PostgreSQL they are read at once.
 
 from sqlalchemy.engine import Connection
 
-from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.database.database_engine import DatabaseEngines
 from loopforge.ledger.storage.event_reading import heads
 
 FOLLOW = 1.0
 """Seconds between two looks for what other processes wrote."""
 
 
-class Elsewhere:
+class ProcessFollow:
     """Where streams stand, if anybody may have moved one.
 
     `look` runs in the writing thread, between commits, so that what this process wrote is known
     before it is found.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: DatabaseEngines) -> None:
         self._store = store
         self._connection: Connection | None = None
         self._version: int | None = None

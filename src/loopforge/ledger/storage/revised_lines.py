@@ -48,7 +48,7 @@ _CHANGES_OF = (
 )
 
 
-class Revisions:
+class RevisedLines:
     """The view: one row for each change of a line."""
 
     name = "revisions"

@@ -14,7 +14,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.table_schema import cursors, streams
-from loopforge.ledger.table_access import Changeable
+from loopforge.ledger.table_access import WritableTables
 
 BEGAN = ""
 """In place of a stream: that the sink began."""
@@ -23,7 +23,7 @@ BEGAN = ""
 class SinkCursors:
     """The cursors in one ledger."""
 
-    def __init__(self, tables: Changeable) -> None:
+    def __init__(self, tables: WritableTables) -> None:
         self._tables = tables
 
     async def begin(self, sink: str, *, history: bool) -> dict[str, int]:

@@ -31,9 +31,9 @@ from loopforge.errors import (
     LedgerFull,
     LedgerReadOnly,
 )
-from loopforge.ledger.database.database_engine import Store
+from loopforge.ledger.database.database_engine import DatabaseEngines
 from loopforge.ledger.database.database_faults import FAULTS, lost, telling, told
-from loopforge.ledger.storage.event_append import Append, EventWriter, ViewRefused, write
+from loopforge.ledger.storage.event_append import EventWriter, PendingAppend, ViewRefused, write
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.storage.row_codec import listed, within
 
@@ -65,7 +65,7 @@ class _Job:
     def __init__(
         self,
         future: asyncio.Future[Any],
-        append: Append | None = None,
+        append: PendingAppend | None = None,
         change: Callable[[Connection], Any] | None = None,
         work: Callable[[], Done[Any]] | None = None,
         *,
@@ -82,13 +82,15 @@ class OneRefused(Exception):
     """One of several things to write raised: each is to be written by itself."""
 
 
-class Writer:
+class WriterThread:
     """Takes jobs from the event loop, writes them in a thread, reports back in order.
 
     `fault` is why the last thing could not be written, where the database took nothing at all.
     """
 
-    def __init__(self, store: Store, views: Sequence[FoldedView], appended: Appended) -> None:
+    def __init__(
+        self, store: DatabaseEngines, views: Sequence[FoldedView], appended: Appended
+    ) -> None:
         self._store, self._views, self._appended = store, views, appended
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -103,7 +105,7 @@ class Writer:
         """Jobs that were taken and of which the loop has not heard yet; also deserted ones."""
         return self._open
 
-    async def append(self, append: Append) -> tuple[Event, ...]:
+    async def append(self, append: PendingAppend) -> tuple[Event, ...]:
         """Add facts. Cancelled before its transaction begins, it writes nothing."""
         await self._put(_Job(self._loop.create_future(), append=append))
         return append.events
@@ -228,7 +230,7 @@ class Writer:
                 job.events, job.error = job.append.events, job.append.error
 
     def _transaction(
-        self, appends: Sequence[Append], changes: Sequence[_Job] = (), tries: int = TRIES
+        self, appends: Sequence[PendingAppend], changes: Sequence[_Job] = (), tries: int = TRIES
     ) -> None:
         """Write and commit. What goes wrong stands on each append.
 
@@ -261,7 +263,7 @@ class Writer:
             self._scribe.clear()
 
     def _fail(
-        self, appends: Sequence[Append], fault: BaseException, changes: Sequence[_Job] = ()
+        self, appends: Sequence[PendingAppend], fault: BaseException, changes: Sequence[_Job] = ()
     ) -> None:
         self._scribe.undo()
         for append in appends:
@@ -269,7 +271,7 @@ class Writer:
         for job in changes:
             job.error = fault
 
-    def _broken(self, appends: Sequence[Append], error: Exception, tries: int) -> None:
+    def _broken(self, appends: Sequence[PendingAppend], error: Exception, tries: int) -> None:
         """The connection broke: ask over a new one whether the commit arrived."""
         ids = [event.id for append in appends for event in append.events]
         sleep(BREATH)
@@ -287,7 +289,7 @@ class Writer:
         self._scribe.undo()
         return self._transaction(appends, tries=tries - 1)
 
-    def _singly(self, append: Append) -> None:
+    def _singly(self, append: PendingAppend) -> None:
         """Write one append; it may be its own fault that the database refuses it."""
         for left in reversed(range(TRIES)):
             try:

@@ -1,4 +1,4 @@
-"""Pictures: a mate's portrait as the bytes of an image, for platforms that show one.
+"""Avatars: a mate's portrait as the bytes of an image, for platforms that show one.
 
 The picture that somebody gave it; where nobody did, the same pixel face that a terminal draws
 (pixel_portrait.py), on a ground in its colour, with enough margin for platforms that cut pictures

@@ -28,7 +28,7 @@ from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.storage.revised_lines import by_id, revisions
-from loopforge.ledger.table_access import Readable
+from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.memory_view import (
     fallen_lines,
@@ -37,7 +37,7 @@ from loopforge.memory.memory_view import (
     memory_sources,
     standing_on,
 )
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Clock
 
@@ -54,7 +54,7 @@ CHANGES = tuple(
 )
 
 
-class Doubt(Struct, frozen=True):
+class BeliefDoubt(Struct, frozen=True):
     """Why an item does not rest on what it was made of any more, and the event or item it is by."""
 
     why: str
@@ -78,7 +78,9 @@ class AuditFigures(Struct, frozen=True, kw_only=True):
 class BeliefAudit:
     """The audit of all mates of a home."""
 
-    def __init__(self, ledger: Readable, store: MemoryStore, tasks: Tasks, clock: Clock) -> None:
+    def __init__(
+        self, ledger: ReadableLedger, store: MemoryStore, tasks: BackgroundTasks, clock: Clock
+    ) -> None:
         self._ledger, self._store = ledger, store
         self._tasks, self._clock = tasks, clock
         self._busy: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -114,7 +116,7 @@ class BeliefAudit:
             counts[_standing(item, doubts, now)] += 1
         return AuditFigures(**counts)
 
-    async def doubts(self, mate: str) -> dict[str, Doubt]:
+    async def doubts(self, mate: str) -> dict[str, BeliefDoubt]:
         """The items of a mate that do not rest on what they were made of any more, by id."""
         return await self._ledger.look(partial(doubts_of, mate=mate))
 
@@ -140,7 +142,7 @@ class BeliefAudit:
                     break
         return count
 
-    async def _mend(self, item: KeptItem, doubt: Doubt | None) -> bool:
+    async def _mend(self, item: KeptItem, doubt: BeliefDoubt | None) -> bool:
         """Whether something was changed about an item."""
         try:
             if doubt is None:
@@ -158,7 +160,7 @@ class BeliefAudit:
             return False
         return True
 
-    async def _carried_over(self, item: KeptItem, doubt: Doubt) -> bool:
+    async def _carried_over(self, item: KeptItem, doubt: BeliefDoubt) -> bool:
         """Whether an item that says what a line said was made anew of what it says now."""
         found = await self._ledger.look(partial(_edited, item=item, edit=doubt.because))
         text = carried_over(str(item.text), found.old, found.new) if found else ""
@@ -208,7 +210,7 @@ def carried_over(item: str, old: str, new: str) -> str:
 # ---------------------------------------------------------------- rows
 
 
-def doubts_of(connection: Connection, mate: str) -> dict[str, Doubt]:
+def doubts_of(connection: Connection, mate: str) -> dict[str, BeliefDoubt]:
     """The items of a mate that do not rest on what they were made of any more, by id."""
     mine = memories.c.mate == mate
     rows = {row.item: row for row in connection.execute(select(memories).where(mine))}
@@ -223,21 +225,23 @@ def doubts_of(connection: Connection, mate: str) -> dict[str, Doubt]:
     for item, line in sorted(gone):
         row = last.get(line)
         edited = row is not None and not row.deleted
-        found[item] = Doubt(EDITED if edited else DELETED, row.event if row is not None else line)
+        found[item] = BeliefDoubt(
+            EDITED if edited else DELETED, row.event if row is not None else line
+        )
     return found
 
 
-def _of_sources(connection: Connection, rows: dict[str, Row[Any]]) -> dict[str, Doubt]:
+def _of_sources(connection: Connection, rows: dict[str, Row[Any]]) -> dict[str, BeliefDoubt]:
     """Items of which a source holds no longer, or says something else since."""
-    found: dict[str, Doubt] = {}
+    found: dict[str, BeliefDoubt] = {}
     for pair in connection.execute(select(memory_sources)):
         item, source = rows.get(pair.item), rows.get(pair.source)
         if item is None or source is None:
             continue
         if source.state != "held" and source.changed > item.vouched:
-            found[item.item] = Doubt(f"what it was made of is {source.state}", source.item)
+            found[item.item] = BeliefDoubt(f"what it was made of is {source.state}", source.item)
         elif source.wording > item.vouched:
-            found[item.item] = Doubt("what it was made of was corrected", source.item)
+            found[item.item] = BeliefDoubt("what it was made of was corrected", source.item)
     return found
 
 

@@ -13,11 +13,11 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryCorrected, MemoryKept
 from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.erasure.derived_texts import Grounds
-from loopforge.ledger.erasure.quote_matching import Forgotten, Sieve, Text
+from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
+from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher, StreamText
 from loopforge.ledger.storage.revised_lines import by_id
 from loopforge.memory.memory_view import (
-    Memories,
+    MemoryView,
     batched,
     memories,
     memory_evidence,
@@ -28,12 +28,14 @@ from loopforge.memory.memory_view import (
 )
 
 
-def memories_view() -> Memories:
+def memories_view() -> MemoryView:
     """The view of items, which says what goes along with what is forgotten."""
-    return Memories(derived_refs)
+    return MemoryView(derived_refs)
 
 
-def derived_refs(connection: Connection, grounds: Grounds, sole: bool) -> dict[str, set[str]]:
+def derived_refs(
+    connection: Connection, grounds: ForgottenGrounds, sole: bool
+) -> dict[str, set[str]]:
     """The refs of all wordings of the items that rest on what is to be forgotten, by stream.
 
     Those that are of a person who is forgotten, or hold their name, go whatever they rest on.
@@ -122,12 +124,12 @@ def _made_of(connection: Connection, items: Collection[str], *, sole: bool) -> s
 
 def _holding(connection: Connection, names: Collection[str]) -> set[str]:
     """The items in which one of these names stands."""
-    sieve = Sieve(Forgotten(name, 0, name=True) for name in names)
+    sieve = QuoteMatcher(ForgottenText(name, 0, name=True) for name in names)
     rows = connection.execute(select(memories.c.item)).scalars().all()
     texts = (
         (item, text) for some in batched(rows) for item, text in worded(connection, some).items()
     )
-    return {item for item, text in texts if sieve.holds(Text(item, 1, text))}
+    return {item for item, text in texts if sieve.holds(StreamText(item, 1, text))}
 
 
 def _refs_of(connection: Connection, items: Collection[str]) -> dict[str, set[str]]:

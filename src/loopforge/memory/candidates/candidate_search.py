@@ -14,15 +14,15 @@ from sqlalchemy.engine import Connection
 
 from loopforge.memory.candidates.passage_sampling import sampled
 from loopforge.memory.passage_arrays import Passages, joined
-from loopforge.memory.passage_loading import RoomPassages, Space, Span
-from loopforge.memory.passage_ranking import Corpus, RecallCue
+from loopforge.memory.passage_loading import RoomPassages, Span, VectorSpace
+from loopforge.memory.passage_ranking import PassageCorpus, RecallCue
 from loopforge.memory.passage_segments import SegmentStore
 
 NEAR = 20_000
 """Passages that are ranked one and all."""
 
 
-class Candidates(NamedTuple):
+class CandidatePassages(NamedTuple):
     """Passages in their order; `room` of each is a place in `streams`.
 
     `corpus` tells of all that may be used, where these are not all. `strange` are models, met among
@@ -31,7 +31,7 @@ class Candidates(NamedTuple):
 
     streams: Sequence[str]
     passages: Passages
-    corpus: Corpus | None
+    corpus: PassageCorpus | None
     strange: Collection[str]
 
 
@@ -39,32 +39,32 @@ class CandidateSearch(Protocol):
     """Finds what is worth ranking, by the vectors of the models of its `space`."""
 
     @property
-    def space(self) -> Space:
-        """See Space."""
+    def space(self) -> VectorSpace:
+        """See `VectorSpace`."""
 
     def candidates(
         self, connection: Connection, spans: Mapping[str, Sequence[Span]], asked: RecallCue
-    ) -> Candidates:
+    ) -> CandidatePassages:
         """Those within these spans of streams; of what lies outside, nothing is told or counted."""
 
 
 class SegmentSearch:
     """See CandidateSearch: rows that are held in memory, and segments."""
 
-    def __init__(self, space: Space, store: SegmentStore, near: int = NEAR) -> None:
+    def __init__(self, space: VectorSpace, store: SegmentStore, near: int = NEAR) -> None:
         self.space, self._near = space, near
         self._rooms = RoomPassages(space, store)
         self._searching = threading.Lock()
 
     def candidates(
         self, connection: Connection, spans: Mapping[str, Sequence[Span]], asked: RecallCue
-    ) -> Candidates:
+    ) -> CandidatePassages:
         """See CandidateSearch."""
         with self._searching:
             streams, stretches = self._rooms.within(connection, spans)
             strange = frozenset(self._rooms.strange)
         if sum(len(each.passages) for each in stretches) <= self._near:
             parts = [each.passages for each in stretches] or [self._rooms.none()]
-            return Candidates(streams, joined(parts), None, strange)
+            return CandidatePassages(streams, joined(parts), None, strange)
         found, corpus = sampled(stretches, asked, self.space)
-        return Candidates(streams, found, corpus, strange)
+        return CandidatePassages(streams, found, corpus, strange)

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from loopforge.memory.passage_arrays import APART, Passages, joined
-from loopforge.memory.passage_ranking import K1, B, Corpus, RecallCue, nearness
+from loopforge.memory.passage_ranking import K1, B, PassageCorpus, RecallCue, nearness
 from loopforge.memory.passage_segments import Segment, signs_of
 from loopforge.memory.passages import bag, stems
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from loopforge.memory.passage_loading import Space, Stretch
+    from loopforge.memory.passage_loading import PassageStretch, VectorSpace
 
     Rows = NDArray[np.int64]
 
@@ -72,8 +72,8 @@ class _Shelf(NamedTuple):
 
 
 def sampled(
-    stretches: Sequence[Stretch], asked: RecallCue, space: Space
-) -> tuple[Passages, Corpus]:
+    stretches: Sequence[PassageStretch], asked: RecallCue, space: VectorSpace
+) -> tuple[Passages, PassageCorpus]:
     """Those worth ranking, in their order, and what is to be known of all."""
     base = np.concatenate([[0], np.cumsum([len(each.passages) for each in stretches])])
     shelves = list(_shelves(stretches, base))
@@ -93,10 +93,12 @@ def sampled(
     apart = (np.diff(there) != 1) | (np.diff(found.room) != 0)
     apart |= np.abs(np.diff(found.at)) > APART
     talk = np.concatenate([[0], np.cumsum(apart)])
-    return found, Corpus(int(base[-1]), dict(zip(words.tolist(), holding, strict=True)), talk)
+    return found, PassageCorpus(
+        int(base[-1]), dict(zip(words.tolist(), holding, strict=True)), talk
+    )
 
 
-def _shelves(stretches: Sequence[Stretch], base: Rows) -> Iterator[_Shelf]:
+def _shelves(stretches: Sequence[PassageStretch], base: Rows) -> Iterator[_Shelf]:
     """The stretches by the segments in which they are."""
     of: dict[int, list[int]] = {}
     for nth, stretch in enumerate(stretches):
@@ -130,7 +132,7 @@ def _holders(shelf: _Shelf, word: np.uint32) -> Rows:
 
 
 def _by_words(
-    stretches: Sequence[Stretch],
+    stretches: Sequence[PassageStretch],
     base: Rows,
     holders: Sequence[Sequence[Rows]],
     holding: Sequence[int],
@@ -170,7 +172,7 @@ def _highest(places: Rows, worth: NDArray[Any], most: int) -> Rows:
 
 
 def _by_meaning(
-    stretches: Sequence[Stretch],
+    stretches: Sequence[PassageStretch],
     base: Rows,
     shelves: Sequence[_Shelf],
     vector: NDArray[np.float32],
@@ -225,7 +227,7 @@ def _around(places: Rows, base: Rows) -> Rows:
 
 
 def _by_stretch(
-    stretches: Sequence[Stretch], base: Rows, places: Rows
+    stretches: Sequence[PassageStretch], base: Rows, places: Rows
 ) -> Iterator[tuple[Passages, Rows]]:
     """Places in order, as rows of the stretches in which they are."""
     cuts = np.searchsorted(places, base)

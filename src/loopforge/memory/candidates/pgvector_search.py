@@ -22,7 +22,7 @@ from sqlalchemy import select, text
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.table_schema import streams as heads
-from loopforge.memory.candidates.candidate_search import NEAR, Candidates, SegmentSearch
+from loopforge.memory.candidates.candidate_search import NEAR, CandidatePassages, SegmentSearch
 from loopforge.memory.candidates.passage_sampling import AROUND
 from loopforge.memory.candidates.pgvector_index import (
     STEMS,
@@ -34,8 +34,8 @@ from loopforge.memory.candidates.pgvector_index import (
     state_of,
 )
 from loopforge.memory.passage_arrays import APART, passages_of
-from loopforge.memory.passage_loading import Space, Span, stamps
-from loopforge.memory.passage_ranking import K1, B, Corpus, RecallCue
+from loopforge.memory.passage_loading import Span, VectorSpace, stamps
+from loopforge.memory.passage_ranking import K1, B, PassageCorpus, RecallCue
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passages import bag, stems
 from loopforge.runtime.memory_values import EVER
@@ -128,7 +128,7 @@ class _Counted(NamedTuple):
 class PgvectorSearch:
     """See CandidateSearch."""
 
-    def __init__(self, space: Space, store: SegmentStore, near: int = NEAR) -> None:
+    def __init__(self, space: VectorSpace, store: SegmentStore, near: int = NEAR) -> None:
         self.space, self._near = space, near
         self._segments = SegmentSearch(space, store, near)
         self._counts: dict[str, _Counted] = {}
@@ -136,7 +136,7 @@ class PgvectorSearch:
 
     def candidates(
         self, connection: Connection, spans: Mapping[str, Sequence[Span]], asked: RecallCue
-    ) -> Candidates:
+    ) -> CandidatePassages:
         """See CandidateSearch."""
         there = state_of(connection)
         if not there.ready or (many := self._many(connection, spans)) <= self._near:
@@ -147,7 +147,9 @@ class PgvectorSearch:
         for vector, model in ((asked.vector, self.space.model), (asked.former, self.space.former)):
             if vector is not None:
                 places |= _by_meaning(connection, scope, there, vector, model)
-        return self._around(connection, sorted(spans), scope, places, Corpus(many, holding, _NONE))
+        return self._around(
+            connection, sorted(spans), scope, places, PassageCorpus(many, holding, _NONE)
+        )
 
     def _many(self, connection: Connection, spans: Mapping[str, Sequence[Span]]) -> int:
         """How many passages lie within these spans."""
@@ -177,8 +179,8 @@ class PgvectorSearch:
         names: list[str],
         scope: dict[str, Any],
         places: set[Place],
-        corpus: Corpus,
-    ) -> Candidates:
+        corpus: PassageCorpus,
+    ) -> CandidatePassages:
         """The rows of these places and of their neighbours, as arrays."""
         streams, seqs, nths = map(list, zip(*sorted(places), strict=True)) if places else ([],) * 3
         given = {"of": streams, "seqs": seqs, "nths": nths}
@@ -190,7 +192,7 @@ class PgvectorSearch:
         apart = ~np.array([row.follows for row in rows], bool)
         apart[1:] |= np.abs(np.diff(found.at)) > APART
         strange = {row.model for row in rows} - {None, self.space.model}
-        return Candidates(names, found, corpus._replace(talk=np.cumsum(apart)), strange)
+        return CandidatePassages(names, found, corpus._replace(talk=np.cumsum(apart)), strange)
 
 
 _NONE: NDArray[np.int64] = np.zeros(0, np.int64)

@@ -27,10 +27,10 @@ from msgspec.structs import replace
 from loopforge.errors import InputError, ModelError
 from loopforge.models.embedded.embedded_install import PACKAGE
 from loopforge.models.files.gguf_file import check_gguf
-from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec, Secret
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock, Dice, Question
 
 INSTALL = (
@@ -122,7 +122,7 @@ def threads() -> int:
     return max(1, min((os.cpu_count() or 1) - 1, 4))
 
 
-class Embedded:
+class EmbeddedModel:
     """The embedded model's server. Starts when it is first needed; `close` ends it.
 
     `path` is another file of weights than the one that comes along.
@@ -132,8 +132,8 @@ class Embedded:
         self, dice: Dice, *, window: int = 4096, threads: int = 0, path: Path | None = None
     ) -> None:
         self._dice, self._window, self._threads, self.path = dice, window, threads, path
-        self.shared = Shared(int(window * SHARED))
-        self._tasks = Tasks()
+        self.shared = SharedTokens(int(window * SHARED))
+        self._tasks = BackgroundTasks()
         self._loading: asyncio.Task[_Running | ModelError] | None = None
         self._over = False
 
@@ -249,7 +249,7 @@ def _drop(loaded: list[_Running | ModelError]) -> None:
     gc.collect()
 
 
-class Shared:
+class SharedTokens:
     """So many tokens, held by whoever is asked; first come, first served."""
 
     def __init__(self, tokens: int) -> None:
@@ -281,10 +281,12 @@ def _most(question: Question) -> int:
     return sum(len(text.encode()) for _, text in question.messages) + question.max_tokens
 
 
-class Local:
+class EmbeddedProvider:
     """The embedded model as one attempt sees it: the usual client, once the server is there."""
 
-    def __init__(self, spec: ModelSpec, embedded: Embedded, clock: Clock, tasks: Tasks) -> None:
+    def __init__(
+        self, spec: ModelSpec, embedded: EmbeddedModel, clock: Clock, tasks: BackgroundTasks
+    ) -> None:
         self._spec, self._embedded = spec, embedded
         self._clock, self._tasks = clock, tasks
         self._providers: dict[Manner, Provider] = {}
@@ -297,7 +299,7 @@ class Local:
 
     async def attempt(
         self, question: Question, hear: Callable[[str], None], within: float | None = None
-    ) -> Tried:
+    ) -> AttemptOutcome:
         """Ask once; the first time, load it."""
         free: Manner = "speaking" if question.schema is None else "filling"
         manner: Manner = "copying" if question.exact else free
@@ -308,7 +310,9 @@ class Local:
             try:
                 provider = await self._ready(manner)
             except ModelError as error:
-                return Tried(outcome="failed", detail=str(error), lasting=True, cause="missing")
+                return AttemptOutcome(
+                    outcome="failed", detail=str(error), lasting=True, cause="missing"
+                )
             return await provider.attempt(question, hear, within)
 
     async def _ready(self, manner: Manner) -> Provider:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import Secret
-from loopforge.models.providers.provider_client import TooMuch, http_client
+from loopforge.models.providers.provider_client import OversizedAnswer, http_client
 from loopforge.runtime.containment import short
 from loopforge.runtime.ports import Clock
 
@@ -104,7 +104,7 @@ class EmbeddingsEndpoint:
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         try:
             return await self._http.post(f"{self._base}/embeddings", json=body, headers=headers)
-        except (httpx2.HTTPError, TooMuch) as error:
+        except (httpx2.HTTPError, OversizedAnswer) as error:
             raise self._wrong(
                 f"address cannot be reached ({str(error) or type(error).__name__})"
             ) from error

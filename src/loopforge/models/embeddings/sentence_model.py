@@ -62,7 +62,7 @@ class SentenceModel:
         return await asyncio.to_thread(self._both, self._loaded, texts)
 
     def leaning(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See `Leaning`."""
+        """See `WeightedEmbeddings`."""
         leant = vector * (2 * (1 - LEANING))
         leant[: StaticTable.dimension] = vector[: StaticTable.dimension] * (2 * LEANING)
         return leant

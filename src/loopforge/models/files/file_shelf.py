@@ -25,7 +25,7 @@ from loopforge.models.files.model_download import (
     lock,
     look_up,
 )
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 FOLDER, SUFFIX, TAKEN = "models", ".gguf", ".copy.part"
 SMALL_MEMORY = 300_000_000
@@ -127,7 +127,7 @@ class FileShelf:
         self._place = place.rstrip("/")
         self.memory = machine_memory() if memory is None else memory
         self.known = known_files()
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._going: dict[str, tuple[asyncio.Task[None], DownloadProgress]] = {}
         self._troubles: dict[str, str] = {}
 

@@ -9,7 +9,7 @@ from loopforge.core.model_trouble import Cause
 from loopforge.core.policy import AnswerOutcome
 
 
-class Tried(Struct, frozen=True):
+class AttemptOutcome(Struct, frozen=True):
     """What came of one attempt. Times in milliseconds; `detail` is for the record, not for people.
 
     `again`: the same model may well answer soon. `wait`: seconds it asked for, if it did.

@@ -125,7 +125,7 @@ def key_objection(variable: str, value: str) -> str:
     return ""
 
 
-class Way(Struct, frozen=True, kw_only=True):
+class ModelAccess(Struct, frozen=True, kw_only=True):
     """An open way to a model."""
 
     place: ModelService
@@ -153,12 +153,12 @@ def _elsewhere(keys: Mapping[str, str]) -> bool:
     return bool(base) and "://api.openai.com" not in base
 
 
-def way(name: str, id: str, keys: Mapping[str, str]) -> Way:
+def way(name: str, id: str, keys: Mapping[str, str]) -> ModelAccess:
     """The way through a place that is open."""
     place = PLACES[name]
     key = next((keys[key] for key in place.keys if keys.get(key)), "")
     base = keys.get(place.base_variable, "") or place.base_url
-    return Way(place=place, base_url=base.rstrip("/"), key=Secret(key), id=id)
+    return ModelAccess(place=place, base_url=base.rstrip("/"), key=Secret(key), id=id)
 
 
 def find_way(
@@ -166,7 +166,7 @@ def find_way(
     at: Mapping[str, str],
     keys: Mapping[str, str],
     has: Callable[[str, str], bool] = lambda _place, _id: True,
-) -> tuple[str, Way] | None:
+) -> tuple[str, ModelAccess] | None:
     """The first open way to a model that is known by these ids `at` these places, and its place.
 
     Its native protocol first (Anthropic, Google), then a gateway, which is asked for the model by

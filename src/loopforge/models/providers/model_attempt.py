@@ -24,10 +24,10 @@ from msgspec.structs import replace
 from loopforge.core.context_window import PICTURE_TOKENS
 from loopforge.core.events import Usage
 from loopforge.core.text.spoken_words import SpokenWords
-from loopforge.core.text.thought_stripping import Thoughts
+from loopforge.core.text.thought_stripping import ThoughtFilter
 from loopforge.errors import LoopforgeError
 from loopforge.models.providers.answer_cost import cost
-from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_request import (
     messages_of,
     parameters_of,
@@ -36,11 +36,11 @@ from loopforge.models.providers.model_request import (
 )
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.native_tools import CALLS, calls_of, form_of, native
-from loopforge.models.providers.provider_client import Wire, hanging_up, open_wire
+from loopforge.models.providers.provider_client import ProviderClient, hanging_up, open_wire
 from loopforge.models.providers.provider_faults import fault_of
 from loopforge.models.providers.schema_check import complaint, parse
 from loopforge.models.providers.token_estimate import estimate
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.library_loading import loading
 from loopforge.runtime.ports import Clock, Pictures, Question
 
@@ -59,7 +59,7 @@ LONGEST_TOKEN = 48
 """Characters; a text longer than this times its `max_tokens` comes from a model that never ends."""
 
 
-class Endless(Exception):
+class EndlessAnswer(Exception):
     """The model writes and writes."""
 
 
@@ -83,11 +83,15 @@ class Provider:
     """A model that is reached over the network."""
 
     def __init__(
-        self, spec: ModelSpec, clock: Clock, tasks: Tasks, pictures: Pictures | None = None
+        self,
+        spec: ModelSpec,
+        clock: Clock,
+        tasks: BackgroundTasks,
+        pictures: Pictures | None = None,
     ) -> None:
         self.spec, self._clock, self._tasks = spec, clock, tasks
         self._pictures = pictures
-        self._wire: Wire | None = None
+        self._wire: ProviderClient | None = None
         self._opening = asyncio.Lock()
 
     async def close(self) -> None:
@@ -96,7 +100,7 @@ class Provider:
             await self._wire.close()
             self._wire = None
 
-    async def ready(self) -> Wire:
+    async def ready(self) -> ProviderClient:
         """The client; opening it the first time takes a second or two of imports, in a thread."""
         async with self._opening:
             if self._wire is None:
@@ -110,7 +114,7 @@ class Provider:
 
     async def attempt(
         self, question: Question, hear: Callable[[str], None], within: float | None = None
-    ) -> Tried:
+    ) -> AttemptOutcome:
         """Ask once. Cancelling closes the connection at once.
 
         `within` so many seconds the first word must come, if that is less than its own limit.
@@ -134,11 +138,13 @@ class Provider:
 
     async def _attempt(
         self, question: Question, hear: Callable[[str], None], within: float
-    ) -> Tried:
+    ) -> AttemptOutcome:
         try:
             wire = await self.ready()
         except Exception as error:
-            return Tried(outcome="failed", detail=f"no client could be made: {error}", lasting=True)
+            return AttemptOutcome(
+                outcome="failed", detail=f"no client could be made: {error}", lasting=True
+            )
         heard = StreamedText(self._clock.ticks(), SpokenWords(question.schema, question.field))
         reading = self._tasks.spawn(self._read(wire, question, hear, heard), "model answer")
         watching = self._tasks.spawn(self._watch(heard, reading, within), "model deadline")
@@ -156,7 +162,7 @@ class Provider:
     # ------------------------------------------------------------ reading
 
     async def _watch(
-        self, heard: StreamedText, reading: asyncio.Task[Tried | None], within: float
+        self, heard: StreamedText, reading: asyncio.Task[AttemptOutcome | None], within: float
     ) -> None:
         """End the reading when its time is up."""
         await self._clock.sleep(min(within, self.spec.total_seconds))
@@ -171,16 +177,22 @@ class Provider:
             ends = min(ends, heard.last + self.spec.first_token_seconds)
         return ends - self._clock.ticks()
 
-    def _late(self, heard: StreamedText) -> Tried:
+    def _late(self, heard: StreamedText) -> AttemptOutcome:
         if heard.first is None:
-            return Tried("timed_out", "no word came in time", cause="silent")
+            return AttemptOutcome("timed_out", "no word came in time", cause="silent")
         if self._clock.ticks() < heard.began + self.spec.total_seconds:
-            return Tried("timed_out", "no more came in time", cause="stalled")
-        return Tried("timed_out", "the answer did not end in time", ours=True, cause="endless")
+            return AttemptOutcome("timed_out", "no more came in time", cause="stalled")
+        return AttemptOutcome(
+            "timed_out", "the answer did not end in time", ours=True, cause="endless"
+        )
 
     async def _read(
-        self, wire: Wire, question: Question, hear: Callable[[str], None], heard: StreamedText
-    ) -> Tried | None:
+        self,
+        wire: ProviderClient,
+        question: Question,
+        hear: Callable[[str], None],
+        heard: StreamedText,
+    ) -> AttemptOutcome | None:
         """Read the stream to its end; what ended it early, if anything did."""
         from pydantic_ai.direct import model_request_stream
 
@@ -197,10 +209,10 @@ class Provider:
                 ) as stream,
             ):
                 await self._follow(stream, hear, heard, most, question.longest)
-        except Endless as error:
-            return Tried("malformed", str(error))
+        except EndlessAnswer as error:
+            return AttemptOutcome("malformed", str(error))
         except AnswerCut as error:
-            return Tried("answered", str(error))
+            return AttemptOutcome("answered", str(error))
         except Exception as error:
             return fault_of(error, begun=_begun(heard))
         return None
@@ -224,7 +236,7 @@ class Provider:
         most: int,
         longest: int,
     ) -> None:
-        thoughts, length, parts = Thoughts(), 0, 0
+        thoughts, length, parts = ThoughtFilter(), 0, 0
 
         def say(piece: str) -> None:
             if piece:
@@ -245,9 +257,9 @@ class Provider:
                     raise AnswerCut(f"cut off: more than {longest} characters to be said")
                 parts += event.event_kind == "part_start"
                 if parts > MOST_PARTS:
-                    raise Endless(f"more than {MOST_PARTS} parts came, and no end")
+                    raise EndlessAnswer(f"more than {MOST_PARTS} parts came, and no end")
                 if length > most:
-                    raise Endless(f"more than {most} characters came, and no end")
+                    raise EndlessAnswer(f"more than {most} characters came, and no end")
             say(thoughts.rest())
         finally:
             heard.response = stream.get()
@@ -255,8 +267,8 @@ class Provider:
     # ------------------------------------------------------------ judging
 
     def _tried(
-        self, question: Question, heard: StreamedText, fault: Tried | None, *, exact: bool
-    ) -> Tried:
+        self, question: Question, heard: StreamedText, fault: AttemptOutcome | None, *, exact: bool
+    ) -> AttemptOutcome:
         now = self._clock.ticks()
         data: dict[str, Any] | None = None
         early = fault is not None
@@ -276,45 +288,51 @@ class Provider:
 
     def _judge(
         self, question: Question, heard: StreamedText, *, exact: bool
-    ) -> tuple[Tried, dict[str, Any] | None]:
+    ) -> tuple[AttemptOutcome, dict[str, Any] | None]:
         """What a stream that came to its end amounts to."""
         finish = heard.response.finish_reason if heard.response else None
         if finish == "content_filter":
-            return Tried("refused", _refusal(heard) or "stopped by the provider's filter"), None
+            return AttemptOutcome(
+                "refused", _refusal(heard) or "stopped by the provider's filter"
+            ), None
         if (reason := str(_details(heard).get("finish_reason"))) in UNREADABLE:
             told = f"its provider could not read how it wanted a tool used ({reason})"
-            return Tried("malformed", told, again=True, wait=0.0), None
+            return AttemptOutcome("malformed", told, again=True, wait=0.0), None
         if "error" in (finish, _details(heard).get("finish_reason")):
             told = f"the model broke off: {_details(heard)}"
-            return Tried("failed", told, cause="broken"), None
+            return AttemptOutcome("failed", told, cause="broken"), None
         if finish is None and "finish_reason" not in _details(heard):
             if _begun(heard):
                 told = "the stream ended before the answer did"
-                return Tried("failed", told, again=True, cause="cut"), None
-            return Tried("failed", "the stream ended, and held no answer", cause="garbled"), None
+                return AttemptOutcome("failed", told, again=True, cause="cut"), None
+            return AttemptOutcome(
+                "failed", "the stream ended, and held no answer", cause="garbled"
+            ), None
         if calls := calls_of(heard.response, question):
             if finish == "length":
-                return Tried("malformed", CUT_OFF), None
-            return Tried("answered", ""), {**_beside(heard.text), CALLS: calls}
+                return AttemptOutcome("malformed", CUT_OFF), None
+            return AttemptOutcome("answered", ""), {**_beside(heard.text), CALLS: calls}
         if question.schema is None:
             if heard.text.strip():
                 cut = CUT_OFF if finish == "length" else ""
-                return Tried("answered", cut), None
-            return Tried("malformed", f"no text came, the stream ended with {finish!r}"), None
+                return AttemptOutcome("answered", cut), None
+            return AttemptOutcome(
+                "malformed", f"no text came, the stream ended with {finish!r}"
+            ), None
         form = form_of(self.spec, question)
         assert form is not None
         if finish == "length":
-            return Tried("malformed", CUT_OFF), None
+            return AttemptOutcome("malformed", CUT_OFF), None
         try:
             # What has a field of words is read by who drives the turn, whatever is odd about it.
             lenient = not (self.spec.structured and question.field)
             data = parse(heard.text, lenient=lenient)
         except ValueError as error:
-            return Tried("malformed", f"not JSON: {error}"), None
+            return AttemptOutcome("malformed", f"not JSON: {error}"), None
         if wrong := complaint(form, data, lengths=exact):
-            return Tried("malformed", wrong), None
+            return AttemptOutcome("malformed", wrong), None
         without: dict[str, Any] = {} if form is question.schema else {CALLS: []}
-        return Tried("answered", ""), data | without
+        return AttemptOutcome("answered", ""), data | without
 
     def _usage(self, question: Question, heard: StreamedText, *, early: bool) -> Usage:
         """Tokens as the provider counts them; where it does not, or was cut off, what came."""

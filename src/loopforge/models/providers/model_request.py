@@ -19,7 +19,7 @@ from msgspec import UNSET
 
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.native_tools import definitions, form_of, native
-from loopforge.runtime.ports import Pictured, Question
+from loopforge.runtime.ports import Question, QuestionPicture
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelRequestPart
@@ -33,7 +33,7 @@ Answer with one JSON object and nothing else: no code fence, no words around it.
 
 UNSEEN = "\n[you cannot see this picture]"
 
-Content = tuple[str | Pictured, ...]
+Content = tuple[str | QuestionPicture, ...]
 """What a message holds: texts and pictures in their order, a text first."""
 _NONE: Mapping[str, bytes] = MappingProxyType({})
 
@@ -183,7 +183,7 @@ def _system_anywhere(spec: ModelSpec) -> bool:
 
 def _with_pictures(nth: int, text: str, question: Question, shown: Mapping[str, bytes]) -> Content:
     """The text of one message, with its pictures behind it."""
-    seen: list[Pictured] = []
+    seen: list[QuestionPicture] = []
     for one in question.pictures:
         if one.message == nth and one.hash in shown:
             seen.append(one)

@@ -2,7 +2,7 @@
 
 A server of one's own is one that OPENAI_BASE_URL, LITELLM_BASE_URL or a model's table in
 loopforge.toml gives the address of, and that is no service known by name. Pure: what such a server
-said of itself (a Catalogue) is passed in. Knows no tiers.
+said of itself (a `ServerCatalogue`) is passed in. Knows no tiers.
 """
 
 import re
@@ -13,13 +13,13 @@ from msgspec import Struct
 
 from loopforge.models.providers.known_services import GATEWAYS, PLACES, is_open, known_as, place_of
 from loopforge.models.providers.model_spec import Secret
-from loopforge.models.providers.server_catalogue import Catalogue, cleaned, places
+from loopforge.models.providers.server_catalogue import ServerCatalogue, cleaned, places
 
-Catalogues = Mapping[str, Catalogue]
+Catalogues = Mapping[str, ServerCatalogue]
 """What servers said of themselves, by the address they were asked at."""
 
 
-class Own(Struct, frozen=True, kw_only=True):
+class OwnServer(Struct, frozen=True, kw_only=True):
     """A server of one's own. `named` is what gives its address, `wants` what would give its key.
 
     `gateway` is the place it stands for, "" where a model's table names it. `model` is the name
@@ -38,9 +38,9 @@ class Own(Struct, frozen=True, kw_only=True):
         """How it is called before people: its address without name and password."""
         return f"the server at {re.sub(r'//[^/@]*@', '//', self.address)}"
 
-    def catalogue(self, catalogues: Catalogues) -> Catalogue:
+    def catalogue(self, catalogues: Catalogues) -> ServerCatalogue:
         """What it said; that it was not asked yet, where it was not."""
-        unasked = Catalogue(base_url=places(self.address)[0], trouble="unasked")
+        unasked = ServerCatalogue(base_url=places(self.address)[0], trouble="unasked")
         return catalogues.get(self.address, unasked)
 
 
@@ -52,10 +52,10 @@ class ServerNote(Struct, frozen=True, kw_only=True):
     mend: str = ""
 
 
-def gateways(keys: Mapping[str, str], model: str) -> tuple[Own, ...]:
+def gateways(keys: Mapping[str, str], model: str) -> tuple[OwnServer, ...]:
     """The servers of one's own that variables name; `model` is what they are to be asked for."""
     return tuple(
-        Own(
+        OwnServer(
             address=cleaned(keys[PLACES[name].base_variable]),
             named=PLACES[name].base_variable,
             key=Secret(next((keys[key] for key in PLACES[name].keys if keys.get(key)), "")),
@@ -68,11 +68,11 @@ def gateways(keys: Mapping[str, str], model: str) -> tuple[Own, ...]:
     )
 
 
-def of_table(name: str, address: str, id: str, key: Secret, wants: str) -> Own | None:
+def of_table(name: str, address: str, id: str, key: Secret, wants: str) -> OwnServer | None:
     """The server that a model's table names; None for a service that is known by name."""
     if place_of(address):
         return None
-    return Own(
+    return OwnServer(
         address=cleaned(address),
         named=f"base_url of [models.{name}]",
         key=key,
@@ -99,7 +99,7 @@ _NOTES: dict[str, tuple[Literal["note", "wrong"], str, str]] = {
 """What is said of a server that did not tell its models, and what mends it, by its trouble."""
 
 
-def note(server: Own, said: Catalogue) -> ServerNote:
+def note(server: OwnServer, said: ServerCatalogue) -> ServerNote:
     """How matters stand with a server, for its owner."""
     title = server.title[0].upper() + server.title[1:]
     if not said.trouble:
@@ -120,14 +120,14 @@ ANY = "default"
 """What a server is asked for that tells no list and was given no name: most then ignore it."""
 
 
-def naming(server: Own) -> str:
+def naming(server: OwnServer) -> str:
     """How one of its models is named."""
     if server.gateway:
         return "set OPENAI_MODEL, or server_model in loopforge.toml"
     return "`id` in its table names a model"
 
 
-def _listed(server: Own, said: Catalogue, title: str) -> ServerNote:
+def _listed(server: OwnServer, said: ServerCatalogue, title: str) -> ServerNote:
     has = f"it has: {said.has()}"
     if server.model and not said.may_have(server.model):
         return ServerNote(

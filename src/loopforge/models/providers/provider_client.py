@@ -30,12 +30,12 @@ LONGEST_LINE = 2**20
 """No event is longer; the clients' decoders take ever longer over one that does not end."""
 
 
-class TooMuch(Exception):
+class OversizedAnswer(Exception):
     """A server sent more than any answer can be."""
 
 
 @dataclass(frozen=True)
-class Wire:
+class ProviderClient:
     """An open client. `exact`: the server is given the JSON schema as it is and keeps to it."""
 
     model: Model
@@ -75,7 +75,7 @@ def is_exact(spec: ModelSpec) -> bool:
     return spec.structured and not spec.vendor and spec.provider in ("openai", "embedded")
 
 
-def open_wire(spec: ModelSpec) -> Wire:
+def open_wire(spec: ModelSpec) -> ProviderClient:
     """A client for the model. Slow the first time (imports): call it in a thread."""
     import jsonschema  # type: ignore[import-untyped]  # noqa: F401  by schema_check.py, on the loop
     import pydantic_ai.direct  # noqa: F401  likewise by model_attempt.py
@@ -90,7 +90,7 @@ def open_wire(spec: ModelSpec) -> Wire:
             model = _openai(spec, http)
         case "scripted":
             raise ModelError("a scripted model has no client")
-    return Wire(model=model, http=http, exact=is_exact(spec))
+    return ProviderClient(model=model, http=http, exact=is_exact(spec))
 
 
 def http_client(base_url: str, longest_line: int = MOST_BYTES, **more: Any) -> httpx2.AsyncClient:
@@ -101,7 +101,7 @@ def http_client(base_url: str, longest_line: int = MOST_BYTES, **more: Any) -> h
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):
-        """A body that ends in TooMuch. No generator: it is closed with the response, not later."""
+        """A body that ends in OversizedAnswer; no generator: it is closed with its response."""
 
         def __init__(self, inner: httpx2.AsyncByteStream, packed: str) -> None:
             self._inner, self._chunks, self._packed = inner, aiter(inner), packed
@@ -113,12 +113,14 @@ def http_client(base_url: str, longest_line: int = MOST_BYTES, **more: Any) -> h
         async def __anext__(self) -> bytes:
             chunk = await anext(self._chunks)
             if self._packed not in ("", "identity"):
-                raise TooMuch(f"the answer is packed ({short(self._packed)}), which nobody asked")
+                raise OversizedAnswer(
+                    f"the answer is packed ({short(self._packed)}), which nobody asked"
+                )
             self._all += len(chunk)
             ended = chunk.rfind(b"\n") + 1
             self._line = len(chunk) - ended + (0 if ended else self._line)
             if self._all > MOST_BYTES or self._line > longest_line:
-                raise TooMuch(f"{self._all} bytes came, and no end")
+                raise OversizedAnswer(f"{self._all} bytes came, and no end")
             return chunk
 
         async def aclose(self) -> None:

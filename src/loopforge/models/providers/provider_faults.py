@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from loopforge.core.model_trouble import Cause
-from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.attempt_outcome import AttemptOutcome
 
 UNKNOWN = re.compile(
     r"invalid model name|model.{0,80}(does not exist|not found|not available|not loaded)"
@@ -42,7 +42,7 @@ REFUSALS = ("content_filter", "content_policy_violation", "moderation_blocked", 
 """Error codes by which services refuse a prompt instead of answering it."""
 
 
-def fault_of(error: Exception, *, begun: bool = False) -> Tried:
+def fault_of(error: Exception, *, begun: bool = False) -> AttemptOutcome:
     """What to make of an exception that ended an attempt; `begun`: something of an answer came."""
     from pydantic_ai import exceptions as known
 
@@ -50,51 +50,55 @@ def fault_of(error: Exception, *, begun: bool = False) -> Tried:
     wait = getattr(error, "retry_after", None)
     match error:
         case known.ModelRequestRejectedError() if _refuses(error):
-            return Tried("refused", detail)
+            return AttemptOutcome("refused", detail)
         case known.ContentFilterError():
-            return Tried("refused", detail)
+            return AttemptOutcome("refused", detail)
         case known.ModelAuthenticationError():
-            return Tried("failed", detail, wait=wait, lasting=True, cause="key")
+            return AttemptOutcome("failed", detail, wait=wait, lasting=True, cause="key")
         case known.ModelQuotaExceededError():
-            return Tried("failed", detail, wait=wait, lasting=True, cause="credit")
+            return AttemptOutcome("failed", detail, wait=wait, lasting=True, cause="credit")
         case known.ModelNotFoundError():
             toolless = bool(TOOLS.search(detail))  # OpenRouter: no endpoints that support tool use
-            return Tried(
+            return AttemptOutcome(
                 "failed", detail, wait=wait, lasting=True, cause="unknown", toolless=toolless
             )
         case known.ModelContextWindowExceededError():
-            return Tried("failed", detail, ours=True, cause="long")
+            return AttemptOutcome("failed", detail, ours=True, cause="long")
         case known.ModelRequestRejectedError():
             return _rejected(detail)
         case known.UserError() if TOOLS.search(detail):  # as of Gemini 2.5: no tools beside a form
-            return Tried("failed", detail, ours=True, cause="rejected", toolless=True)
+            return AttemptOutcome("failed", detail, ours=True, cause="rejected", toolless=True)
         case known.ModelRateLimitError():
-            return Tried("failed", detail, again=True, wait=wait, cause="busy")
+            return AttemptOutcome("failed", detail, again=True, wait=wait, cause="busy")
         case known.ModelUnavailableError() | known.ModelServerError():
             toolless = bool(TOOLS.search(detail))  # llama.cpp: tools param requires --jinja flag
-            return Tried("failed", detail, again=True, wait=wait, cause="broken", toolless=toolless)
+            return AttemptOutcome(
+                "failed", detail, again=True, wait=wait, cause="broken", toolless=toolless
+            )
         case known.ModelConnectionError():
-            return Tried("failed", detail, again=True, wait=wait, cause=_broken(error))
+            return AttemptOutcome("failed", detail, again=True, wait=wait, cause=_broken(error))
         case known.ModelHTTPError(status_code=413):
-            return Tried("failed", detail, ours=True, cause="long")
+            return AttemptOutcome("failed", detail, ours=True, cause="long")
         case known.ModelHTTPError(status_code=status) if status in (408, 409, 425):
-            return Tried("failed", detail, again=True, wait=wait, cause="broken")
+            return AttemptOutcome("failed", detail, again=True, wait=wait, cause="broken")
         case known.ModelAPIError() if begun and UNENDED in detail:
-            return Tried("failed", detail, again=True, cause="cut")
+            return AttemptOutcome("failed", detail, again=True, cause="cut")
     network = _is_network(error)
-    return Tried("failed", detail, again=network, cause=_broken(error) if network else "garbled")
+    return AttemptOutcome(
+        "failed", detail, again=network, cause=_broken(error) if network else "garbled"
+    )
 
 
-def _rejected(detail: str) -> Tried:
+def _rejected(detail: str) -> AttemptOutcome:
     """A server does not take the question: for its model, its form, its length, money, or else."""
     if UNKNOWN.search(detail):
-        return Tried("failed", detail, lasting=True, cause="unknown")
+        return AttemptOutcome("failed", detail, lasting=True, cause="unknown")
     if NO_CREDIT.search(detail):
-        return Tried("failed", detail, lasting=True, cause="credit")
+        return AttemptOutcome("failed", detail, lasting=True, cause="credit")
     if TOO_LONG.search(detail):
-        return Tried("failed", detail, ours=True, cause="long")
+        return AttemptOutcome("failed", detail, ours=True, cause="long")
     formless, toolless = bool(FORMS.search(detail)), bool(TOOLS.search(detail))
-    return Tried(
+    return AttemptOutcome(
         "failed", detail, ours=True, cause="rejected", formless=formless, toolless=toolless
     )
 

@@ -1,6 +1,6 @@
 """The models a server says it has: its own list, asked for and read.
 
-    GET {address}/models  ->  Catalogue: where it answered, what it has, or why that is not known
+    GET {address}/models -> ServerCatalogue: where it answered, what it has, or why not known
 
 Servers that speak OpenAI's protocol tell their models under `/models`, below an address that ends
 in `/v1`; people leave that out, or add a slash. LM Studio answers what it does not know with 200
@@ -16,7 +16,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from loopforge.models.providers.model_spec import UNTOLD_WINDOW, USUAL_WINDOW, Secret
-from loopforge.models.providers.provider_client import TooMuch, http_client
+from loopforge.models.providers.provider_client import OversizedAnswer, http_client
 
 SECONDS = 3.0
 """Longest wait for a list."""
@@ -29,7 +29,7 @@ Trouble = Literal["", "unasked", "unreachable", "key", "starting", "unlisted"]
 """Why a list is not known. `unlisted`: the server is there and has none. "": it is known."""
 
 
-class Offered(Struct, frozen=True, kw_only=True):
+class OfferedModel(Struct, frozen=True, kw_only=True):
     """A model of a server's list."""
 
     id: str
@@ -38,15 +38,15 @@ class Offered(Struct, frozen=True, kw_only=True):
     talks: bool = True
 
 
-class Catalogue(Struct, frozen=True, kw_only=True):
+class ServerCatalogue(Struct, frozen=True, kw_only=True):
     """What a server said of its models. `base_url` is where questions go, `detail` for records."""
 
     base_url: str
-    models: tuple[Offered, ...] = ()
+    models: tuple[OfferedModel, ...] = ()
     trouble: Trouble = ""
     detail: str = ""
 
-    def find(self, name: str) -> Offered | None:
+    def find(self, name: str) -> OfferedModel | None:
         """The model of this name; where it has no tag, `latest` is one."""
         known = {model.id: model for model in self.models}
         return known.get(name) or known.get(f"{name}:latest")
@@ -57,7 +57,7 @@ class Catalogue(Struct, frozen=True, kw_only=True):
         return bool(self.trouble or self.find(name) or known)
 
     @property
-    def first(self) -> Offered | None:
+    def first(self) -> OfferedModel | None:
         """The first of its models that talks."""
         return next((model for model in self.models if model.talks), None)
 
@@ -125,30 +125,32 @@ def window_of(row: dict[str, Any]) -> int:
     return USUAL_WINDOW if row.get("owned_by") in ("library", "llamacpp") else UNTOLD_WINDOW
 
 
-def read(body: object) -> tuple[Offered, ...] | None:
+def read(body: object) -> tuple[OfferedModel, ...] | None:
     """The models of an answer; None where it is no list."""
     rows = body.get("data") if isinstance(body, dict) else body
     if not isinstance(rows, list):
         return None
-    found: dict[str, Offered] = {}
+    found: dict[str, OfferedModel] = {}
     for row in rows[:MOST]:
         id = row.get("id") if isinstance(row, dict) else None
         if isinstance(id, str) and id:
             small = 0 < size_of(id, row) < SMALL
-            found[id] = Offered(id=id, window=window_of(row), small=small, talks=talks(id, row))
+            found[id] = OfferedModel(
+                id=id, window=window_of(row), small=small, talks=talks(id, row)
+            )
     return tuple(found.values())
 
 
 # ---------------------------------------------------------------- asking
 
 
-async def fetch(address: str, key: Secret, *, seconds: float = SECONDS) -> Catalogue:
+async def fetch(address: str, key: Secret, *, seconds: float = SECONDS) -> ServerCatalogue:
     """Ask a server for its models, wherever below the address it tells them."""
     import httpx2
 
     base, *others = places(address)
     headers = {"authorization": f"Bearer {key.reveal()}"} if key else {}
-    best = Catalogue(base_url=base, trouble="unlisted")
+    best = ServerCatalogue(base_url=base, trouble="unlisted")
     try:
         async with (
             asyncio.timeout(seconds),
@@ -158,27 +160,32 @@ async def fetch(address: str, key: Secret, *, seconds: float = SECONDS) -> Catal
                 found = await _at(http, place)
                 if found.trouble != "unlisted":
                     return found
-    except (httpx2.HTTPError, TooMuch, OSError, ValueError) as error:  # a time-out is an OSError
-        best = Catalogue(base_url=base, trouble="unreachable", detail=_plain(error))
+    except (
+        httpx2.HTTPError,
+        OversizedAnswer,
+        OSError,
+        ValueError,
+    ) as error:  # a time-out is an OSError
+        best = ServerCatalogue(base_url=base, trouble="unreachable", detail=_plain(error))
     return best
 
 
-async def _at(http: Any, place: str) -> Catalogue:
+async def _at(http: Any, place: str) -> ServerCatalogue:
     response = await http.get(f"{place}/models")
     status = response.status_code
     if status in (401, 403):
-        return Catalogue(base_url=place, trouble="key", detail=f"it answered {status}")
+        return ServerCatalogue(base_url=place, trouble="key", detail=f"it answered {status}")
     if status == 429 or status >= 500:
         if status == 501:  # servers without a list say this too
-            return Catalogue(base_url=place, trouble="unlisted")
-        return Catalogue(base_url=place, trouble="starting", detail=f"it answered {status}")
+            return ServerCatalogue(base_url=place, trouble="unlisted")
+        return ServerCatalogue(base_url=place, trouble="starting", detail=f"it answered {status}")
     try:
         models = read(response.json()) if status == 200 else None
     except (ValueError, RecursionError):
         models = None
     if models is None:
-        return Catalogue(base_url=place, trouble="unlisted", detail=f"it answered {status}")
-    return Catalogue(base_url=place, models=models)
+        return ServerCatalogue(base_url=place, trouble="unlisted", detail=f"it answered {status}")
+    return ServerCatalogue(base_url=place, models=models)
 
 
 def _plain(error: Exception) -> str:

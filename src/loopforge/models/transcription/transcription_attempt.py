@@ -20,14 +20,14 @@ from loopforge.core.events import Usage
 from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import LoopforgeError
 from loopforge.models.providers.answer_cost import cost, of_minutes
-from loopforge.models.providers.attempt_outcome import Tried
+from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.provider_client import TooMuch, hanging_up, http_client
+from loopforge.models.providers.provider_client import OversizedAnswer, hanging_up, http_client
 from loopforge.models.providers.provider_faults import fault_of
 from loopforge.models.providers.token_estimate import estimate
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.library_loading import loading
-from loopforge.runtime.ports import Clock, Pictured, Pictures, Question
+from loopforge.runtime.ports import Clock, Pictures, Question, QuestionPicture
 
 if TYPE_CHECKING:
     import httpx2
@@ -46,14 +46,14 @@ SILENCE = (
 GONE = "the voice note is not kept any more, or cannot be read"
 LONGEST = 200_000
 """Characters of what is written down; a server that tells more has run wild."""
-WORDLESS = Tried("malformed", "the server sent no JSON with a `text`", cause="garbled")
+WORDLESS = AttemptOutcome("malformed", "the server sent no JSON with a `text`", cause="garbled")
 
 
 class Transcriber:
     """A model that hears, and is reached over the network."""
 
     def __init__(
-        self, spec: ModelSpec, clock: Clock, tasks: Tasks, sounds: Pictures | None = None
+        self, spec: ModelSpec, clock: Clock, tasks: BackgroundTasks, sounds: Pictures | None = None
     ) -> None:
         self.spec, self._clock, self._tasks, self._sounds = spec, clock, tasks, sounds
         self._http: httpx2.AsyncClient | None = None
@@ -67,14 +67,14 @@ class Transcriber:
 
     async def attempt(
         self, question: Question, hear: Callable[[str], None], within: float | None = None
-    ) -> Tried:
+    ) -> AttemptOutcome:
         """Ask once. There is no first word to wait for, so it has as long as a whole answer has."""
         del within
         began = self._clock.ticks()
         note = next((one for one in question.pictures if one.hash == question.sound), None)
         data = SILENCE if note is None else await self._data(note)
         if data is None:
-            return Tried("failed", GONE, ours=True, cause="rejected")
+            return AttemptOutcome("failed", GONE, ours=True, cause="rejected")
         media = note.media if note else "audio/wav"
         work = self._tasks.spawn(self._sent(media, data), "model answer")
         alarm = self._tasks.spawn(self._clock.sleep(self.spec.total_seconds), "model deadline")
@@ -85,7 +85,7 @@ class Transcriber:
             alarm.cancel()
             work.cancel()
             await asyncio.gather(alarm, work, return_exceptions=True)
-        tried = tried or Tried("timed_out", "no transcript came in time", cause="silent")
+        tried = tried or AttemptOutcome("timed_out", "no transcript came in time", cause="silent")
         if note is not None and tried.cause == "rejected":
             tried = replace(tried, cause="unheard")
         if tried.text:
@@ -93,7 +93,7 @@ class Transcriber:
         took = round((self._clock.ticks() - began) * 1000)
         return replace(tried, took=took, first=took)
 
-    async def _data(self, note: Pictured) -> bytes | None:
+    async def _data(self, note: QuestionPicture) -> bytes | None:
         if self._sounds is None:
             return None
         try:
@@ -101,7 +101,7 @@ class Transcriber:
         except LoopforgeError:
             return None
 
-    async def _sent(self, media: str, data: bytes) -> Tried:
+    async def _sent(self, media: str, data: bytes) -> AttemptOutcome:
         """The answer of the server, or what is wrong."""
         ending = ENDINGS.get(media, media.partition("/")[2])
         key = self.spec.key.reveal()
@@ -116,8 +116,8 @@ class Transcriber:
                     files={"file": (f"note.{ending}", data, media)},
                 )
                 return self._read(answer)
-        except TooMuch as error:
-            return Tried("malformed", str(error), cause="garbled")
+        except OversizedAnswer as error:
+            return AttemptOutcome("malformed", str(error), cause="garbled")
         except Exception as error:
             return fault_of(error)
 
@@ -127,7 +127,7 @@ class Transcriber:
                 self._http = await loading(http_client, self.spec.base_url)
             return self._http
 
-    def _read(self, answer: httpx2.Response) -> Tried:
+    def _read(self, answer: httpx2.Response) -> AttemptOutcome:
         """What an answer amounts to."""
         status = answer.status_code
         if not answer.is_success:
@@ -141,7 +141,9 @@ class Transcriber:
         text = told.get("text") if isinstance(told, dict) else None
         if not isinstance(text, str) or len(text) > LONGEST:
             return WORDLESS
-        return Tried("answered", text=text.strip(), usage=self._usage(told.get("usage"), text))
+        return AttemptOutcome(
+            "answered", text=text.strip(), usage=self._usage(told.get("usage"), text)
+        )
 
     def _usage(self, told: Any, text: str) -> Usage:
         """What it took: tokens or seconds, as the server counts; else its words are estimated."""
@@ -158,18 +160,18 @@ class Transcriber:
         return Usage(written=estimate(text), cost=spent)
 
 
-def _refused(status: int, detail: str, wait: float | None) -> Tried:
+def _refused(status: int, detail: str, wait: float | None) -> AttemptOutcome:
     """What to make of a status that is no success."""
     match status:
         case 401 | 403:
-            return Tried("failed", detail, lasting=True, cause="key")
+            return AttemptOutcome("failed", detail, lasting=True, cause="key")
         case 402:
-            return Tried("failed", detail, lasting=True, cause="credit")
+            return AttemptOutcome("failed", detail, lasting=True, cause="credit")
         case 404 | 405:
-            return Tried("failed", detail, lasting=True, cause="unknown")
+            return AttemptOutcome("failed", detail, lasting=True, cause="unknown")
         case 429:
-            return Tried("failed", detail, again=True, wait=wait, cause="busy")
+            return AttemptOutcome("failed", detail, again=True, wait=wait, cause="busy")
         case 400 | 413 | 415 | 422:
-            return Tried("failed", detail, ours=True, cause="rejected")
+            return AttemptOutcome("failed", detail, ours=True, cause="rejected")
     again = status >= 500 or status in (408, 409, 425)
-    return Tried("failed", detail, again=again, wait=wait, cause="broken")
+    return AttemptOutcome("failed", detail, again=again, wait=wait, cause="broken")

@@ -18,7 +18,7 @@ from loopforge.core.people_events import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
-from loopforge.people.accounts.account_book import Pass
+from loopforge.people.accounts.account_book import InviteRecord
 from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.account_values import Invite, Inviters, Visitor
 from loopforge.people.accounts.credential_store import (
@@ -38,7 +38,7 @@ from loopforge.people.accounts.credential_store import (
 from loopforge.people.accounts.login_sessions import digest
 from loopforge.people.identity.account_names import named
 from loopforge.people.identity.password_rules import fitting
-from loopforge.people.identity.person_registry import Registry
+from loopforge.people.identity.person_registry import PersonRegistry
 
 HOUR = timedelta(minutes=60)
 """How long the owner's link is valid."""
@@ -76,10 +76,10 @@ NOT_INVITING: dict[Inviters, str] = {
 }
 
 
-class Links:
+class AccessLinks:
     """The links of this home. `inviters` says who may make invites, from now on."""
 
-    def __init__(self, decisions: AccountDecisions, people: Registry) -> None:
+    def __init__(self, decisions: AccountDecisions, people: PersonRegistry) -> None:
         self._decisions, self._people = decisions, people
         self.inviters: Inviters = "members"
 
@@ -348,13 +348,13 @@ class Links:
             raise NotLetIn(NO_INVITE)
         return invite
 
-    def _pass(self, invite: str) -> Pass:
+    def _pass(self, invite: str) -> InviteRecord:
         known = self._decisions.book.invite(invite)
         if known is None:
             raise Unknown(f"There is no invite {invite!r} of yours.")
         return known
 
-    def _card(self, known: Pass, until: datetime) -> Invite:
+    def _card(self, known: InviteRecord, until: datetime) -> Invite:
         state = self._decisions.book.state(known, until, self._decisions.now)
         return Invite(
             invite=known.said.invite,

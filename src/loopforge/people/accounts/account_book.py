@@ -19,9 +19,9 @@ from loopforge.core.people_events import (
 )
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.people.accounts.account_values import Account, InviteState, Right
-from loopforge.people.identity.access_requests import Knocks
+from loopforge.people.identity.access_requests import AccessRequests
 from loopforge.people.identity.account_names import folded
-from loopforge.people.identity.linked_identities import Selves
+from loopforge.people.identity.linked_identities import LinkedIdentities
 
 
 class AccountEntry(Struct, kw_only=True):
@@ -33,7 +33,7 @@ class AccountEntry(Struct, kw_only=True):
     closed: bool = False
 
 
-class Pass(NamedTuple):
+class InviteRecord(NamedTuple):
     """An invite: what it said, when, and what became of it."""
 
     said: Invited
@@ -42,15 +42,15 @@ class Pass(NamedTuple):
     withdrawn: bool = False
 
 
-class Book:
+class AccountBook:
     """Who has an account; which invites there are. What people are called, `selves` say."""
 
-    def __init__(self, selves: Selves) -> None:
+    def __init__(self, selves: LinkedIdentities) -> None:
         self._selves = selves
         self.forgotten = selves.forgotten
         self._entries: dict[str, AccountEntry] = {}
-        self._passes: dict[str, Pass] = {}
-        self.knocks = Knocks()
+        self._passes: dict[str, InviteRecord] = {}
+        self.knocks = AccessRequests()
 
     def apply(self, event: Event) -> None:
         """Take in the next event."""
@@ -61,7 +61,7 @@ class Book:
             case AccountClosed(person=person) if person in self._entries:
                 self._entries[person].closed = True
             case Invited() as said:
-                self._passes[said.invite] = Pass(said, event.at)
+                self._passes[said.invite] = InviteRecord(said, event.at)
             case InviteTaken(invite=invite, person=person) if invite in self._passes:
                 self._passes[invite] = self._passes[invite]._replace(person=person)
             case InviteWithdrawn(invite=invite) if invite in self._passes:
@@ -131,15 +131,15 @@ class Book:
 
     # ------------------------------------------------------------ invites
 
-    def invite(self, invite: str) -> Pass | None:
+    def invite(self, invite: str) -> InviteRecord | None:
         """By id, if there is one."""
         return self._passes.get(invite)
 
-    def invites(self) -> list[Pass]:
+    def invites(self) -> list[InviteRecord]:
         """All of them, newest first."""
         return list(reversed(self._passes.values()))
 
-    def state(self, invite: Pass, until: datetime, now: datetime) -> InviteState:
+    def state(self, invite: InviteRecord, until: datetime, now: datetime) -> InviteState:
         """What became of an invite. Who may not come in may not invite either."""
         if invite.person:
             return "taken"

@@ -18,14 +18,20 @@ from loopforge.core.people_events import SignedIn, SignedOut
 from loopforge.errors import BadAccount, LedgerError, NotLetIn
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.people.accounts import typed_codes
-from loopforge.people.accounts.account_book import AccountEntry, Book
+from loopforge.people.accounts.account_book import AccountBook, AccountEntry
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.browser_names import browser
-from loopforge.people.accounts.credential_store import LinkRow, SessionRow, Vault, Work, begun
-from loopforge.people.accounts.login_sessions import Presence, digest
+from loopforge.people.accounts.credential_store import (
+    CredentialStore,
+    LinkRow,
+    SessionRow,
+    Work,
+    begun,
+)
+from loopforge.people.accounts.login_sessions import LoginSessions, digest
 from loopforge.people.accounts.password_hashing import Passwords
-from loopforge.people.identity.person_registry import STREAM, Registry
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.people.identity.person_registry import STREAM, PersonRegistry
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import Stamp
 
 log = logging.getLogger(__name__)
@@ -33,7 +39,7 @@ log = logging.getLogger(__name__)
 Decision = tuple[Sequence[Body], Work]
 
 
-class Start(NamedTuple):
+class SessionStart(NamedTuple):
     """A session about to begin: its token, for the browser alone; the fact; the row."""
 
     token: str
@@ -44,10 +50,12 @@ class Start(NamedTuple):
 class AccountDecisions:
     """The book, the vault and the presence of one ledger, and the deciding."""
 
-    def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks) -> None:
+    def __init__(
+        self, ledger: SqlLedger, people: PersonRegistry, stamp: Stamp, tasks: BackgroundTasks
+    ) -> None:
         self._ledger, self._people, self._stamp, self._tasks = ledger, people, stamp, tasks
-        self.book, self.vault = Book(people), Vault(ledger)
-        self.presence = Presence(self.vault, self.book, stamp.clock, self.refresh)
+        self.book, self.vault = AccountBook(people), CredentialStore(ledger)
+        self.presence = LoginSessions(self.vault, self.book, stamp.clock, self.refresh)
         self.passwords = Passwords(stamp.dice)
         people.hear(self._hear)
 
@@ -121,14 +129,14 @@ class AccountDecisions:
 
     def start(
         self, person: str, agent: str, how: Literal["link", "invite", "password"], seal: str
-    ) -> Start:
+    ) -> SessionStart:
         """A session that begins once its fact and its row are written."""
         id, token, now = self.id("s"), self._token(), self.now
         token = f"{token}.{seal}" if seal else token
         row = SessionRow(id, digest(token), person, browser(agent), now, now)
-        return Start(token, SignedIn(person=person, session=id, how=how), begun(row))
+        return SessionStart(token, SignedIn(person=person, session=id, how=how), begun(row))
 
-    def visitor(self, start: Start) -> Visitor:
+    def visitor(self, start: SessionStart) -> Visitor:
         """Who signed in."""
         person = start.fact.person
         return Visitor(

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from loopforge.people.identity.person_registry import Registry
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.people.identity.person_registry import PersonRegistry
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import Stamp
 
 if TYPE_CHECKING:
@@ -27,17 +27,19 @@ class Accounts:
     `by` is the id of the person who decides, or "" for a command on the machine itself.
     """
 
-    def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp, tasks: Tasks) -> None:
-        from loopforge.people.accounts.access_links import Links
+    def __init__(
+        self, ledger: SqlLedger, people: PersonRegistry, stamp: Stamp, tasks: BackgroundTasks
+    ) -> None:
+        from loopforge.people.accounts.access_links import AccessLinks
         from loopforge.people.accounts.account_decisions import AccountDecisions
         from loopforge.people.accounts.avatar_records import AvatarRecords
-        from loopforge.people.accounts.sign_in import Signing
+        from loopforge.people.accounts.sign_in import SignIn
 
         self._people, self.pictures = people, AvatarRecords(ledger, people, stamp)
         self.decisions = AccountDecisions(ledger, people, stamp, tasks)
         self.links, self.signing = (
-            Links(self.decisions, people),
-            Signing(self.decisions, stamp.clock),
+            AccessLinks(self.decisions, people),
+            SignIn(self.decisions, stamp.clock),
         )
 
     def is_guest(self, person: str) -> bool:

@@ -11,9 +11,9 @@ from loopforge.core.events import Erased, Event
 from loopforge.core.memory.memory_vocabulary import MACHINE
 from loopforge.core.people_events import PictureSet
 from loopforge.core.text.erasable_text import Words, public
-from loopforge.ledger.erasure.text_erasure import Wish
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.people.identity.person_registry import STREAM, Registry
+from loopforge.people.identity.person_registry import STREAM, PersonRegistry
 from loopforge.runtime.system_clock import Stamp
 
 WHY = "the picture was taken away"
@@ -34,7 +34,7 @@ def of_mate(handle: str) -> str:
 class AvatarRecords:
     """Whose picture is which. `hear` to be told that one is another now."""
 
-    def __init__(self, ledger: SqlLedger, people: Registry, stamp: Stamp) -> None:
+    def __init__(self, ledger: SqlLedger, people: PersonRegistry, stamp: Stamp) -> None:
         self._ledger, self._people, self._stamp = ledger, people, stamp
         self._now: dict[str, tuple[str, Words]] = {}
         self._before: dict[str, Words] = {}
@@ -98,6 +98,6 @@ class AvatarRecords:
         """Forget the pictures of before; at the start, too, where a process died in between."""
         await self._people.refresh()
         if self._before:
-            wish = Wish(events=tuple(self._before), exactly=True, by=by, why=WHY)
+            wish = ErasureRequest(events=tuple(self._before), exactly=True, by=by, why=WHY)
             await self._ledger.erase(wish)
             await self._people.refresh()

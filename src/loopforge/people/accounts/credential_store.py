@@ -1,4 +1,4 @@
-"""The tables beside the ledger: passwords, sessions, links, how far people have read.
+"""The store of credentials beside the ledger: passwords, sessions, links, how far people have read.
 
 Reading goes by the reading threads. What changes together with a fact is given as `Work`, for the
 very transaction that writes the fact; what is no fact changes in a transaction of its own.
@@ -60,7 +60,7 @@ _PASSWORD = text(
 )
 
 
-class Vault:
+class CredentialStore:
     """The tables of one ledger."""
 
     def __init__(self, ledger: SqlLedger) -> None:

@@ -29,7 +29,7 @@ class WrongTries(NamedTuple):
     told: bool = False
 
 
-class Guesses:
+class GuessLockout:
     """How often in a row a password, or a code, was wrong, by name; kept in memory alone."""
 
     def __init__(self, clock: Clock, what: str = "password") -> None:

@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from loopforge.errors import LedgerError
-from loopforge.people.accounts.account_book import Book
+from loopforge.people.accounts.account_book import AccountBook
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.people.accounts.credential_store import Vault
+from loopforge.people.accounts.credential_store import CredentialStore
 from loopforge.runtime.ports import Clock
 
 UNUSED = timedelta(days=30)
@@ -42,11 +42,15 @@ class _Known(Struct):
     written: datetime
 
 
-class Presence:
+class LoginSessions:
     """The sessions that were asked for since this process began."""
 
     def __init__(
-        self, vault: Vault, book: Book, clock: Clock, refresh: Callable[[], Awaitable[None]]
+        self,
+        vault: CredentialStore,
+        book: AccountBook,
+        clock: Clock,
+        refresh: Callable[[], Awaitable[None]],
     ) -> None:
         self._vault, self._book, self._clock, self._refresh = vault, book, clock, refresh
         self._known: dict[str, _Known] = {}

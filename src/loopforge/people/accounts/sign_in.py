@@ -19,7 +19,7 @@ from loopforge.people.accounts.credential_store import (
     unchanged,
     voided,
 )
-from loopforge.people.accounts.guess_lockout import Guesses
+from loopforge.people.accounts.guess_lockout import GuessLockout
 from loopforge.people.accounts.login_sessions import UNUSED
 from loopforge.people.accounts.login_throttle import FairQueue
 from loopforge.people.identity.account_names import folded
@@ -33,11 +33,15 @@ WRONG = (
 ALWAYS = moment(0)
 
 
-class Signing:
+class SignIn:
     """Passwords, sessions and the ends of accounts."""
 
     def __init__(self, decisions: AccountDecisions, clock: Clock) -> None:
-        self._decisions, self._guesses, self._queue = decisions, Guesses(clock), FairQueue(clock)
+        self._decisions, self._guesses, self._queue = (
+            decisions,
+            GuessLockout(clock),
+            FairQueue(clock),
+        )
 
     async def sign_in(
         self,

@@ -34,7 +34,7 @@ class _Decided(Struct, frozen=True):
     account: Words
 
 
-class Knocks:
+class AccessRequests:
     """The strangers at the doors of this home, and what was decided about accounts."""
 
     def __init__(self) -> None:

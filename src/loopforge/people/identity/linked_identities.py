@@ -39,7 +39,7 @@ class Person(Struct, frozen=True, kw_only=True):
     bot: bool = False
 
 
-class Self(Struct, frozen=True, kw_only=True):
+class LinkedAccount(Struct, frozen=True, kw_only=True):
     """An account that means a person: that of their beginning, or one that was linked since."""
 
     surface: str
@@ -64,7 +64,7 @@ def keyed(surface: str, account: str) -> Key:
     return surface, account.casefold()
 
 
-class Selves:
+class LinkedIdentities:
     """The people of this home and their accounts. `seq` is how far it is."""
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ class Selves:
             one for one in everybody if one.name.text is not None and self.same(one.id) == one.id
         ]
 
-    def selves(self, person: str) -> list[Self]:
+    def selves(self, person: str) -> list[LinkedAccount]:
         """The accounts that mean a person, that by which they were met first."""
         found = []
         first = self._first.get(person)
@@ -184,10 +184,10 @@ class Selves:
         ties = (tie for tie in self._links.values() if tie.person == person)
         return found + [self._self(tie, linked=True) for tie in ties]
 
-    def _self(self, tie: _Tie, *, linked: bool) -> Self:
+    def _self(self, tie: _Tie, *, linked: bool) -> LinkedAccount:
         account = str(tie.account)
         met = self._people.get(self._met.get(keyed(tie.surface, account), ""))
-        return Self(
+        return LinkedAccount(
             surface=tie.surface,
             account=account,
             since=tie.at,

@@ -14,16 +14,21 @@ from loopforge.core.schedule.reminder_events import TimeChosen
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
 from loopforge.people.identity.account_names import shown
-from loopforge.people.identity.linked_identities import HOME, Person, Self, Selves
+from loopforge.people.identity.linked_identities import (
+    HOME,
+    LinkedAccount,
+    LinkedIdentities,
+    Person,
+)
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 
-__all__ = ["HOME", "STREAM", "Person", "Registry", "Self"]
+__all__ = ["HOME", "STREAM", "LinkedAccount", "Person", "PersonRegistry"]
 
 STREAM = "people"
 
 
-class Registry(Selves):
+class PersonRegistry(LinkedIdentities):
     """The people of this home, as the ledger has them; it is followed."""
 
     def __init__(self, ledger: Ledger, stamp: Stamp) -> None:

@@ -38,7 +38,7 @@ from loopforge.core.events import Event, Fact
 from loopforge.core.policy import Call, ResultOutcome
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Conflict
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import as_json
 from loopforge.runtime.effects.call_progress import CallProgress
 from loopforge.runtime.effects.nested_calls import (
@@ -128,7 +128,7 @@ class Effects:
         self._programs: dict[str, str] = {}
         self._asked: dict[str, asyncio.Task[None]] = {}
         self._questions: dict[str, tuple[str, str, str, str | None]] = {}
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._lanes = LocalLanes(self._work, stamp.clock)
         self._started = False
         ledger.subscribe(self._follow, kinds=FOLLOWED)

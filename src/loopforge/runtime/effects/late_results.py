@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from loopforge.errors import LoopforgeError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.effects.effect_worker import Effects
 
 log = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 class LateResults:
     """Looks after them. `look_again` is told of each erasure."""
 
-    def __init__(self, effects: Effects, tasks: Tasks) -> None:
+    def __init__(self, effects: Effects, tasks: BackgroundTasks) -> None:
         self._effects, self._tasks = effects, tasks
 
     async def look_again(

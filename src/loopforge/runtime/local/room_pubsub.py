@@ -18,10 +18,10 @@ from loopforge.runtime.ports import Draft, Signal
 Halted = tuple[Callable[[str], None], tuple[str, ...]]
 
 
-class Ear(AsyncIterator[Signal | Event]):
+class SignalListener(AsyncIterator[Signal | Event]):
     """One listener's ear; listening begins when it is made and ends with `close`."""
 
-    def __init__(self, ears: dict[str, set[Ear]], stream: str) -> None:
+    def __init__(self, ears: dict[str, set[SignalListener]], stream: str) -> None:
         self._ears, self._stream = ears, stream
         self._heard: deque[Signal | Event] = deque()
         self._wake = asyncio.Event()
@@ -60,7 +60,7 @@ class LocalSignals:
     """The Signals of one process."""
 
     def __init__(self) -> None:
-        self._ears: dict[str, set[Ear]] = defaultdict(set)
+        self._ears: dict[str, set[SignalListener]] = defaultdict(set)
         self._halted: dict[str, list[Halted]] = defaultdict(list)
 
     def publish(self, stream: str, what: Signal | Event) -> None:
@@ -68,9 +68,9 @@ class LocalSignals:
         for ear in tuple(self._ears.get(stream, ())):
             ear.put(what)
 
-    def listen(self, stream: str) -> Ear:
+    def listen(self, stream: str) -> SignalListener:
         """See `Signals.listen`."""
-        return Ear(self._ears, stream)
+        return SignalListener(self._ears, stream)
 
     def halt(self, stream: str, why: str, name: str = "") -> None:
         """See `Signals.halt`."""

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
 
 from loopforge.errors import LedgerError
-from loopforge.runtime.background_tasks import LASTING, PAUSES, Setbacks, Tasks
+from loopforge.runtime.background_tasks import LASTING, PAUSES, BackgroundTasks, SetbackLog
 from loopforge.runtime.installation.structured_log import about
 from loopforge.runtime.ports import Clock
 
@@ -30,7 +30,7 @@ class LocalLanes(Generic[K]):
 
     def __init__(self, handler: Callable[[K], Awaitable[None]], clock: Clock) -> None:
         self._handler, self._clock = handler, clock
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._again: set[K] = set()
         self._busy: dict[K, asyncio.Task[None]] = {}
         self._idle: dict[K, asyncio.Event] = {}
@@ -56,7 +56,7 @@ class LocalLanes(Generic[K]):
         await self._tasks.close()
 
     async def _run(self, stream: K) -> None:
-        failures, setbacks = 0, Setbacks(log, f"lane {stream}")
+        failures, setbacks = 0, SetbackLog(log, f"lane {stream}")
         about(str(stream))
         try:
             while stream in self._again:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 
 
@@ -16,7 +16,7 @@ class LocalTimers:
     """One task for each stream that waits. `wake` is given the stream."""
 
     def __init__(self, wake: Callable[[str], None], clock: Clock) -> None:
-        self._wake, self._clock, self._tasks = wake, clock, Tasks()
+        self._wake, self._clock, self._tasks = wake, clock, BackgroundTasks()
         self._waiting: dict[str, asyncio.Task[None]] = {}
 
     def at(self, stream: str, when: datetime) -> None:

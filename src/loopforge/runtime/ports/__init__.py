@@ -27,13 +27,13 @@ from loopforge.runtime.ports.memory_port import (
 )
 from loopforge.runtime.ports.model_ports import (
     ANEW as ANEW,
-    Attentive as Attentive,
+    AnswerListener as AnswerListener,
     Embeddings as Embeddings,
-    Leaning as Leaning,
+    WeightedEmbeddings as WeightedEmbeddings,
     ModelFacts as ModelFacts,
     ModelReply as ModelReply,
     Models as Models,
-    Pictured as Pictured,
+    QuestionPicture as QuestionPicture,
     Pictures as Pictures,
     PricedModels as PricedModels,
     Question as Question,

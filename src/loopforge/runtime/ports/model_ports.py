@@ -39,7 +39,7 @@ class Route(Struct, frozen=True, kw_only=True):
         return cls(tier=mate.tier, model=mate.model, temperature=mate.temperature, top_p=top_p)
 
 
-class Pictured(Struct, frozen=True, kw_only=True):
+class QuestionPicture(Struct, frozen=True, kw_only=True):
     """A picture at the end of a question's message; `message` is its place among them, from 0."""
 
     message: int
@@ -61,7 +61,7 @@ class Question(Struct, frozen=True, kw_only=True):
     schema: dict[str, Any] | None = None
     max_tokens: int = 400
     route: Route = Route()
-    pictures: tuple[Pictured, ...] = ()
+    pictures: tuple[QuestionPicture, ...] = ()
     field: str = ""
     aloud: bool = False
     longest: int = 0
@@ -114,7 +114,7 @@ class Pictures(Protocol):
 
 
 @runtime_checkable
-class Attentive(Protocol):
+class AnswerListener(Protocol):
     """Who hears an answer come and wants to know, too, that it does not come, or no further."""
 
     def slow(self, model: str, others: str, how: Delay) -> None:
@@ -138,7 +138,7 @@ class Models(Protocol):
         """Ask; `hear` is given each piece of text as it comes, and ANEW where it comes anew.
 
         Cancelling the task stops it. An empty piece is a sign of life (the model thinks). A `hear`
-        that is Attentive is told, once, when no sign comes for a while.
+        that is an AnswerListener is told, once, when no sign comes for a while.
         """
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:
@@ -203,7 +203,7 @@ class WordEmbeddings(Protocol):
 
 
 @runtime_checkable
-class Leaning(Protocol):
+class WeightedEmbeddings(Protocol):
     """Embeddings of several parts, of which one tells more of what was said than another."""
 
     def leaning(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:

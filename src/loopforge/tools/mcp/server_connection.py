@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from loopforge import __version__
 from loopforge.errors import InputError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import short
 from loopforge.runtime.installation.library_loading import loading
 from loopforge.runtime.ports import told_to_nobody
@@ -83,7 +83,7 @@ class McpConnection:
     ) -> None:
         self.name, self._streams, self._clock = name, streams, clock
         self._seconds, self._idle, self._changed = seconds, idle, changed
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._life: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[Client] | None = None
         self._stir = asyncio.Event()
@@ -268,7 +268,7 @@ class McpConnection:
         """Return when nobody used it for a while, or it ended."""
         while not self._gone.is_set():
             self._stir.clear()
-            async with Tasks() as tasks:
+            async with BackgroundTasks() as tasks:
                 waits: set[asyncio.Task[Any]] = {
                     tasks.spawn(self._gone.wait(), "end of an MCP server"),
                     tasks.spawn(self._stir.wait(), "uses of an MCP server"),

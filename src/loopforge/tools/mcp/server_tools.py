@@ -16,7 +16,7 @@ import msgspec
 
 from loopforge.core.egress.egress_filter import clean
 from loopforge.errors import InputError, LoopforgeError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
 from loopforge.tools.mcp.server_connection import READY, McpConnection, ServerState, Streams
 from loopforge.tools.mcp.server_options import McpServer
@@ -110,7 +110,7 @@ class McpServers:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
         self._home: ToolHome | None = None
-        self._tasks, self._ending = Tasks(), Tasks()
+        self._tasks, self._ending = BackgroundTasks(), BackgroundTasks()
         self._offers: dict[str, list[tuple[Tool, ToolWork]]] | None = None
         self._learned = False
 

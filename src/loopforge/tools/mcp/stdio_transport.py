@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import short
 from loopforge.tools.mcp.message_bounds import MOST_SIGNS, TOO_MANY, signs_of
 from loopforge.tools.sandbox.bubblewrap import Sandbox
@@ -51,7 +51,7 @@ async def confined_streams(
         told[0],
         told[1],
         confined_server(sandbox, command) as server,
-        Tasks() as tasks,
+        BackgroundTasks() as tasks,
     ):
         tasks.spawn(_hear(server, heard[0], over), "what an MCP server says")
         tasks.spawn(_tell(server, told[1]), "what an MCP server is told")

@@ -11,8 +11,8 @@ from loopforge.core.room_vocabulary import File
 from loopforge.errors import InputError
 from loopforge.runtime.ports import (
     Models,
-    Pictured,
     Question,
+    QuestionPicture,
     Route,
     Tool,
     ToolCall,
@@ -99,7 +99,7 @@ async def asked(
 ) -> ToolResult:
     """What a model says of a picture. Raises InputError."""
     told = TOLD.format(question=question.strip() or PLAIN)
-    picture = Pictured(message=0, hash=str(file.hash), media=file.media)
+    picture = QuestionPicture(message=0, hash=str(file.hash), media=file.media)
     reply = await models.ask(
         Question(
             messages=(("user", told),),

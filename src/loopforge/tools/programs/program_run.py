@@ -22,7 +22,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import InputError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import short
 from loopforge.runtime.ports import PeopleAsked, ToolDoor, UsedTool
 from loopforge.tools.programs.tool_functions import HEAD, ToolFunction
@@ -66,7 +66,7 @@ class ProgramWorld:
 
 
 @dataclass
-class Program:
+class ProgramRun:
     """A program: its code, the tools it may call by their functions, and what came of it so far.
 
     `given` are names that have values from its beginning.
@@ -97,7 +97,7 @@ class Program:
                 self.full()
 
 
-async def run_program(program: Program, door: ToolDoor | None) -> Any:
+async def run_program(program: ProgramRun, door: ToolDoor | None) -> Any:
     """The value of its last line. Raises PeopleAsked, and InputError, which says how it failed."""
     from pydantic_monty import AsyncMonty, MontyError, MontyRuntimeError, MontySyntaxError
 
@@ -122,7 +122,7 @@ async def run_program(program: Program, door: ToolDoor | None) -> Any:
                     "random_start": {"seed": world.seed},
                 },
             )
-            async with asyncio.timeout(None) as bound, session as begun, Tasks() as tasks:
+            async with asyncio.timeout(None) as bound, session as begun, BackgroundTasks() as tasks:
                 program.full = partial(loop.call_soon_threadsafe, bound.reschedule, 0)
                 given = await _ProgramRun(program, door, tasks).output(begun)
     except TimeoutError:
@@ -140,7 +140,7 @@ async def run_program(program: Program, door: ToolDoor | None) -> Any:
 class _ProgramRun:
     """Answers whatever a program asks for until it ends."""
 
-    def __init__(self, program: Program, door: ToolDoor | None, tasks: Tasks) -> None:
+    def __init__(self, program: ProgramRun, door: ToolDoor | None, tasks: BackgroundTasks) -> None:
         self._program, self._door, self._tasks = program, door, tasks
         self._under_way: dict[int, asyncio.Task[_Answer | Exception]] = {}
         self._nth = 0

@@ -25,8 +25,8 @@ from loopforge.runtime.ports import (
     tool_work,
 )
 from loopforge.tools.programs.program_run import (
-    Program,
     ProgramLimits,
+    ProgramRun,
     ProgramWorld,
     run_program,
 )
@@ -101,7 +101,7 @@ async def ran(
         seconds=min(chosen.seconds, seconds or chosen.seconds),
         memory=min(chosen.memory, memory or chosen.memory) * MIB,
     )
-    program = Program(
+    program = ProgramRun(
         code,
         functions_of(await call.door.offered() if call.door is not None else ()),
         limits,
@@ -120,7 +120,7 @@ def world_of(call: ToolCall, zone: str, began: datetime) -> ProgramWorld:
     return ProgramWorld(at=began, zone=zone, seed=zlib.crc32(call.id.encode()))
 
 
-def failure(why: str, program: Program) -> str:
+def failure(why: str, program: ProgramRun) -> str:
     """How a program failed, with what it had printed and had done until then."""
     printed = "".join(program.printed)[-SHOWN:].strip()
     rows = [why.strip()]

@@ -12,7 +12,7 @@ import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import ToolCall
 from loopforge.tools.sandbox.bubblewrap import make_workspace
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
@@ -44,7 +44,7 @@ def forget_workspaces(home: Path) -> None:
             WorkspaceFiles(place).remove()
 
 
-def scratch_goes(home: Path, tasks: Tasks, end: Callable[[], Awaitable[None]]) -> None:
+def scratch_goes(home: Path, tasks: BackgroundTasks, end: Callable[[], Awaitable[None]]) -> None:
     """The same, without anybody waiting for it; `end` ends what would go on in them."""
 
     async def go() -> None:

@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from loopforge.errors import InputError, NotInstalled
-from loopforge.runtime.background_tasks import Tasks, finished
+from loopforge.runtime.background_tasks import BackgroundTasks, finished
 from loopforge.runtime.installation.library_loading import loading
 from loopforge.tools.sandbox.bubblewrap import (
     Sandbox,
@@ -42,7 +42,7 @@ KILLED = 128 + signal.SIGKILL
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessEnded:
     """How a program ended: `code` is 128 and the signal's number where a signal ended it.
 
     Where a limit was met, all of it was ended: `met` says which, and `code` is None.
@@ -213,7 +213,9 @@ def _used_up(sandbox: Sandbox, child: int | None, *, disk: bool) -> Limit:
     return disk_over(sandbox.workspace, limits) if disk else ""
 
 
-async def run_confined(sandbox: Sandbox, command: Sequence[str], stdin: bytes = b"") -> Ended:
+async def run_confined(
+    sandbox: Sandbox, command: Sequence[str], stdin: bytes = b""
+) -> ProcessEnded:
     """Run a program to its end, or to that of its limits. Cancelled, it ends all of it first.
 
     What it writes and what it complains of come as one, in order. Raises InputError for what cannot
@@ -244,7 +246,7 @@ async def run_confined(sandbox: Sandbox, command: Sequence[str], stdin: bytes = 
     if code is None and not met:
         raise _refusal(bytes(output))
     kept = bytes(output[: sandbox.limits.output])
-    return Ended(None if met else code, kept, clock.time() - began, met)
+    return ProcessEnded(None if met else code, kept, clock.time() - began, met)
 
 
 async def _read(program: ConfinedServer, output: bytearray, most: int) -> None:
@@ -271,7 +273,7 @@ async def confined_server(
 
 @asynccontextmanager
 async def _looked_after(program: ConfinedServer) -> AsyncIterator[None]:
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         tasks.spawn(program.watch(), "what a sandbox uses")
         tasks.spawn(program.hear_complaints(), "what a sandbox complains of")
         try:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.errors import InputError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 SOCKET = ".network"
 """Where the socket lies in a workspace."""
@@ -109,7 +109,7 @@ async def granted_network(
     path = Path(f"/proc/self/fd/{folder}") / SOCKET  # a socket's path has 107 bytes at most
     path.unlink(missing_ok=True)
     free, held = asyncio.Semaphore(MOST_TUNNELS), set[asyncio.Task[None]]()
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             if len(held) >= MOST_HELD:
@@ -170,7 +170,7 @@ async def _joined(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, st
                 writer.write(piece)
                 await writer.drain()
 
-    async with Tasks() as tasks:
+    async with BackgroundTasks() as tasks:
         ways = {tasks.spawn(out(), "out of the sandbox"), tasks.spawn(back(), "into the sandbox")}
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
 

@@ -61,7 +61,7 @@ class ServiceArgument(
     name: str = ""
 
 
-class Service(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DescribedService(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A tool as its file describes it."""
 
     summary: str
@@ -96,18 +96,20 @@ class Service(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {key for value in values for key in KEY.findall(value)}
 
 
-def read_service(name: str, written: Mapping[str, Any]) -> Service:
+def read_service(name: str, written: Mapping[str, Any]) -> DescribedService:
     """A tool as it is written in its file. Raises BadSettings."""
     try:
-        service = msgspec.convert(written, Service)
+        service = msgspec.convert(written, DescribedService)
     except msgspec.ValidationError as error:
-        raise BadSettings(f"{name}.toml: {unfit(error, Service, ServiceArgument)}.") from error
+        raise BadSettings(
+            f"{name}.toml: {unfit(error, DescribedService, ServiceArgument)}."
+        ) from error
     if why := _wrong(name, service):
         raise BadSettings(f"{name}.toml: {why}.")
     return service
 
 
-def _wrong(name: str, service: Service) -> str:
+def _wrong(name: str, service: DescribedService) -> str:
     """What is wrong with it; "" for nothing."""
     place = web_parts(service.address)
     holes = PLACEHOLDER.findall(service.address)
@@ -140,7 +142,7 @@ def _wrong_header(header: str) -> str:
     return "" if HEADER.fullmatch(header) else f"{header!r} is no name of a header"
 
 
-def _wrong_argument(service: Service, name: str, holes: list[str]) -> str:
+def _wrong_argument(service: DescribedService, name: str, holes: list[str]) -> str:
     argument = service.arguments[name]
     if not re.fullmatch(r"[A-Za-z]\w{0,63}", name, re.ASCII):
         return f"an argument is called such as flight, not {name[:40]!r}"
@@ -158,7 +160,10 @@ def _wrong_argument(service: Service, name: str, holes: list[str]) -> str:
 
 
 def service_tool(
-    name: str, service: Service, environ: Mapping[str, str], network: Callable[[], GuardedNetwork]
+    name: str,
+    service: DescribedService,
+    environ: Mapping[str, str],
+    network: Callable[[], GuardedNetwork],
 ) -> tuple[Tool, ToolWork]:
     """The tool and its work. Raises BadSettings where a key is not set."""
     for key in sorted(service.key_names()):
@@ -193,7 +198,7 @@ def service_tool(
     return tool, use
 
 
-def _schema(service: Service) -> dict[str, Any]:
+def _schema(service: DescribedService) -> dict[str, Any]:
     properties = {}
     for name, argument in service.arguments.items():
         row: dict[str, Any] = {"type": argument.type}
@@ -216,7 +221,7 @@ def _schema(service: Service) -> dict[str, Any]:
 
 
 def request_of(
-    service: Service, arguments: Mapping[str, Any], secrets: Mapping[str, str]
+    service: DescribedService, arguments: Mapping[str, Any], secrets: Mapping[str, str]
 ) -> HttpRequest:
     """The request for these arguments, each in its place. Raises InputError."""
     places: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "body": {}}
@@ -262,7 +267,7 @@ def _filled(text: str, secrets: Mapping[str, str]) -> str:
 # ---------------------------------------------------------------- what is told
 
 
-def told_of(service: Service, answer: HttpAnswer, secrets: Mapping[str, str]) -> str:
+def told_of(service: DescribedService, answer: HttpAnswer, secrets: Mapping[str, str]) -> str:
     """What a mind is told of an answer. Raises InputError.
 
     Keys are taken out before it is shortened: half of one would not be found.
@@ -287,7 +292,7 @@ def told_of(service: Service, answer: HttpAnswer, secrets: Mapping[str, str]) ->
         return text
 
 
-def _shown(service: Service, found: Any) -> str:
+def _shown(service: DescribedService, found: Any) -> str:
     rows = _at(found, service.each) if service.each else [found]
     if not isinstance(rows, list):
         raise InputError(f"the answer has no list at {service.each!r}, as its file says")

@@ -1,4 +1,4 @@
-"""The door: how people come in and go out, and their own sessions.
+"""Account pages: how people come in and go out, and their own sessions.
 
 A one-time link and an invite first show a page, and are spent only by its button: programs that
 fetch links to preview them spend nothing.
@@ -19,9 +19,9 @@ from loopforge.people.accounts.login_sessions import UNUSED
 from loopforge.people.identity.account_names import RESERVED_NAMES, folded
 from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.connection_limits import place_of
-from loopforge.web.server.form_csrf import COOKIE, DEVICE, YEAR, Signer, seal_of
-from loopforge.web.server.page_context import Asked, Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.form_csrf import COOKIE, DEVICE, YEAR, FormSigner, seal_of
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 
 SHORT = 20_000
 """Bytes of a form at the door: a name and a password."""
@@ -34,9 +34,9 @@ def agent_of(request: Asked) -> str:
     return request.headers.get("user-agent", "a browser")[:200]
 
 
-def let_in(request: Asked, site: Site, visitor: Visitor, token: str, to: str) -> Redirect:
+def let_in(request: Asked, site: PageContext, visitor: Visitor, token: str, to: str) -> Redirect:
     """On to a page, with the session's cookie, and one that knows the device from now on."""
-    signer: Signer = request.app.state["signer"]
+    signer: FormSigner = request.app.state["signer"]
     kept = (
         (COOKIE, token, round(UNUSED.total_seconds())),
         (DEVICE, signer.device(visitor.name), YEAR),
@@ -56,13 +56,13 @@ def let_in(request: Asked, site: Site, visitor: Visitor, token: str, to: str) ->
     return Redirect(to, status_code=303, cookies=cookies)
 
 
-def name_of(site: Site, person: str) -> str:
+def name_of(site: PageContext, person: str) -> str:
     """A person's name, or "somebody"."""
     known = site.people.person(person)
     return str(known.name) if known else "somebody"
 
 
-def unlike(site: Site, name: str) -> None:
+def unlike(site: PageContext, name: str) -> None:
     """Raise BadAccount for a name by which nobody would know who is meant."""
     wanted = folded(name)
     if wanted.lstrip("@") in RESERVED_NAMES:
@@ -84,7 +84,7 @@ def inside(path: str) -> str:
 
 
 @get("/enter/{token:str}")
-async def enter_page(request: Asked, site: Site, token: str) -> Template:
+async def enter_page(request: Asked, site: PageContext, token: str) -> Template:
     """Ask the owner's name, the first time; a button that spends the link."""
     if not await site.accounts.links.waits(token):
         return page("link-spent.html", await visitor_of(request, site), status=404)
@@ -95,7 +95,7 @@ async def enter_page(request: Asked, site: Site, token: str) -> Template:
 
 
 @post("/enter/{token:str}")
-async def enter(request: Asked, site: Site, token: str, data: Fields) -> Response[Any]:
+async def enter(request: Asked, site: PageContext, token: str, data: Fields) -> Response[Any]:
     """Sign the owner in."""
     name = data.get("name", "").strip() or site.live.now.person
     try:
@@ -118,7 +118,7 @@ async def enter(request: Asked, site: Site, token: str, data: Fields) -> Respons
 # ---------------------------------------------------------------- invites
 
 
-async def good(site: Site, token: str) -> Invite | None:
+async def good(site: PageContext, token: str) -> Invite | None:
     """The invite as it stands: nothing, where who made it is not in that room any more."""
     invite = await site.accounts.links.invited(token)
     if invite is None or not invite.room:
@@ -129,7 +129,7 @@ async def good(site: Site, token: str) -> Invite | None:
     return replace(invite, past=past)
 
 
-async def _where(site: Site, invite: Invite) -> dict[str, Any]:
+async def _where(site: PageContext, invite: Invite) -> dict[str, Any]:
     """Whose home it is, and the room: what it is called, unless of what the guest will not see."""
     shown = {"host": name_of(site, invite.by), "house": site.accounts.decisions.book.owner_name}
     if not invite.room:
@@ -140,7 +140,7 @@ async def _where(site: Site, invite: Invite) -> dict[str, Any]:
 
 
 @get("/join/{token:str}")
-async def join_page(request: Asked, site: Site, token: str) -> Template:
+async def join_page(request: Asked, site: PageContext, token: str) -> Template:
     """Who invites, and a name and password to choose; or a button, for somebody signed in."""
     invite = await good(site, token)
     visitor = await visitor_of(request, site)
@@ -152,7 +152,7 @@ async def join_page(request: Asked, site: Site, token: str) -> Template:
 
 
 @post("/join/{token:str}")
-async def join(request: Asked, site: Site, token: str, data: Fields) -> Response[Any]:
+async def join(request: Asked, site: PageContext, token: str, data: Fields) -> Response[Any]:
     """Come in by an invite: as somebody new, or as who is signed in already."""
     visitor, session = await visitor_of(request, site), ""
     invite = await good(site, token)
@@ -186,7 +186,7 @@ async def join(request: Asked, site: Site, token: str, data: Fields) -> Response
 
 
 @get("/renew/{token:str}")
-async def renew_page(request: Asked, site: Site, token: str) -> Template:
+async def renew_page(request: Asked, site: PageContext, token: str) -> Template:
     """A new password to choose; nothing is spent by looking."""
     person = await site.accounts.links.renewing(token)
     if not person:
@@ -195,7 +195,7 @@ async def renew_page(request: Asked, site: Site, token: str) -> Template:
 
 
 @post("/renew/{token:str}")
-async def renew(request: Asked, site: Site, token: str, data: Fields) -> Response[Any]:
+async def renew(request: Asked, site: PageContext, token: str, data: Fields) -> Response[Any]:
     """Set the new password, and come in."""
     person = await site.accounts.links.renewing(token)
     if not person:
@@ -214,7 +214,7 @@ async def renew(request: Asked, site: Site, token: str, data: Fields) -> Respons
 
 
 @get("/device/{token:str}")
-async def device_page(request: Asked, site: Site, token: str) -> Template:
+async def device_page(request: Asked, site: PageContext, token: str) -> Template:
     """A button that signs somebody in here, too; nothing is spent by looking."""
     person = await site.accounts.links.joining(token)
     if not person:
@@ -223,7 +223,7 @@ async def device_page(request: Asked, site: Site, token: str) -> Template:
 
 
 @post("/device/{token:str}")
-async def device(request: Asked, site: Site, token: str) -> Response[Any]:
+async def device(request: Asked, site: PageContext, token: str) -> Response[Any]:
     """Sign in by a link that was made where they are signed in."""
     try:
         visitor, session = await site.accounts.links.join(
@@ -238,7 +238,7 @@ async def device(request: Asked, site: Site, token: str) -> Response[Any]:
 
 
 @get("/sign-in")
-async def sign_in_page(request: Asked, site: Site, next: str = "/") -> Response[Any]:
+async def sign_in_page(request: Asked, site: PageContext, next: str = "/") -> Response[Any]:
     """Name and password, and how to come in without."""
     if await visitor_of(request, site) is not None:
         return Redirect(inside(next), status_code=303)
@@ -251,7 +251,9 @@ async def sign_in_page(request: Asked, site: Site, next: str = "/") -> Response[
 
 
 @post("/sign-in")
-async def sign_in(request: Asked, site: Site, signer: Signer, data: Fields) -> Response[Any]:
+async def sign_in(
+    request: Asked, site: PageContext, signer: FormSigner, data: Fields
+) -> Response[Any]:
     """Sign in by name and password."""
     to, name = inside(data.get("next", "/")), data.get("name", "")
     place = place_of(request.client.host) if request.client else ""
@@ -271,7 +273,7 @@ async def sign_in(request: Asked, site: Site, signer: Signer, data: Fields) -> R
 
 
 @post("/sign-out")
-async def sign_out(site: Site, visitor: Visitor) -> Redirect:
+async def sign_out(site: PageContext, visitor: Visitor) -> Redirect:
     """End this session."""
     await site.accounts.signing.end(visitor.session, visitor.person)
     gone = Cookie(key=COOKIE, value="", path="/", max_age=0)
@@ -282,12 +284,12 @@ async def sign_out(site: Site, visitor: Visitor) -> Redirect:
 
 
 @get("/you")
-async def you(site: Site, visitor: Visitor) -> Template:
+async def you(site: PageContext, visitor: Visitor) -> Template:
     """One's sessions, password and other selves."""
     return await your_page(site, visitor)
 
 
-async def your_page(site: Site, visitor: Visitor, **more: Any) -> Template:
+async def your_page(site: PageContext, visitor: Visitor, **more: Any) -> Template:
     """The page "You" with what is told on it."""
     sessions = await site.accounts.signing.sessions(visitor.person)
     has = await site.accounts.signing.has_password(visitor.person)
@@ -299,7 +301,7 @@ async def your_page(site: Site, visitor: Visitor, **more: Any) -> Template:
 
 
 @post("/you/device")
-async def offer_device(site: Site, visitor: Visitor, paces: Paces) -> Template:
+async def offer_device(site: PageContext, visitor: Visitor, paces: RequestLimits) -> Template:
     """A link for another device; it is shown here and never again."""
     paces.changes.take(visitor.person)
     token = await site.accounts.links.device(visitor.person)
@@ -307,7 +309,7 @@ async def offer_device(site: Site, visitor: Visitor, paces: Paces) -> Template:
 
 
 @post("/you/sessions/{session:str}/end")
-async def end(site: Site, visitor: Visitor, session: str) -> Redirect:
+async def end(site: PageContext, visitor: Visitor, session: str) -> Redirect:
     """End one of one's own sessions."""
     mine = {one.session for one in await site.accounts.signing.sessions(visitor.person)}
     if session not in mine:
@@ -317,14 +319,14 @@ async def end(site: Site, visitor: Visitor, session: str) -> Redirect:
 
 
 @post("/you/sessions/end-others")
-async def end_others(site: Site, visitor: Visitor) -> Redirect:
+async def end_others(site: PageContext, visitor: Visitor) -> Redirect:
     """End all of one's sessions but this one."""
     await site.accounts.signing.end_all(visitor.person, visitor.person, but=visitor.session)
     return Redirect("/you", status_code=303)
 
 
 @post("/you/password")
-async def password(site: Site, visitor: Visitor, data: Fields) -> Response[Any]:
+async def password(site: PageContext, visitor: Visitor, data: Fields) -> Response[Any]:
     """Set a new password; other sessions end."""
     try:
         await site.accounts.signing.set_password(

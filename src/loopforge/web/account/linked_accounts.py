@@ -10,12 +10,12 @@ from litestar.response import Template
 from loopforge.errors import InputError
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import your_page
-from loopforge.web.server.page_context import Fields, Site
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.page_context import Fields, PageContext
+from loopforge.web.server.request_limits import RequestLimits
 
 
 @post("/you/code")
-async def offer(site: Site, visitor: Visitor, paces: Paces) -> Template:
+async def offer(site: PageContext, visitor: Visitor, paces: RequestLimits) -> Template:
     """A code for an account elsewhere; it is shown here and never again."""
     paces.changes.take(visitor.person)
     code = await site.linking.offer_code(visitor.person)
@@ -23,7 +23,7 @@ async def offer(site: Site, visitor: Visitor, paces: Paces) -> Template:
 
 
 @post("/you/link")
-async def claim(site: Site, visitor: Visitor, data: Fields) -> Template:
+async def claim(site: PageContext, visitor: Visitor, data: Fields) -> Template:
     """A code that was made elsewhere: whoever asked for it is the visitor from now on."""
     await site.people.refresh()
     before = len(site.people.selves(visitor.person))
@@ -38,7 +38,7 @@ async def claim(site: Site, visitor: Visitor, data: Fields) -> Template:
 
 
 @post("/you/unlink")
-async def unlink(site: Site, visitor: Visitor, data: Fields) -> Template:
+async def unlink(site: PageContext, visitor: Visitor, data: Fields) -> Template:
     """An account is one's own no more."""
     surface, account = data.get("surface", ""), data.get("account", "")
     try:

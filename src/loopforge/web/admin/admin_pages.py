@@ -21,15 +21,15 @@ from loopforge.models.files.file_shelf import free_memory
 from loopforge.models.providers.known_services import PLACES
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin import ledger_page
-from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
-from loopforge.web.server.flash_messages import Notes
-from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.admin.hidden_rooms import HiddenRooms, veil_of
+from loopforge.web.server.flash_messages import FlashMessages
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
 
 # ---------------------------------------------------------------- the overview
 
 
 @get("/admin")
-async def overview(request: Asked, site: Site, owner: Visitor) -> Template:
+async def overview(request: Asked, site: PageContext, owner: Visitor) -> Template:
     """The few figures that matter, and the ways on."""
     accounts = await site.accounts.signing.accounts()
     invites = await site.accounts.links.every()
@@ -68,7 +68,7 @@ class PlatformRow(Struct, frozen=True, kw_only=True):
     well: bool
 
 
-def _platforms(site: Site) -> list[PlatformRow]:
+def _platforms(site: PageContext) -> list[PlatformRow]:
     known = site.front.rooms.mates
     rows = []
     for platform, accounts in site.platforms().items():
@@ -107,7 +107,7 @@ class RoomRow(Struct, frozen=True, kw_only=True):
 
 
 @get("/admin/rooms")
-async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
+async def rooms(site: PageContext, owner: Visitor, sizes: bool = False) -> Template:
     """All rooms; with `sizes`, how much each takes."""
     veil = await veil_of(site.ledger, owner.person)
     closed = await site.ledger.look(closed_rooms)
@@ -127,7 +127,7 @@ async def rooms(site: Site, owner: Visitor, sizes: bool = False) -> Template:
 
 
 async def _room(
-    site: Site, owner: Visitor, veil: RoomNameVeil, census: RoomCounts, stream: str
+    site: PageContext, owner: Visitor, veil: HiddenRooms, census: RoomCounts, stream: str
 ) -> RoomRow:
     here, slug = veil.here(stream), stream.removeprefix(PREFIX)
     title = ""
@@ -152,10 +152,10 @@ async def _room(
 
 
 @get("/admin/models")
-async def models(request: Asked, site: Site, owner: Visitor, told: str = "") -> Template:
+async def models(request: Asked, site: PageContext, owner: Visitor, told: str = "") -> Template:
     """What is configured, which keys are there, and what answers."""
     await site.models.look()
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     return await models_page(site, owner, told=notes.read(owner.person, told))
 
 
@@ -170,7 +170,7 @@ FORMS: dict[str, Any] = {
 """What the forms for a better model are given before anything was typed."""
 
 
-async def models_page(site: Site, owner: Visitor, **more: Any) -> Template:
+async def models_page(site: PageContext, owner: Visitor, **more: Any) -> Template:
     """The page of models; `more` is what came of what was done there."""
     rows = site.models.rows()
     return page(
@@ -195,7 +195,7 @@ async def models_page(site: Site, owner: Visitor, **more: Any) -> Template:
 
 
 @post("/admin/models/check")
-async def check(request: Asked, site: Site, owner: Visitor, data: Fields) -> Template:
+async def check(request: Asked, site: PageContext, owner: Visitor, data: Fields) -> Template:
     """Ask one model whether it is there; a fragment for a script, else the page."""
     found = await site.models.check(data.get("name", ""))
     if request.headers.get("hx-request"):

@@ -10,12 +10,12 @@ from litestar import Response, get, post
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
-from loopforge.budgets.spending_store import Amounts
+from loopforge.budgets.spending_store import SpendingAmounts
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.limits.budget_limits import (
     Budget,
+    LimitStanding,
     Scope,
-    Standing,
     check_subject,
     quantity,
     read_budget,
@@ -25,8 +25,8 @@ from loopforge.core.limits.money_amounts import rounded
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
-from loopforge.web.server.page_context import Fields, Site, page
+from loopforge.web.admin.hidden_rooms import HiddenRooms, veil_of
+from loopforge.web.server.page_context import Fields, PageContext, page
 
 FULL = 100
 """Units of a full bar."""
@@ -54,16 +54,16 @@ class MeterRow(Struct, frozen=True, kw_only=True):
     kind: str
     name: str
     cost: str
-    amounts: Amounts
+    amounts: SpendingAmounts
 
 
 @get("/admin/budgets")
-async def budgets(site: Site, owner: Visitor) -> Template:
+async def budgets(site: PageContext, owner: Visitor) -> Template:
     """Every budget, and what was spent this month."""
     return await _budgets(site, owner)
 
 
-async def _budgets(site: Site, owner: Visitor, **more: Any) -> Template:
+async def _budgets(site: PageContext, owner: Visitor, **more: Any) -> Template:
     veil = await veil_of(site.ledger, owner.person)
     return page(
         "admin-budgets.html",
@@ -78,7 +78,7 @@ async def _budgets(site: Site, owner: Visitor, **more: Any) -> Template:
     )
 
 
-def _row(site: Site, one: Standing, veil: RoomNameVeil) -> BudgetRow:
+def _row(site: PageContext, one: LimitStanding, veil: HiddenRooms) -> BudgetRow:
     budget = one.limit.budget
     by = "the settings" if budget.default else "keepers of the room" if budget.keepers else "you"
     whose = EACH.get(budget.scope, budget.scope)
@@ -94,13 +94,13 @@ def _row(site: Site, one: Standing, veil: RoomNameVeil) -> BudgetRow:
     )
 
 
-def _called(site: Site, scope: str, subject: str, veil: RoomNameVeil) -> str:
+def _called(site: PageContext, scope: str, subject: str, veil: HiddenRooms) -> str:
     if scope == "room":
         return veil.room(PREFIX + subject)
     return name_of(site, subject) if scope == "person" else subject
 
 
-async def _spent(site: Site, veil: RoomNameVeil) -> list[MeterRow]:
+async def _spent(site: PageContext, veil: HiddenRooms) -> list[MeterRow]:
     """What each meter spent since the month began, the dearest of each kind first."""
     rules = site.budgets.book.rules
     since = rules.day(site.clock.now()).replace(day=1)
@@ -110,7 +110,7 @@ async def _spent(site: Site, veil: RoomNameVeil) -> list[MeterRow]:
         sums[meter] = [old + new for old, new in zip(known, amounts, strict=True)]
     found = []
     for kind in SHOWN:
-        mine = [(m, Amounts(*s)) for m, s in sums.items() if m.startswith(f"{kind}:")]
+        mine = [(m, SpendingAmounts(*s)) for m, s in sums.items() if m.startswith(f"{kind}:")]
         for meter, amounts in sorted(mine, key=lambda each: each[1], reverse=True)[:LONGEST]:
             name = _called(site, kind, meter.partition(":")[2], veil)
             row = MeterRow(kind=kind, name=name, cost=rounded(amounts.picos), amounts=amounts)
@@ -119,7 +119,7 @@ async def _spent(site: Site, veil: RoomNameVeil) -> list[MeterRow]:
 
 
 @post("/admin/budgets")
-async def set_one(site: Site, owner: Visitor, data: Fields) -> Response[Any] | Template:
+async def set_one(site: PageContext, owner: Visitor, data: Fields) -> Response[Any] | Template:
     """Set a budget, or with `act` "remove" take one away."""
     whose, amount = data.get("whose", "").strip(), data.get("amount", "").strip()
     words = [amount or "0", data.get("unit", ""), data.get("period", "")]
@@ -141,7 +141,7 @@ async def set_one(site: Site, owner: Visitor, data: Fields) -> Response[Any] | T
     return Redirect("/admin/budgets", status_code=303)
 
 
-async def _named(site: Site, whose: str) -> tuple[Scope, str]:
+async def _named(site: PageContext, whose: str) -> tuple[Scope, str]:
     """Whose a budget is; people by their ids, or by names that one alone has. Raises InputError."""
     scope, subject = read_scope(whose)
     if scope != "person" or site.people.person(site.people.same(subject)) is not None:

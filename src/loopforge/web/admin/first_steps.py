@@ -13,21 +13,23 @@ from litestar.response import Redirect, Template
 from loopforge.errors import InputError
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.admin_pages import FORMS
-from loopforge.web.server.flash_messages import Notes
-from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.server.flash_messages import FlashMessages
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
 
 BACK = "/admin/first"
 
 
 @get(BACK)
-async def first_steps(request: Asked, site: Site, owner: Visitor, told: str = "") -> Template:
+async def first_steps(
+    request: Asked, site: PageContext, owner: Visitor, told: str = ""
+) -> Template:
     """The three steps, and how far they are."""
     await site.models.look()
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     return await first_page(site, owner, told=notes.read(owner.person, told))
 
 
-async def first_page(site: Site, owner: Visitor, **more: Any) -> Template:
+async def first_page(site: PageContext, owner: Visitor, **more: Any) -> Template:
     """The page; `more` is what came of what was done there."""
     accounts = await site.accounts.signing.accounts()
     usable = [row for row in site.models.rows() if not row.needs]
@@ -46,7 +48,9 @@ async def first_page(site: Site, owner: Visitor, **more: Any) -> Template:
 
 
 @post("/admin/first/zone")
-async def set_zone(request: Asked, site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+async def set_zone(
+    request: Asked, site: PageContext, owner: Visitor, data: Fields
+) -> Response[Any]:
     """The time zone that dates and times are told in."""
     try:
         await site.live.change("timezone", data.get("zone", ""), f"person:{owner.person}")
@@ -59,5 +63,5 @@ async def set_zone(request: Asked, site: Site, owner: Visitor, data: Fields) -> 
 
 def back(request: Asked, owner: Visitor, told: str, path: str) -> Redirect:
     """Back to a page, which tells what was done."""
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     return Redirect(f"{path}?told={notes.keep(owner.person, told)}", status_code=303)

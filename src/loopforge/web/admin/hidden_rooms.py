@@ -1,4 +1,4 @@
-"""The veil: how the owner's pages name rooms that the owner is not in.
+"""Hidden rooms: how the owner's pages name rooms that the owner is not in.
 
 The owner of a home keeps house; that is no leave to read along. Of a private room they were never
 in they see neither words nor the title, nor all of its slug, by which it is found: the room is
@@ -19,7 +19,7 @@ OPEN = ("people", "mates")
 
 
 @dataclass(frozen=True)
-class RoomNameVeil:
+class HiddenRooms:
     """What one person sees of the streams of a home: `veiled` names those that are hidden."""
 
     sights: Mapping[str, MemberSight]
@@ -54,9 +54,9 @@ class RoomNameVeil:
         return text
 
 
-async def veil_of(ledger: SqlLedger, person: str) -> RoomNameVeil:
+async def veil_of(ledger: SqlLedger, person: str) -> HiddenRooms:
     """The veil before the eyes of one person, as matters stand."""
     private = await ledger.look(private_rooms)
     seen = await ledger.look(lambda found: sights(found, person))
     veiled = {stream: f"{PREFIX}…{stream[-TAIL:]}" for stream in private if stream not in seen}
-    return RoomNameVeil(sights=seen, veiled=veiled)
+    return HiddenRooms(sights=seen, veiled=veiled)

@@ -20,14 +20,14 @@ from loopforge.core.events import Body, Event
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import clipped
 from loopforge.errors import LoopforgeError
-from loopforge.ledger.chain_verify import Verified
+from loopforge.ledger.chain_verify import LedgerVerification
 from loopforge.ledger.newest_events import EventListing, newest_events
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
-from loopforge.web.admin.hidden_rooms import OPEN, RoomNameVeil, veil_of
-from loopforge.web.server.page_context import Asked, Site, page
+from loopforge.web.admin.hidden_rooms import OPEN, HiddenRooms, veil_of
+from loopforge.web.server.page_context import Asked, PageContext, page
 
 PAGE = 50
 BRIEF = 160
@@ -59,7 +59,7 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
 
 
 async def newest(
-    ledger: SqlLedger, veil: RoomNameVeil, stream: str, kind: str, before: str
+    ledger: SqlLedger, veil: HiddenRooms, stream: str, kind: str, before: str
 ) -> list[tuple[Event, bool]]:
     """The events before an id, newest first, and whether each may be read; one more than a page."""
 
@@ -72,7 +72,7 @@ async def newest(
     return [(event, veil.sees(event.stream, event.seq)) for event in found]
 
 
-def entry(event: Event, veil: RoomNameVeil, names: Mapping[str, str], *, open: bool) -> LedgerEntry:
+def entry(event: Event, veil: HiddenRooms, names: Mapping[str, str], *, open: bool) -> LedgerEntry:
     """An event as it is listed; `names` are those of people by their actor."""
     room = event.stream.removeprefix(PREFIX)
     told = open and event.kind == "room.said"
@@ -122,7 +122,7 @@ def _told(value: object, words: bool) -> str:
 @get("/admin/ledger")
 async def ledger(
     request: Asked,
-    site: Site,
+    site: PageContext,
     owner: Visitor,
     stream: Name = "",
     kind: Name = "",
@@ -165,15 +165,15 @@ KINDS = tuple(sorted(str(body.__struct_config__.tag) for body in get_args(Body))
 # ---------------------------------------------------------------- is it as it was written?
 
 
-class Examiner:
+class LedgerExaminer:
     """Verifies the ledger in the background, one time at a time, and keeps what was found last."""
 
     def __init__(self, ledger: SqlLedger, clock: Clock) -> None:
-        self._ledger, self._clock, self._tasks = ledger, clock, Tasks()
+        self._ledger, self._clock, self._tasks = ledger, clock, BackgroundTasks()
         self.running = False
         self.began: datetime | None = None
         self.took = 0.0
-        self.found: Verified | None = None
+        self.found: LedgerVerification | None = None
         self.failed = ""
 
     def start(self) -> None:
@@ -197,17 +197,17 @@ class Examiner:
         await self._tasks.close()
 
 
-def examiner_of(request: Asked) -> Examiner:
+def examiner_of(request: Asked) -> LedgerExaminer:
     """The examiner of this server."""
     state = request.app.state
     if "examiner" not in state:
-        site: Site = state["site"]
-        state["examiner"] = Examiner(site.ledger, site.clock)
-    examiner: Examiner = state["examiner"]
+        site: PageContext = state["site"]
+        state["examiner"] = LedgerExaminer(site.ledger, site.clock)
+    examiner: LedgerExaminer = state["examiner"]
     return examiner
 
 
-def shown(examiner: Examiner, veil: RoomNameVeil) -> dict[str, Any]:
+def shown(examiner: LedgerExaminer, veil: HiddenRooms) -> dict[str, Any]:
     """What the page says of the last verifying."""
     findings: Sequence[str] = ()
     if examiner.found:
@@ -225,7 +225,7 @@ async def verify(request: Asked, owner: Visitor) -> Redirect:  # noqa: ARG001
 
 
 @get("/admin/ledger/verified")
-async def verified(request: Asked, site: Site, owner: Visitor) -> Template:
+async def verified(request: Asked, site: PageContext, owner: Visitor) -> Template:
     """How far it is, as a fragment."""
     veil = await veil_of(site.ledger, owner.person)
     return page("admin-ledger-verified.html", owner, **shown(examiner_of(request), veil))

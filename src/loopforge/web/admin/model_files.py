@@ -21,13 +21,13 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.admin_pages import models_page
 from loopforge.web.admin.first_steps import back
 from loopforge.web.server.access_guards import provide_owner, provide_visitor
-from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
 
 PLACE = "/admin/models"
 
 
 @get("/admin/models/files")
-async def files(site: Site, owner: Visitor) -> Template:
+async def files(site: PageContext, owner: Visitor) -> Template:
     """The list alone, for the script of the page."""
     shelf = site.shelf
     rows = shelf.rows(site.live.saved.embedded_file)
@@ -37,7 +37,10 @@ async def files(site: Site, owner: Visitor) -> Template:
 
 @post("/admin/models/files/upload", request_max_body_size=None)
 async def upload(
-    request: Asked, site: Site, owner: Visitor, name: Annotated[str, Parameter(max_length=300)] = ""
+    request: Asked,
+    site: PageContext,
+    owner: Visitor,
+    name: Annotated[str, Parameter(max_length=300)] = "",
 ) -> Response[Any]:
     """Take the file that a script of the page sends, as the bytes that it is.
 
@@ -50,7 +53,7 @@ async def upload(
     return Response({"to": to}, media_type=MediaType.JSON, status_code=200)
 
 
-async def _all_of(request: Asked, site: Site) -> AsyncIterator[bytes]:
+async def _all_of(request: Asked, site: PageContext) -> AsyncIterator[bytes]:
     """What is sent, as it comes. Raises NotSignedIn and Unknown where the session ended before."""
     async for piece in request.stream():
         yield piece
@@ -59,7 +62,7 @@ async def _all_of(request: Asked, site: Site) -> AsyncIterator[bytes]:
 
 @post("/admin/models/files/{verb:str}")
 async def change_files(
-    request: Asked, site: Site, owner: Visitor, verb: str, data: Fields
+    request: Asked, site: PageContext, owner: Visitor, verb: str, data: Fields
 ) -> Response[Any]:
     """Do with a file what a button says."""
     name = data.get("name", "")
@@ -70,7 +73,7 @@ async def change_files(
     return back(request, owner, told, PLACE)
 
 
-async def _done(site: Site, owner: Visitor, verb: str, name: str, path: str) -> str:
+async def _done(site: PageContext, owner: Visitor, verb: str, name: str, path: str) -> str:
     shelf = site.shelf
     match verb:
         case "fetch":
@@ -93,7 +96,7 @@ async def _done(site: Site, owner: Visitor, verb: str, name: str, path: str) -> 
     raise InputError("There is no such thing to do with a model's file.")
 
 
-async def _used(site: Site, owner: Visitor, name: str) -> str:
+async def _used(site: PageContext, owner: Visitor, name: str) -> str:
     """Let a file's model answer, at once where that can be done; what is to be told of it.
 
     Raises InputError where it cannot be loaded; then the one before goes on answering.

@@ -14,7 +14,7 @@ from loopforge.models.providers.known_services import PLACES
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.admin_pages import models_page
 from loopforge.web.admin.first_steps import BACK, back, first_page
-from loopforge.web.server.page_context import Asked, Fields, Site
+from loopforge.web.server.page_context import Asked, Fields, PageContext
 
 ADDRESS, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
 LONGEST = 1_000
@@ -38,7 +38,9 @@ def given(data: dict[str, str]) -> dict[str, str]:
 
 
 @post("/admin/models/keys")
-async def save_key(request: Asked, site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+async def save_key(
+    request: Asked, site: PageContext, owner: Visitor, data: Fields
+) -> Response[Any]:
     """Try what was given, and save it."""
     typed = {"service": data.get("service", ""), "address": data.get("address", "")}
     first = data.get("back") == BACK
@@ -59,7 +61,9 @@ async def save_key(request: Asked, site: Site, owner: Visitor, data: Fields) -> 
 
 
 @post("/admin/models/keys/{variable:str}/remove")
-async def remove_key(request: Asked, site: Site, owner: Visitor, variable: str) -> Response[Any]:
+async def remove_key(
+    request: Asked, site: PageContext, owner: Visitor, variable: str
+) -> Response[Any]:
     """Forget a key that was saved here."""
     try:
         await site.live.keep_key(variable, "", f"person:{owner.person}")
@@ -69,7 +73,9 @@ async def remove_key(request: Asked, site: Site, owner: Visitor, variable: str) 
 
 
 @post("/admin/models/tiers")
-async def save_tiers(request: Asked, site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+async def save_tiers(
+    request: Asked, site: PageContext, owner: Visitor, data: Fields
+) -> Response[Any]:
     """Which model each tier asks first; the others of the tier stand in for it as before."""
     known = {row.name for row in site.models.rows() if not row.needs}
     order = {}

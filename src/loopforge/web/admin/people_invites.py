@@ -14,10 +14,10 @@ from msgspec import Struct
 from loopforge.chat.room.guest_rules import NONE
 from loopforge.chat.room.room_store import stream_of
 from loopforge.errors import InputError, Unknown
-from loopforge.ledger.erasure.text_erasure import Erasure, Wish
+from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
 from loopforge.people.accounts.account_values import Account, Invite, Visitor
-from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
-from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.admin.hidden_rooms import HiddenRooms, veil_of
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
 
 LATEST = 30
 """Invites of the past that are listed."""
@@ -41,12 +41,12 @@ OPENED = (
 
 
 @get("/admin/people")
-async def people(site: Site, owner: Visitor, told: str = "") -> Template:
+async def people(site: PageContext, owner: Visitor, told: str = "") -> Template:
     """Everybody who has or had an account, and who knocks."""
     return await _people(site, owner, told=TOLD.get(told, ""))
 
 
-async def _people(site: Site, owner: Visitor, **more: Any) -> Template:
+async def _people(site: PageContext, owner: Visitor, **more: Any) -> Template:
     shown: dict[str, Any] = {
         "accounts": await site.accounts.signing.accounts(),
         "waiting": await site.pairing.waiting(),
@@ -65,7 +65,7 @@ async def _people(site: Site, owner: Visitor, **more: Any) -> Template:
 
 
 @post("/admin/knocks/admit")
-async def admit(site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+async def admit(site: PageContext, owner: Visitor, data: Fields) -> Response[Any]:
     """Let a stranger talk to mates in private, by their code or account."""
     try:
         await site.pairing.admit(data.get("which", "")[:200], owner.person)
@@ -75,7 +75,7 @@ async def admit(site: Site, owner: Visitor, data: Fields) -> Response[Any]:
 
 
 @post("/admin/knocks/refuse")
-async def refuse(site: Site, owner: Visitor, data: Fields) -> Response[Any]:
+async def refuse(site: PageContext, owner: Visitor, data: Fields) -> Response[Any]:
     """Answer somebody no more in private."""
     try:
         await site.pairing.refuse(data.get("which", "")[:200], owner.person)
@@ -97,7 +97,7 @@ TOLD = {
 }
 
 
-async def _account(site: Site, owner: Visitor, person: str) -> Account:
+async def _account(site: PageContext, owner: Visitor, person: str) -> Account:
     """Somebody else's account. Raises Unknown, InputError."""
     found = next(
         (each for each in await site.accounts.signing.accounts() if each.person == person), None
@@ -113,14 +113,14 @@ async def _account(site: Site, owner: Visitor, person: str) -> Account:
 
 
 @get("/admin/people/{person:str}/close")
-async def closing(site: Site, owner: Visitor, person: str) -> Template:
+async def closing(site: PageContext, owner: Visitor, person: str) -> Template:
     """Are you sure?"""
     account = await _account(site, owner, person)
     return page("admin-account-close.html", owner, here="admin", section="people", account=account)
 
 
 @post("/admin/people/{person:str}/close")
-async def close(site: Site, owner: Visitor, person: str) -> Redirect:
+async def close(site: PageContext, owner: Visitor, person: str) -> Redirect:
     """Close an account; what was said stays."""
     account = await _account(site, owner, person)
     await site.accounts.signing.close(account.person, owner.person)
@@ -128,7 +128,7 @@ async def close(site: Site, owner: Visitor, person: str) -> Redirect:
 
 
 @post("/admin/people/{person:str}/renewal")
-async def renewal(site: Site, owner: Visitor, person: str) -> Template:
+async def renewal(site: PageContext, owner: Visitor, person: str) -> Template:
     """A link by which this person sets a new password; it is shown here and never again."""
     account = await _account(site, owner, person)
     token = await site.accounts.links.renewal(account.person, owner.person)
@@ -138,7 +138,7 @@ async def renewal(site: Site, owner: Visitor, person: str) -> Template:
     )
 
 
-class Reach(Struct, frozen=True, kw_only=True):
+class ErasureReach(Struct, frozen=True, kw_only=True):
     """What an erasure would take: texts of one's own, texts that quote them, by room."""
 
     named: int
@@ -147,10 +147,10 @@ class Reach(Struct, frozen=True, kw_only=True):
     unlooked: str
 
 
-def reach_of(erasure: Erasure, veil: RoomNameVeil) -> Reach:
+def reach_of(erasure: Erasure, veil: HiddenRooms) -> ErasureReach:
     """An erasure in figures."""
     rooms = [(veil.name(stream), len(refs)) for stream, refs in erasure.texts.items() if refs]
-    return Reach(
+    return ErasureReach(
         named=erasure.named,
         quoting=erasure.quoting,
         rooms=tuple(sorted(rooms)),
@@ -159,11 +159,11 @@ def reach_of(erasure: Erasure, veil: RoomNameVeil) -> Reach:
 
 
 @get("/admin/people/{person:str}/forget")
-async def forgetting(site: Site, owner: Visitor, person: str) -> Template:
+async def forgetting(site: PageContext, owner: Visitor, person: str) -> Template:
     """What would be forgotten, in figures."""
     account = await _account(site, owner, person)
     veil = await veil_of(site.ledger, owner.person)
-    would = await site.ledger.erase(Wish(person=person), pretend=True)
+    would = await site.ledger.erase(ErasureRequest(person=person), pretend=True)
     return page(
         "admin-account-erase.html",
         owner,
@@ -176,14 +176,14 @@ async def forgetting(site: Site, owner: Visitor, person: str) -> Template:
 
 
 @post("/admin/people/{person:str}/forget")
-async def forget(site: Site, owner: Visitor, person: str, data: Fields) -> Redirect:
+async def forget(site: PageContext, owner: Visitor, person: str, data: Fields) -> Redirect:
     """Forget everything this person said, and what quotes it; the account goes with the name."""
     account = await _account(site, owner, person)
     if data.get("sure") != "yes":
         raise InputError("Nothing was forgotten: say that you are sure, by the tick in the form.")
     if not account.closed:
         await site.accounts.signing.close(account.person, owner.person)
-    wish = Wish(person=account.person, by=owner.person, why="the owner's page")
+    wish = ErasureRequest(person=account.person, by=owner.person, why="the owner's page")
     done = await site.ledger.erase(wish)
     told = "partly" if not done.clean else "forgotten" if done.refs else "nothing"
     return Redirect(f"/admin/people?told={told}", status_code=303)
@@ -193,13 +193,13 @@ async def forget(site: Site, owner: Visitor, person: str, data: Fields) -> Redir
 
 
 @get("/admin/invites")
-async def invites(site: Site, owner: Visitor, told: str = "") -> Template:
+async def invites(site: PageContext, owner: Visitor, told: str = "") -> Template:
     """Open invites, what became of others, a form for a new one, and what guests may use."""
     done, opened = {"saved": (SAVED, ""), "opened": ("", OPENED)}.get(told, ("", ""))
     return await _invites(site, owner, told=done, opened=opened)
 
 
-async def _invites(site: Site, owner: Visitor, **more: Any) -> Template:
+async def _invites(site: PageContext, owner: Visitor, **more: Any) -> Template:
     veil = await veil_of(site.ledger, owner.person)
     plates = await site.front.lobby.rooms_of(owner.person, {})
     names = {each.person: each.name for each in await site.accounts.signing.accounts()}
@@ -234,7 +234,7 @@ class InviteRow(Struct, frozen=True, kw_only=True):
 
 
 def _row(
-    invite: Invite, names: Mapping[str, str], titles: Mapping[str, str], veil: RoomNameVeil
+    invite: Invite, names: Mapping[str, str], titles: Mapping[str, str], veil: HiddenRooms
 ) -> InviteRow:
     slug = veil.room(stream_of(invite.room)) if invite.room else ""
     room = titles.get(invite.room, slug)
@@ -243,7 +243,7 @@ def _row(
 
 
 @post("/admin/invites")
-async def invite(site: Site, owner: Visitor, data: Fields) -> Template:
+async def invite(site: PageContext, owner: Visitor, data: Fields) -> Template:
     """A new invite; its link is shown here and never again."""
     room, days = data.get("room", ""), data.get("days", "7")
     try:
@@ -258,7 +258,7 @@ async def invite(site: Site, owner: Visitor, data: Fields) -> Template:
 
 
 @post("/admin/invites/{id:str}/withdraw")
-async def withdraw(site: Site, owner: Visitor, id: str) -> Redirect:
+async def withdraw(site: PageContext, owner: Visitor, id: str) -> Redirect:
     """An invite is valid no longer."""
     await site.accounts.links.withdraw(id, owner.person)
     return Redirect("/admin/invites", status_code=303)
@@ -268,7 +268,7 @@ async def withdraw(site: Site, owner: Visitor, id: str) -> Redirect:
 
 
 @post("/admin/invites/guests")
-async def limit_guests(request: Asked, site: Site, owner: Visitor) -> Response[Any]:
+async def limit_guests(request: Asked, site: PageContext, owner: Visitor) -> Response[Any]:
     """Save what guests may use: each setting that the form has and that was changed."""
     form = await request.form()
     for name in GUESTS:
@@ -286,7 +286,7 @@ async def limit_guests(request: Asked, site: Site, owner: Visitor) -> Response[A
     return Redirect("/admin/invites?told=saved#guests", status_code=303)
 
 
-def _mates(site: Site, ticked: list[str]) -> str:
+def _mates(site: PageContext, ticked: list[str]) -> str:
     """The mates that are for guests, as the setting says it: nothing where all of them are."""
     known = site.roster.mates()
     chosen = [handle for handle in known if handle in ticked]

@@ -19,7 +19,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.server.page_context import Fields, Site, page
+from loopforge.web.server.page_context import Fields, PageContext, page
 
 LONGEST = 2_000
 """Characters of a value."""
@@ -46,12 +46,12 @@ class SettingChange(Struct, frozen=True, kw_only=True):
 
 
 @get("/admin/settings")
-async def settings(site: Site, owner: Visitor) -> Template:
+async def settings(site: PageContext, owner: Visitor) -> Template:
     """Every setting, what it is, where that comes from; and what was changed here."""
     return await _settings(site, owner)
 
 
-async def _settings(site: Site, owner: Visitor, **more: Any) -> Template:
+async def _settings(site: PageContext, owner: Visitor, **more: Any) -> Template:
     states = site.live.states()
     groups = [(name, list(each)) for name, each in groupby(states, lambda each: each.row.group)]
     return page(
@@ -69,7 +69,9 @@ async def _settings(site: Site, owner: Visitor, **more: Any) -> Template:
 
 
 @post("/admin/settings/{name:str}")
-async def change_setting(site: Site, owner: Visitor, name: str, data: Fields) -> Response[Any]:
+async def change_setting(
+    site: PageContext, owner: Visitor, name: str, data: Fields
+) -> Response[Any]:
     """Save a setting; nothing typed takes back what was saved."""
     typed = data.get("value", "").strip()[:LONGEST]
     try:
@@ -82,7 +84,7 @@ async def change_setting(site: Site, owner: Visitor, name: str, data: Fields) ->
 
 
 @post("/admin/settings/{name:str}/undo")
-async def undo_setting(site: Site, owner: Visitor, name: str) -> Response[Any]:
+async def undo_setting(site: PageContext, owner: Visitor, name: str) -> Response[Any]:
     """Save again what was saved before the setting's last change."""
     try:
         await site.live.undo(name, f"person:{owner.person}")
@@ -91,7 +93,7 @@ async def undo_setting(site: Site, owner: Visitor, name: str) -> Response[Any]:
     return Redirect(f"/admin/settings#{name}", status_code=303)
 
 
-def _listed(site: Site, events: Sequence[Event]) -> list[SettingChange]:
+def _listed(site: PageContext, events: Sequence[Event]) -> list[SettingChange]:
     """The changes, the newest first."""
     seen: set[str] = set()
     found = []

@@ -12,16 +12,16 @@ from loopforge.errors import Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.first_steps import back
 from loopforge.web.rendering.tool_groups import grouped
-from loopforge.web.server.flash_messages import Notes
-from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.server.flash_messages import FlashMessages
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
 
 PLACE = "/admin/tools"
 
 
 @get(PLACE)
-async def tools(request: Asked, site: Site, owner: Visitor, told: str = "") -> Template:
+async def tools(request: Asked, site: PageContext, owner: Visitor, told: str = "") -> Template:
     """All of them, how it stands with the servers, and what was done."""
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     servers = site.tools.servers.views()
     written = site.tools.written.known()
     theirs = {tool.name for one in servers for tool in one.tools} | {one.name for one in written}
@@ -35,7 +35,7 @@ async def tools(request: Asked, site: Site, owner: Visitor, told: str = "") -> T
 
 @post("/admin/tools/{name:str}/revoke", status_code=200)
 async def revoke_tool(
-    request: Asked, site: Site, owner: Visitor, name: str, data: Fields
+    request: Asked, site: PageContext, owner: Visitor, name: str, data: Fields
 ) -> Response[str]:
     """Take back a tool that a mate wrote."""
     del data
@@ -45,7 +45,7 @@ async def revoke_tool(
 
 @post("/admin/tools/{name:str}/{verb:str}")
 async def change_server(
-    request: Asked, site: Site, owner: Visitor, name: str, verb: str, data: Fields
+    request: Asked, site: PageContext, owner: Visitor, name: str, verb: str, data: Fields
 ) -> Response[str]:
     """Ask a server for its tools (`list`), or take them as it describes them now (`accept`)."""
     del data

@@ -1,4 +1,4 @@
-"""What is owed: what did not arrive on a platform, or still waits, and sending it again.
+"""Undelivered: what did not arrive on a platform, or still waits, and sending it again.
 
 The owner sees all of it, of rooms they are not in without a name; the people of a room see what is
 owed to its places, as far as they may see what it was. Sending again is for who may change a room,
@@ -10,14 +10,14 @@ from litestar.response import Redirect, Template
 from msgspec import Struct
 
 from loopforge.chat.room.permissions import may
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.chat.room.room_store import PREFIX, stream_of
-from loopforge.chat.service.failed_deliveries import OwedDelivery
+from loopforge.chat.service.failed_deliveries import FailedDelivery
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.hidden_rooms import veil_of
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Fields, Site, page
+from loopforge.web.server.page_context import Fields, PageContext, page
 
 WHAT = {
     "line": "A line",
@@ -33,7 +33,7 @@ WHAT = {
 class OwedRow(Struct, frozen=True, kw_only=True):
     """One thing that is owed, as a person may see it; `room` leads to it, if they may."""
 
-    owed: OwedDelivery
+    owed: FailedDelivery
     what: str
     who: str
     where: str
@@ -43,7 +43,7 @@ class OwedRow(Struct, frozen=True, kw_only=True):
 
 
 @get("/admin/owed")
-async def owed(site: Site, owner: Visitor) -> Template:
+async def owed(site: PageContext, owner: Visitor) -> Template:
     """All that is owed in this home."""
     veil = await veil_of(site.ledger, owner.person)
     rows = []
@@ -57,7 +57,7 @@ async def owed(site: Site, owner: Visitor) -> Template:
 
 
 @post("/admin/owed")
-async def send_again(site: Site, owner: Visitor, data: Fields) -> Redirect:  # noqa: ARG001
+async def send_again(site: PageContext, owner: Visitor, data: Fields) -> Redirect:  # noqa: ARG001
     """Send one thing again, whichever room it is of."""
     event = await site.ledger.event(data.get("delivery", ""))
     if not event.stream.startswith(PREFIX):
@@ -67,7 +67,7 @@ async def send_again(site: Site, owner: Visitor, data: Fields) -> Redirect:  # n
 
 
 @get("/rooms/{room:str}/owed")
-async def owed_here(site: Site, place: RoomAccess) -> Template:
+async def owed_here(site: PageContext, place: RoomAccess) -> Template:
     """What is owed to the places of this room."""
     every = await site.front.owed.every(stream_of(place.room))
     rows = [_row(site, one, place.scene) for one in every if place.sight.sees(one.seq)]
@@ -83,7 +83,7 @@ async def owed_here(site: Site, place: RoomAccess) -> Template:
 
 
 @post("/rooms/{room:str}/owed")
-async def send_again_here(site: Site, place: RoomAccess, data: Fields) -> Redirect:
+async def send_again_here(site: PageContext, place: RoomAccess, data: Fields) -> Redirect:
     """Send one thing of this room again."""
     if not await _changes(site, place):
         raise InputError("You may not change this room; who may, can send it again.")
@@ -91,12 +91,12 @@ async def send_again_here(site: Site, place: RoomAccess, data: Fields) -> Redire
     return Redirect(f"/rooms/{place.room}/owed", status_code=303)
 
 
-async def _changes(site: Site, place: RoomAccess) -> bool:
+async def _changes(site: PageContext, place: RoomAccess) -> bool:
     state = await site.front.rooms.state(place.room)
     return may(state, place.visitor.person, "change", owner=place.owner)
 
 
-def _row(site: Site, one: OwedDelivery, scene: Scene | None) -> OwedRow:
+def _row(site: PageContext, one: FailedDelivery, scene: RoomSnapshot | None) -> OwedRow:
     platform = one.place.partition(":")[0]
     who = ""
     if scene is not None and one.who:

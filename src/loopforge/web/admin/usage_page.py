@@ -19,8 +19,8 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.room_list import titled_for
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.admin.hidden_rooms import RoomNameVeil, veil_of
-from loopforge.web.server.page_context import Site, page
+from loopforge.web.admin.hidden_rooms import HiddenRooms, veil_of
+from loopforge.web.server.page_context import PageContext, page
 
 SPANS = (7, 30, 90)
 LONGEST = 400
@@ -31,7 +31,7 @@ DRAWN: tuple[Key, ...] = ("mate", "model", "stream", "person")
 """What is drawn over time, each by itself."""
 
 
-class Column(Struct, frozen=True, kw_only=True):
+class UsageColumn(Struct, frozen=True, kw_only=True):
     """One day as it is drawn: `left` and `height` in units, and the figures it stands for."""
 
     row: UsageRow
@@ -39,7 +39,7 @@ class Column(Struct, frozen=True, kw_only=True):
     height: float
 
 
-def columns(rows: Sequence[UsageRow], first: date, last: date) -> list[Column]:
+def columns(rows: Sequence[UsageRow], first: date, last: date) -> list[UsageColumn]:
     """A column for each day from the first to the last, also where nothing was used."""
     known = {row.day: row for row in rows}
     count = min((last - first).days + 1, LONGEST)
@@ -49,11 +49,11 @@ def columns(rows: Sequence[UsageRow], first: date, last: date) -> list[Column]:
     for nth, day in enumerate(days):
         row = known.get(day, UsageRow(day=day))
         height = round(row.tokens / most * TALL, 2)
-        made.append(Column(row=row, left=nth * 10, height=max(height, 1) if row.tokens else 0))
+        made.append(UsageColumn(row=row, left=nth * 10, height=max(height, 1) if row.tokens else 0))
     return made
 
 
-async def named(site: Site, owner: Visitor, row: UsageRow, veil: RoomNameVeil) -> UsageRow:
+async def named(site: PageContext, owner: Visitor, row: UsageRow, veil: HiddenRooms) -> UsageRow:
     """The row with its room called as the owner may know it: by its title, if they are in it."""
     called = veil.room(row.stream)
     if row.stream.startswith(PREFIX) and veil.here(row.stream):
@@ -63,8 +63,8 @@ async def named(site: Site, owner: Visitor, row: UsageRow, veil: RoomNameVeil) -
 
 
 async def _past(
-    site: Site, key: Key, since: date | None, first: date, last: date
-) -> dict[str, list[Column]]:
+    site: PageContext, key: Key, since: date | None, first: date, last: date
+) -> dict[str, list[UsageColumn]]:
     """For each mate (model, room, person) what it used day by day."""
     by_name: dict[str, list[UsageRow]] = {}
     for row in await site.usage.by(("day", key), since):
@@ -72,14 +72,14 @@ async def _past(
     return {name: columns(rows, first, last) for name, rows in by_name.items()}
 
 
-def _met(site: Site, row: UsageRow) -> UsageRow:
+def _met(site: PageContext, row: UsageRow) -> UsageRow:
     """The row with its person called by name."""
     return replace(row, person=name_of(site, row.person) if row.person else "")
 
 
 @get("/admin/usage")
 async def usage(
-    site: Site, owner: Visitor, days: Annotated[int, Parameter(ge=0, le=LONGEST)] = 30
+    site: PageContext, owner: Visitor, days: Annotated[int, Parameter(ge=0, le=LONGEST)] = 30
 ) -> Template:
     """What was used in the last days; with 0, ever."""
     today = site.clock.now().date()

@@ -62,7 +62,7 @@ class CitySpot(Struct, frozen=True, kw_only=True):
     bars: tuple[MapBar, ...]
 
 
-class City(Struct, frozen=True, kw_only=True):
+class CityMap(Struct, frozen=True, kw_only=True):
     """A city as drawn. `ways` are pairs of places; `scale` is 1 unless there are very many."""
 
     spots: tuple[CitySpot, ...]
@@ -73,7 +73,7 @@ class City(Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=64)
-def city_of(near: Near, kinds: tuple[str, ...]) -> City:
+def city_of(near: Near, kinds: tuple[str, ...]) -> CityMap:
     """The map of a graph, given as (place, its neighbours) in order, and their kinds."""
     names = [name for name, _ in near]
     index = {name: nth for nth, name in enumerate(names)}
@@ -108,7 +108,7 @@ def city_of(near: Near, kinds: tuple[str, ...]) -> City:
                 bars=bars,
             )
         )
-    return City(
+    return CityMap(
         spots=tuple(spots),
         ways=ways,
         scale=round(scale, 3),
@@ -117,7 +117,7 @@ def city_of(near: Near, kinds: tuple[str, ...]) -> City:
     )
 
 
-def city(scenario: Scenario) -> City:
+def city(scenario: Scenario) -> CityMap:
     """The map of a scenario's city."""
     near = tuple((place.name, place.near) for place in scenario.places)
     return city_of(near, tuple(place.kind for place in scenario.places))

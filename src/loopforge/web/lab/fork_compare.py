@@ -15,20 +15,20 @@ from litestar.response import Redirect, Template
 
 from loopforge.core.factory_vocabulary import EMOTIONS, PERCEPTION_MODES, SCARS, STYLES, TRAITS
 from loopforge.errors import BadRun, InputError
-from loopforge.lab.inspect.diff_text import Diff, cells, named
-from loopforge.lab.inspect.run_archive import LatestFew
+from loopforge.lab.inspect.diff_text import RunDiff, cells, named
+from loopforge.lab.inspect.run_archive import RecentCache
 from loopforge.lab.inspect.run_diff import diff
 from loopforge.lab.run.fork_change import check_changes, pairs
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import minds_of
-from loopforge.lab.run_queue import Shifts
+from loopforge.lab.run_queue import RunQueue
 from loopforge.lab.world.protocols import VARS
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.lab_pages import listed, others, path_of, policies, source_of
 from loopforge.web.lab.robot_cast import cast_of
 from loopforge.web.lab.run_viewer import Name, Step, opened, page_size, scene_of, whole
-from loopforge.web.server.page_context import Asked, Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 
 MOST = 12
 """Things that one fork changes, at most."""
@@ -40,7 +40,9 @@ Word = Annotated[str, Parameter(max_length=200)]
 
 
 @get("/lab/{run:str}/fork")
-async def ask_fork(site: Site, owner: Visitor, run: Name, step: Step | None = None) -> Template:
+async def ask_fork(
+    site: PageContext, owner: Visitor, run: Name, step: Step | None = None
+) -> Template:
     """What may be changed, and from which step on."""
     index, line = await asyncio.to_thread(whole, site.shifts, run)
     assert index.scenario is not None
@@ -70,7 +72,9 @@ async def ask_fork(site: Site, owner: Visitor, run: Name, step: Step | None = No
 
 
 @post("/lab/{run:str}/fork")
-async def make_fork(site: Site, owner: Visitor, run: Name, data: Fields, paces: Paces) -> Redirect:
+async def make_fork(
+    site: PageContext, owner: Visitor, run: Name, data: Fields, paces: RequestLimits
+) -> Redirect:
     """Put the fork into the queue."""
     paces.changes.take(owner.person)
     changes = changed(data)
@@ -112,7 +116,7 @@ def _lines(text: str) -> dict[str, str]:
     return found
 
 
-def _checked(shifts: Shifts, run: str, at: int, changes: Mapping[str, str]) -> None:
+def _checked(shifts: RunQueue, run: str, at: int, changes: Mapping[str, str]) -> None:
     """Raises BadRun, BadScenario where this could not be forked so."""
     index, line = whole(shifts, run)
     assert index.began is not None
@@ -128,9 +132,9 @@ def _checked(shifts: Shifts, run: str, at: int, changes: Mapping[str, str]) -> N
 # ---------------------------------------------------------------- side by side
 
 
-def diffs_of(request: Asked) -> LatestFew[Diff]:
+def diffs_of(request: Asked) -> RecentCache[RunDiff]:
     """The comparisons of this server that were made last; a run that grew is compared anew."""
-    found: LatestFew[Diff] = request.app.state.setdefault("lab_diffs", LatestFew(DIFFS))
+    found: RecentCache[RunDiff] = request.app.state.setdefault("lab_diffs", RecentCache(DIFFS))
     return found
 
 
@@ -144,7 +148,12 @@ async def choose_against(visitor: Visitor, run: Name, other: Word = "") -> Redir
 
 @get("/lab/{run:str}/against/{other:str}")
 async def against(
-    request: Asked, site: Site, visitor: Visitor, run: Name, other: Name, step: Step | None = None
+    request: Asked,
+    site: PageContext,
+    visitor: Visitor,
+    run: Name,
+    other: Name,
+    step: Step | None = None,
 ) -> Template:
     """Two runs at the same step, where they part, and the numbers."""
     kept = diffs_of(request)
@@ -153,7 +162,7 @@ async def against(
 
 
 def _against(
-    shifts: Shifts, kept: LatestFew[Diff], run: str, other: str, step: int | None
+    shifts: RunQueue, kept: RecentCache[RunDiff], run: str, other: str, step: int | None
 ) -> dict[str, Any]:
     both = [opened(shifts, run), opened(shifts, other)]
     if not all(index.steps for index, _ in both):

@@ -18,17 +18,17 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES
 from loopforge.errors import BadRun, InputError, LoopforgeError
-from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.robot_minds import MATE
-from loopforge.lab.run.run_lifecycle import Choice
-from loopforge.lab.run_queue import QueueStanding, Shifts
+from loopforge.lab.run.run_lifecycle import RunChoice
+from loopforge.lab.run_queue import QueueStanding, RunQueue
 from loopforge.lab.world.scenario_checks import MOST_DAYS, MOST_STEPS, Scenario
 from loopforge.lab.world.scenario_file import ListedScenario, listed_scenarios
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.robot_cast import cast_of
-from loopforge.web.server.page_context import Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 
 PAGE = 40
 """Runs on a page at once."""
@@ -91,7 +91,7 @@ def state_of(index: RunIndex, standing: QueueStanding, *, busy: bool) -> tuple[s
     return "cut off", "It was stopped before its end. It can be taken up where it was."
 
 
-def look(shifts: Shifts, name: str) -> tuple[RunIndex, RunLine]:
+def look(shifts: RunQueue, name: str) -> tuple[RunIndex, RunLine]:
     """A run and how it stands. Raises Unknown, BadRun."""
     index = shifts.archive.index(name)
     standing = shifts.standing(name)
@@ -101,7 +101,7 @@ def look(shifts: Shifts, name: str) -> tuple[RunIndex, RunLine]:
     return index, RunLine(name=name, state=state, told=told, index=known)
 
 
-def listed(shifts: Shifts, first: int, find: str = "") -> tuple[list[RunLine], bool]:
+def listed(shifts: RunQueue, first: int, find: str = "") -> tuple[list[RunLine], bool]:
     """A page of runs, newest first, and whether there are older ones.
 
     With `find` those whose names have all of its words.
@@ -130,7 +130,7 @@ def questions(folder: Path) -> list[ListedScenario]:
     return sorted(listed, key=lambda each: (not each.own, each.key != "first_shift", each.key))
 
 
-def policies(site: Site) -> list[str]:
+def policies(site: PageContext) -> list[str]:
     """The policies that a form offers: those that ask nobody, then those that ask a model."""
     mates = [f"{MATE}{handle}" for handle in site.roster.mates()]
     return [*PLAIN, *ASKING, *site.shifts.minds().own, *mates]
@@ -141,7 +141,7 @@ def policies(site: Site) -> list[str]:
 
 @get("/lab")
 async def lab(
-    site: Site, visitor: Visitor, older: Older = 0, told: Word = "", find: Word = ""
+    site: PageContext, visitor: Visitor, older: Older = 0, told: Word = "", find: Word = ""
 ) -> Template:
     """The runs, those that are looked for, and the questions that one may ask next."""
     lines, more = await asyncio.to_thread(listed, site.shifts, older, find)
@@ -175,7 +175,7 @@ TOLD = {
 
 
 @post("/lab")
-async def begin(site: Site, owner: Visitor, data: Fields, paces: Paces) -> Redirect:
+async def begin(site: PageContext, owner: Visitor, data: Fields, paces: RequestLimits) -> Redirect:
     """Start a run."""
     paces.changes.take(owner.person)
     asked = await asyncio.to_thread(questions, site.scenarios)
@@ -192,9 +192,9 @@ async def begin(site: Site, owner: Visitor, data: Fields, paces: Paces) -> Redir
     return Redirect(path_of(name), status_code=303)
 
 
-def chosen(data: Mapping[str, str]) -> Choice:
+def chosen(data: Mapping[str, str]) -> RunChoice:
     """What a form says other than its scenario; an empty field leaves it. Raises InputError."""
-    return Choice(
+    return RunChoice(
         seed=_number(data, "seed"),
         days=_number(data, "days"),
         steps_per_day=_number(data, "steps"),
@@ -218,7 +218,7 @@ def _number(data: Mapping[str, str], name: str) -> int | None:
 
 
 @post("/lab/{run:str}/resume")
-async def take_up(site: Site, owner: Visitor, run: Word, paces: Paces) -> Redirect:
+async def take_up(site: PageContext, owner: Visitor, run: Word, paces: RequestLimits) -> Redirect:
     """Go on with a run that was cut off."""
     paces.changes.take(owner.person)
     await asyncio.to_thread(_resumable, site.shifts.archive, run)
@@ -226,13 +226,13 @@ async def take_up(site: Site, owner: Visitor, run: Word, paces: Paces) -> Redire
     return Redirect(path_of(run), status_code=303)
 
 
-def _resumable(archive: Archive, run: str) -> None:
+def _resumable(archive: RunArchive, run: str) -> None:
     if archive.index(run).damage:
         raise BadRun(f"{archive.index(run).damage} It cannot be gone on from.")
 
 
 @post("/lab/{run:str}/stop")
-async def stop(site: Site, owner: Visitor, run: Word, paces: Paces) -> Redirect:
+async def stop(site: PageContext, owner: Visitor, run: Word, paces: RequestLimits) -> Redirect:
     """End a run where it is, or take it out of the queue."""
     paces.stops.take(owner.person)
     site.shifts.stop(run)
@@ -249,7 +249,7 @@ and no part in this site, whatever somebody may have written into it."""
 
 
 @get("/lab/{run:str}/reports/{file:str}")
-async def report(site: Site, visitor: Visitor, run: Word, file: Word) -> Response[bytes]:  # noqa: ARG001
+async def report(site: PageContext, visitor: Visitor, run: Word, file: Word) -> Response[bytes]:  # noqa: ARG001
     """A report from the folder of a run or a sweep, shut in."""
     data = await asyncio.to_thread(site.shifts.archive.report, run, file)
     headers = {"Content-Security-Policy": REPORT_POLICY}

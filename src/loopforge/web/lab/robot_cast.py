@@ -13,7 +13,7 @@ from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.lab.inspect.row_summaries import StepMoment
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.web.lab.city_map import City
+from loopforge.web.lab.city_map import CityMap
 
 MOODS = {
     "fear": "afraid",
@@ -85,7 +85,7 @@ class CastStanding(Struct, frozen=True, kw_only=True):
     deed: Decided | None
 
 
-def standings(moment: StepMoment, city: City, cast: Sequence[RobotFigure]) -> list[CastStanding]:
+def standings(moment: StepMoment, city: CityMap, cast: Sequence[RobotFigure]) -> list[CastStanding]:
     """Everybody, in the cast's order, where they are after this step."""
     index = {spot.name: spot.nth for spot in city.spots}
     deeds = {deed.who: deed for deed in moment.deeds}
@@ -108,7 +108,7 @@ def standings(moment: StepMoment, city: City, cast: Sequence[RobotFigure]) -> li
     return found
 
 
-def plain(moment: StepMoment, city: City, cast: Sequence[RobotFigure]) -> dict[str, Any]:
+def plain(moment: StepMoment, city: CityMap, cast: Sequence[RobotFigure]) -> dict[str, Any]:
     """A step as the page's script takes it: numbers by the orders of places and cast."""
     index = {spot.name: spot.nth for spot in city.spots}
     row = moment.row

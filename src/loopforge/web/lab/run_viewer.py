@@ -20,7 +20,7 @@ from loopforge.errors import BadRun, LoopforgeError, Unknown
 from loopforge.lab.inspect.row_summaries import StepMoment
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.answered_decisions import ERRORS
-from loopforge.lab.run_queue import Shifts
+from loopforge.lab.run_queue import RunQueue
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.city_map import city
@@ -29,7 +29,7 @@ from loopforge.web.lab.robot_cast import RobotFigure, cast_of, heard_of, hearing
 from loopforge.web.rendering.live_hub import message
 from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents, streamed
 from loopforge.web.server.access_guards import visitor_of
-from loopforge.web.server.page_context import Asked, Site, page
+from loopforge.web.server.page_context import Asked, PageContext, page
 
 Name = Annotated[str, Parameter(max_length=200)]
 Step = Annotated[int, Parameter(ge=0, le=10**6)]
@@ -44,7 +44,7 @@ def page_size(scenario: Scenario) -> int:
     return min(16, max(2, DEEDS // len(scenario.robots)))
 
 
-def opened(shifts: Shifts, run: str) -> tuple[RunIndex, RunLine]:
+def opened(shifts: RunQueue, run: str) -> tuple[RunIndex, RunLine]:
     """A run that can be shown. Raises Unknown, BadRun."""
     index, line = look(shifts, run)
     if index.scenario is None:
@@ -52,7 +52,7 @@ def opened(shifts: Shifts, run: str) -> tuple[RunIndex, RunLine]:
     return index, line
 
 
-def whole(shifts: Shifts, run: str) -> tuple[RunIndex, RunLine]:
+def whole(shifts: RunQueue, run: str) -> tuple[RunIndex, RunLine]:
     """A run of which no line is damaged, for what reads all of it. Raises Unknown, BadRun."""
     index, line = opened(shifts, run)
     if index.damage:
@@ -94,12 +94,14 @@ def floor_of(index: RunIndex, moment: StepMoment, cast: tuple[RobotFigure, ...])
 
 
 @get("/lab/{run:str}")
-async def watch(site: Site, visitor: Visitor, run: Name, step: Step | None = None) -> Template:
+async def watch(
+    site: PageContext, visitor: Visitor, run: Name, step: Step | None = None
+) -> Template:
     """The run at a step; at its last one, if none is named."""
     return await asyncio.to_thread(_watch, site.shifts, visitor, run, step)
 
 
-def _watch(shifts: Shifts, visitor: Visitor, run: str, step: int | None) -> Template:
+def _watch(shifts: RunQueue, visitor: Visitor, run: str, step: int | None) -> Template:
     try:
         index, line = opened(shifts, run)
     except (Unknown, BadRun):
@@ -135,7 +137,7 @@ def _watch(shifts: Shifts, visitor: Visitor, run: str, step: int | None) -> Temp
 @get("/lab/{run:str}/steps")
 async def steps(
     request: Asked,
-    site: Site,
+    site: PageContext,
     visitor: Visitor,  # noqa: ARG001
     run: Name,
     first: Step = 0,
@@ -148,7 +150,7 @@ async def steps(
     return Response(found, media_type=MediaType.JSON)
 
 
-def _steps(shifts: Shifts, run: str, first: int, floor: Fragment) -> dict[str, Any]:
+def _steps(shifts: RunQueue, run: str, first: int, floor: Fragment) -> dict[str, Any]:
     index, line = opened(shifts, run)
     assert index.scenario is not None
     drawn, cast = city(index.scenario), cast_of(index.scenario)
@@ -166,7 +168,7 @@ def _steps(shifts: Shifts, run: str, first: int, floor: Fragment) -> dict[str, A
 
 @get("/lab/{run:str}/course")
 async def course(
-    site: Site,
+    site: PageContext,
     visitor: Visitor,  # noqa: ARG001
     run: Name,
     first: Step = 0,
@@ -183,7 +185,7 @@ async def course(
 @get("/lab/{run:str}/stream", middleware=[CountedEvents])
 async def stream(
     request: Asked,
-    site: Site,
+    site: PageContext,
     visitor: Visitor,  # noqa: ARG001
     run: Name,
     after: Step = 0,
@@ -194,7 +196,9 @@ async def stream(
     return streamed(request, after, partial(_followed, request, site, run))
 
 
-async def _followed(request: Asked, site: Site, run: str, after: int) -> AsyncIterator[bytes]:
+async def _followed(
+    request: Asked, site: PageContext, run: str, after: int
+) -> AsyncIterator[bytes]:
     yield b"retry: %d\n\n" % RETRY
     yield message("hello", {"boot": site.boot, "after": after})
     quiet, before = 0.0, ("", "")
@@ -219,7 +223,7 @@ async def _followed(request: Asked, site: Site, run: str, after: int) -> AsyncIt
             yield KEPT
 
 
-def _news(shifts: Shifts, run: str, after: int) -> dict[str, Any]:
+def _news(shifts: RunQueue, run: str, after: int) -> dict[str, Any]:
     """The steps that were closed since, and how the run stands."""
     standing = shifts.standing(run)
     try:

@@ -21,7 +21,7 @@ from loopforge.lab.inspect.decision_why import DecisionWhy, about, meant_of, tol
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import cause_of, signed, times, what_of
-from loopforge.lab.run_queue import Shifts
+from loopforge.lab.run_queue import RunQueue
 from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.protocols import Protocol
 from loopforge.lab.world.robot_perception import BAND_OF, HEARD, MIDDLE
@@ -31,7 +31,7 @@ from loopforge.web.lab.city_map import CitySpot, city
 from loopforge.web.lab.lab_pages import path_of
 from loopforge.web.lab.robot_cast import CALM, cast_of, mood
 from loopforge.web.lab.run_viewer import Name, Step, opened
-from loopforge.web.server.page_context import Asked, Site, page
+from loopforge.web.server.page_context import Asked, PageContext, page
 
 WIDE, TALL = 300, 60
 """Units of a small chart."""
@@ -80,7 +80,12 @@ class LifeLane(Struct, frozen=True, kw_only=True):
 
 @get("/lab/{run:str}/why/{number:int}")
 async def why(
-    request: Asked, site: Site, visitor: Visitor, run: Name, number: int, format: Format = "page"
+    request: Asked,
+    site: PageContext,
+    visitor: Visitor,
+    run: Name,
+    number: int,
+    format: Format = "page",
 ) -> Template | Response[Any]:
     """A decision by its row: what was true, shown and believed, and what came of it."""
     found, index = await asyncio.to_thread(_why, site.shifts, run, number)
@@ -110,7 +115,7 @@ async def why(
     )
 
 
-def _why(shifts: Shifts, run: str, number: int) -> tuple[DecisionWhy, RunIndex]:
+def _why(shifts: RunQueue, run: str, number: int) -> tuple[DecisionWhy, RunIndex]:
     index, _ = opened(shifts, run)
     return about(index, number), index
 
@@ -147,7 +152,7 @@ class Chart(Struct, frozen=True, kw_only=True):
 @get("/lab/{run:str}/robots/{who:str}")
 async def robot(
     request: Asked,
-    site: Site,
+    site: PageContext,
     visitor: Visitor,
     run: Name,
     who: Name,
@@ -159,7 +164,7 @@ async def robot(
     return pane(request, visitor, "lab-robot.html", **context)
 
 
-def _robot(shifts: Shifts, run: str, who: str, step: int | None, of: str) -> dict[str, Any]:
+def _robot(shifts: RunQueue, run: str, who: str, step: int | None, of: str) -> dict[str, Any]:
     index, _ = opened(shifts, run)
     if not index.steps:
         raise Unknown("Nobody has lived through a step of this run yet.")
@@ -240,7 +245,7 @@ def line(points: Sequence[tuple[int, int]], last: int) -> str:
     return "".join([*parts, f"H{WIDE}"])
 
 
-class Stripe(Struct, frozen=True):
+class DecisionStripe(Struct, frozen=True):
     """Decisions that fell alike, one after another: which square, from where, how broad."""
 
     square: str
@@ -248,15 +253,17 @@ class Stripe(Struct, frozen=True):
     width: float
 
 
-def strip(marks: Sequence[LifeMark], last: int) -> list[Stripe]:
+def strip(marks: Sequence[LifeMark], last: int) -> list[DecisionStripe]:
     """A life's decisions as stripes; of very many, the worst of some stands for them."""
     thin = max(1, len(marks) // POINTS)
     wide = WIDE / (last + 1)
-    found: list[Stripe] = []
+    found: list[DecisionStripe] = []
     for nth in range(0, len(marks), thin):
         some = marks[nth : nth + thin]
         worst = next((mark for mark in some if mark.failing), some[0])
-        stripe = Stripe(worst.square.replace("+", " "), round(worst.step * wide, 2), wide * thin)
+        stripe = DecisionStripe(
+            worst.square.replace("+", " "), round(worst.step * wide, 2), wide * thin
+        )
         found.append(stripe)
     return found
 
@@ -266,14 +273,19 @@ def strip(marks: Sequence[LifeMark], last: int) -> list[Stripe]:
 
 @get("/lab/{run:str}/places/{spot:str}")
 async def place_of(
-    request: Asked, site: Site, visitor: Visitor, run: Name, spot: Name, step: Step | None = None
+    request: Asked,
+    site: PageContext,
+    visitor: Visitor,
+    run: Name,
+    spot: Name,
+    step: Step | None = None,
 ) -> Template:
     """A place's quantities over time, what they are at a step, and what happened there."""
     context = await asyncio.to_thread(_place, site.shifts, run, spot, step)
     return pane(request, visitor, "lab-place.html", **context)
 
 
-def _place(shifts: Shifts, run: str, name: str, step: int | None) -> dict[str, Any]:
+def _place(shifts: RunQueue, run: str, name: str, step: int | None) -> dict[str, Any]:
     index, _ = opened(shifts, run)
     assert index.scenario is not None
     weather = index.weather(name)

@@ -13,9 +13,9 @@ from litestar.response import Redirect, Template
 from msgspec import Struct
 
 from loopforge.errors import Unknown
-from loopforge.lab.inspect.run_archive import LatestFew
+from loopforge.lab.inspect.run_archive import RecentCache
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.run_queue import Shifts
+from loopforge.lab.run_queue import RunQueue
 from loopforge.lab.story.story_teller import tell
 from loopforge.lab.story.story_text import Sentence, Story, StoryDay
 from loopforge.people.accounts.account_values import Visitor
@@ -23,7 +23,7 @@ from loopforge.web.lab.lab_pages import path_of
 from loopforge.web.lab.robot_cast import cast_of
 from loopforge.web.lab.run_viewer import Name, Step, whole
 from loopforge.web.lab.side_panels import pane
-from loopforge.web.server.page_context import Asked, Site
+from loopforge.web.server.page_context import Asked, PageContext
 
 STORIES = 8
 """Stories that are kept."""
@@ -46,16 +46,16 @@ class TalePart(Struct, frozen=True, kw_only=True):
     after: int = -1
 
 
-def stories_of(request: Asked) -> LatestFew[Story]:
+def stories_of(request: Asked) -> RecentCache[Story]:
     """The stories that this server has told; one of a run that grew is told anew."""
-    found: LatestFew[Story] = request.app.state.setdefault("lab_stories", LatestFew(STORIES))
+    found: RecentCache[Story] = request.app.state.setdefault("lab_stories", RecentCache(STORIES))
     return found
 
 
 @get("/lab/{run:str}/story")
 async def story(
     request: Asked,
-    site: Site,
+    site: PageContext,
     visitor: Visitor,
     run: Name,
     step: Step = 0,
@@ -111,7 +111,7 @@ def part_of(days: tuple[StoryDay, ...], day: int, *, end: bool = False) -> TaleP
     )
 
 
-def _story(shifts: Shifts, stories: LatestFew[Story], run: str) -> tuple[Story, RunIndex]:
+def _story(shifts: RunQueue, stories: RecentCache[Story], run: str) -> tuple[Story, RunIndex]:
     index, _ = whole(shifts, run)
     if not index.steps:
         raise Unknown("Nothing has happened in this run yet.")

@@ -1,4 +1,4 @@
-"""Faces: the pixel portraits of mates, initials on a pebble for people, and given pictures.
+"""Avatars: the pixel portraits of mates, initials on a pebble for people, and given pictures.
 
 Inline SVG, the same for one seed for ever, with presentation attributes and classes only: the
 pages' content security policy allows no style attribute. Hidden from screen readers, for a name
@@ -30,7 +30,7 @@ _PICTURE = (
 )
 
 
-class Faces:
+class AvatarFaces:
     """How everybody looks: `given` tells what a browser asks for somebody's picture by, or "".
 
     It is told "mate:" and a handle, or "person:" and an id.

@@ -1,4 +1,4 @@
-"""Lines: one event of a room as HTML, for a page, for its history and for the stream alike.
+"""Line as HTML: one event of a room as HTML, for a page, for its history and for the stream alike.
 
 What comes out is the same for everybody who may see the event, so it is made once and kept for a
 while; of a notice on models there is a second form, for the owner. Nothing personal is in it, and
@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from loopforge.artifacts.media_types import PICTURES, SOUNDS, SPOKEN_FILM
 from loopforge.chat.room.event_wording import asides, reads
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.edited_lines import TRANSCRIBED, Revised, edit_aside
 from loopforge.core.events import AnyBody, Event
 from loopforge.core.limits.bounded_mapping import BoundedMapping
@@ -40,7 +40,7 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import counted
 from loopforge.web.rendering import avatar_faces, markdown_html
-from loopforge.web.rendering.avatar_faces import Faces
+from loopforge.web.rendering.avatar_faces import AvatarFaces
 from loopforge.web.rendering.markdown_html import Names
 
 KEPT = 4000
@@ -50,12 +50,12 @@ LONG = 6000
 FORGOTTEN = Markup('<p class="forgotten">These words were forgotten.</p>')
 
 
-class Lines:
+class LineHtml:
     """Renders lines by the template line.html of this environment, and keeps the last of them."""
 
     def __init__(self, environ: Environment, most: int = KEPT) -> None:
         self._environ = environ
-        self._faces = cast("Faces", environ.globals["faces"])
+        self._faces = cast("AvatarFaces", environ.globals["faces"])
         self._hears = cast("Callable[[], str]", environ.globals["hears"])
         self._kept: BoundedMapping[tuple[Any, ...], str] = BoundedMapping(most)
 
@@ -67,7 +67,7 @@ class Lines:
     def render(
         self,
         event: Event,
-        scene: Scene,
+        scene: RoomSnapshot,
         replied: Event | None = None,
         used: Sequence[str] = (),
         *,
@@ -99,7 +99,7 @@ class Lines:
     def _made(
         self,
         event: Event,
-        scene: Scene,
+        scene: RoomSnapshot,
         replied: Event | None,
         used: Sequence[str],
         *,
@@ -128,7 +128,7 @@ def for_owner_too(event: Event) -> bool:
     return isinstance(event.body, Told) and bool(event.body.mend)
 
 
-def names_of(scene: Scene) -> Names:
+def names_of(scene: RoomSnapshot) -> Names:
     """Who may be mentioned in a room, and the class of each mention."""
     mates = [
         (name, f"mate-{card.handle}")
@@ -138,7 +138,7 @@ def names_of(scene: Scene) -> Names:
     return (*mates, *((name, "") for _, name in scene.people))
 
 
-def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
+def _key(event: Event, scene: RoomSnapshot, replied: Event | None) -> tuple[Any, ...]:
     """Everything that what is rendered depends on."""
     body, who = event.body, ""
     match body:
@@ -164,7 +164,7 @@ def _key(event: Event, scene: Scene, replied: Event | None) -> tuple[Any, ...]:
 
 
 def _line(
-    event: Event, body: Heard | Said, scene: Scene, faces: Faces, *, deaf: bool
+    event: Event, body: Heard | Said, scene: RoomSnapshot, faces: AvatarFaces, *, deaf: bool
 ) -> dict[str, Any]:
     shown: dict[str, Any] = {"event": event, "scene": scene}
     shown["words"] = _words(body.text, names_of(scene))
@@ -210,7 +210,7 @@ def _long(body: AnyBody) -> bool:
     return isinstance(body, Heard | Said) and len(body.text.text or "") > LONG
 
 
-def _deletion(event: Revised, scene: Scene) -> str:
+def _deletion(event: Revised, scene: RoomSnapshot) -> str:
     who = scene.author(event.revision.by)
     return f"Deleted by {who}." if who else "Deleted on the platform where it was said."
 
@@ -219,7 +219,7 @@ def _words(words: Words, names: Names) -> Markup:
     return FORGOTTEN if words.text is None else markdown_html.render(words.text, names)
 
 
-def _answer(body: Heard | Said, scene: Scene, replied: Event | None) -> dict[str, Any]:
+def _answer(body: Heard | Said, scene: RoomSnapshot, replied: Event | None) -> dict[str, Any]:
     """Which line this one answers, and whose that is; none of its words."""
     match replied.body if replied else None:
         case Heard(person=person):
@@ -251,7 +251,7 @@ def size(count: int) -> str:
 # ---------------------------------------------------------------- what else happens
 
 
-def change_of(event: Event, scene: Scene) -> dict[str, Any]:
+def change_of(event: Event, scene: RoomSnapshot) -> dict[str, Any]:
     """What an event changes on the page it comes to, mostly on another line."""
     match event.body:
         case Marked(line=line, mark=mark):
@@ -275,7 +275,7 @@ def change_of(event: Event, scene: Scene) -> dict[str, Any]:
             return {"kind": event.kind, "seq": event.seq}
 
 
-def sentence(event: Event, scene: Scene) -> str | None:
+def sentence(event: Event, scene: RoomSnapshot) -> str | None:
     """What an event other than a line reads like; None for what nobody need read."""
     match event.body:
         case Told(text=text):

@@ -1,4 +1,4 @@
-"""The hub: what is in the air of a room, rendered once and handed to every open page of it.
+"""The live hub: what is in the air of a room, rendered once and handed to every open page of it.
 
     room's air --> Channel (renders) --> Listener (one open page) --> server-sent events
 
@@ -18,13 +18,13 @@ from litestar.response.sse import ServerSentEventMessage
 from loopforge.chat.commands.approval_commands import ANSWER
 from loopforge.chat.room.event_wording import CHANGES, ERASED, SHOWN
 from loopforge.chat.room.member_visibility import MemberSight
-from loopforge.chat.room.room_snapshot import Scene
-from loopforge.chat.rooms_api import Front, changed
+from loopforge.chat.room.room_snapshot import RoomSnapshot
+from loopforge.chat.rooms_api import RoomsApi, changed
 from loopforge.chat.service.room_list import titled_for
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, PersonLeft, RoomClosed, Said
 from loopforge.errors import LoopforgeError
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import (
     Draft,
     Listening,
@@ -35,7 +35,7 @@ from loopforge.runtime.ports import (
     Withdrawn,
 )
 from loopforge.web.rendering import markdown_html
-from loopforge.web.rendering.line_html import Lines, change_of, for_owner_too, names_of
+from loopforge.web.rendering.line_html import LineHtml, change_of, for_owner_too, names_of
 
 log = logging.getLogger(__name__)
 BEHIND = 1000
@@ -77,14 +77,14 @@ def message(event: str, data: object, id: int | None = None) -> bytes:
     return ServerSentEventMessage(event=event, data=text, id=id, sep="\n").encode()
 
 
-class Renderer:
+class LiveRenderer:
     """How a line, the side panel and the words of a draft look, by the templates of this site."""
 
-    def __init__(self, front: Front, environ: Environment) -> None:
-        self._front, self._lines = front, Lines(environ)
+    def __init__(self, front: RoomsApi, environ: Environment) -> None:
+        self._front, self._lines = front, LineHtml(environ)
         self._panel = environ.get_template("room-members.html")
 
-    async def line(self, event: Event, scene: Scene, owner: bool) -> str:
+    async def line(self, event: Event, scene: RoomSnapshot, owner: bool) -> str:
         """A line with whom it answers; `owner`: for the owner's eyes."""
         replied = None
         if isinstance(event.body, Heard | Said) and event.body.reply_to:
@@ -93,11 +93,11 @@ class Renderer:
         used = await self._front.used(event)
         return self._lines.render(event, scene, replied, used, owner=owner)
 
-    def scene(self, scene: Scene) -> str:
+    def scene(self, scene: RoomSnapshot) -> str:
         """The side panel."""
         return self._panel.render(scene=scene)
 
-    def words(self, text: str, scene: Scene) -> str:
+    def words(self, text: str, scene: RoomSnapshot) -> str:
         """What a mate has said so far."""
         return str(markdown_html.render(text, names_of(scene), growing=True))
 
@@ -154,7 +154,7 @@ class PageListener:
 class PageChannel:
     """One room that somebody looks at."""
 
-    def __init__(self, front: Front, room: str, render: Renderer) -> None:
+    def __init__(self, front: RoomsApi, room: str, render: LiveRenderer) -> None:
         self._front, self.room, self._render = front, room, render
         self.listeners: set[PageListener] = set()
         self._ear = front.rooms.listen(room)
@@ -163,7 +163,7 @@ class PageChannel:
         self._looking = asyncio.Event()
         self._stale = False
         self._shown = ""
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._tasks.spawn(self._listen(), f"web: listening in {room}")
         self._tasks.spawn(self._look(), f"web: looking at {room}")
 
@@ -242,7 +242,7 @@ class PageChannel:
         if event.kind in SCENERY:
             self.look_anew()
 
-    async def _give_line(self, event: Event, scene: Scene) -> None:
+    async def _give_line(self, event: Event, scene: RoomSnapshot) -> None:
         """A line, in the owner's form to the owner's pages where it has one."""
         plain = message("line", await self._render.line(event, scene, False), event.seq)
         more = plain
@@ -276,7 +276,7 @@ class PageChannel:
             self._shown = html
             self._give_scene(scene, message("scene", html))
 
-    def _give_scene(self, scene: Scene, whole: bytes) -> None:
+    def _give_scene(self, scene: RoomSnapshot, whole: bytes) -> None:
         """The scene, without its title for those who could not hear what that was made of."""
         bare = b""
         for listener in tuple(self.listeners):
@@ -287,7 +287,7 @@ class PageChannel:
             bare = bare or message("scene", self._render.scene(theirs))
             listener.put(bare)
 
-    def _drafted(self, draft: Draft, scene: Scene) -> bytes:
+    def _drafted(self, draft: Draft, scene: RoomSnapshot) -> bytes:
         mate = scene.mate(draft.mate)
         html = self._render.words(draft.text, scene)
         told = {"turn": draft.turn, "mate": draft.mate, "name": mate.name, "html": html}
@@ -295,13 +295,13 @@ class PageChannel:
         return message("draft", told)
 
 
-class Hub:
+class LiveHub:
     """The rooms that somebody looks at, and who does; `ears` are what other pages listen with."""
 
-    def __init__(self, front: Front, render: Renderer) -> None:
+    def __init__(self, front: RoomsApi, render: LiveRenderer) -> None:
         self._front, self.render = front, render
         self._channels: dict[str, PageChannel] = {}
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._closed = False
         self.ears: set[Listening] = set()
 

@@ -18,8 +18,8 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.avatar_records import of_mate, of_person
 from loopforge.web.account.account_pages import your_page
 from loopforge.web.room.mate_pages import Word, key_of, path_of, shown_mate, standing_of
-from loopforge.web.server.page_context import Asked, Fields, Site
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.page_context import Asked, Fields, PageContext
+from loopforge.web.server.request_limits import RequestLimits
 
 KEPT = "private, max-age=604800, immutable"
 MOST = LARGEST + 100_000
@@ -28,7 +28,7 @@ Name = Annotated[str, Parameter(max_length=80)]
 
 
 @get("/pictures/{name:str}")
-async def picture(site: Site, visitor: Visitor, name: Name) -> Response[bytes]:  # noqa: ARG001
+async def picture(site: PageContext, visitor: Visitor, name: Name) -> Response[bytes]:  # noqa: ARG001
     """A picture that somebody has now."""
     hash = site.pictures.named(name)
     if not hash:
@@ -43,7 +43,9 @@ async def picture(site: Site, visitor: Visitor, name: Name) -> Response[bytes]: 
     )
 
 
-async def _given(request: Asked, site: Site, visitor: Visitor, paces: Paces, whose: str) -> None:
+async def _given(
+    request: Asked, site: PageContext, visitor: Visitor, paces: RequestLimits, whose: str
+) -> None:
     """Take the picture of a form, and let it be somebody's. Raises InputError."""
     paces.changes.take(visitor.person)
     given = (await request.form()).get("picture")
@@ -61,7 +63,7 @@ async def _given(request: Asked, site: Site, visitor: Visitor, paces: Paces, who
 
 @post("/you/picture", request_max_body_size=MOST)
 async def give_yours(
-    request: Asked, site: Site, visitor: Visitor, paces: Paces
+    request: Asked, site: PageContext, visitor: Visitor, paces: RequestLimits
 ) -> Template | Redirect:
     """Give oneself a picture."""
     try:
@@ -72,7 +74,7 @@ async def give_yours(
 
 
 @post("/you/picture/remove")
-async def take_yours(site: Site, visitor: Visitor, data: Fields) -> Redirect:  # noqa: ARG001
+async def take_yours(site: PageContext, visitor: Visitor, data: Fields) -> Redirect:  # noqa: ARG001
     """Have none any more."""
     await site.pictures.give(of_person(visitor.person), "", visitor.person)
     return Redirect("/you#picture", status_code=303)
@@ -80,7 +82,7 @@ async def take_yours(site: Site, visitor: Visitor, data: Fields) -> Redirect:  #
 
 @post("/mates/{handle:str}/picture", request_max_body_size=MOST)
 async def give_mates(
-    request: Asked, site: Site, owner: Visitor, handle: Word, paces: Paces
+    request: Asked, site: PageContext, owner: Visitor, handle: Word, paces: RequestLimits
 ) -> Template | Redirect:
     """Give a mate a picture."""
     one = await standing_of(site, handle)
@@ -93,7 +95,7 @@ async def give_mates(
 
 
 @post("/mates/{handle:str}/picture/remove")
-async def take_mates(site: Site, owner: Visitor, handle: Word, data: Fields) -> Redirect:  # noqa: ARG001
+async def take_mates(site: PageContext, owner: Visitor, handle: Word, data: Fields) -> Redirect:  # noqa: ARG001
     """Let a mate have its drawn face again."""
     one = await standing_of(site, handle)
     await site.pictures.give(of_mate(one.handle or handle), "", owner.person)

@@ -20,7 +20,7 @@ from loopforge.chat.service.room_list import titled_for
 from loopforge.web.rendering.line_html import change_of
 from loopforge.web.rendering.live_hub import PageListener, message
 from loopforge.web.server.access_guards import RoomAccess, visitor_of
-from loopforge.web.server.page_context import Asked, Site
+from loopforge.web.server.page_context import Asked, PageContext
 from loopforge.web.server.request_limits import TooFast
 
 PATIENCE = 15.0
@@ -66,7 +66,7 @@ def streamed(request: Asked, after: int, events: Callable[[int], AsyncIterator[b
 @get("/rooms/{room:str}/stream", middleware=[CountedEvents])
 async def stream(
     request: Asked,
-    site: Site,
+    site: PageContext,
     place: RoomAccess,
     after: Annotated[int, Parameter(ge=0, le=2**53)] = 0,
 ) -> Stream:
@@ -75,7 +75,7 @@ async def stream(
 
 
 async def _events(
-    request: Asked, site: Site, place: RoomAccess, after: int
+    request: Asked, site: PageContext, place: RoomAccess, after: int
 ) -> AsyncIterator[bytes]:
     visitor = place.visitor
     listener = PageListener(visitor.person, visitor.session, place.sight, owner=place.owner)
@@ -99,7 +99,9 @@ async def _events(
         site.hub.leave(channel, listener)
 
 
-async def _missed(site: Site, place: RoomAccess, after: int) -> AsyncIterator[tuple[int, bytes]]:
+async def _missed(
+    site: PageContext, place: RoomAccess, after: int
+) -> AsyncIterator[tuple[int, bytes]]:
     """What happened since; where nothing is known yet, the last of it."""
     erased = await site.front.forgotten(place.room, after)
     while True:
@@ -118,7 +120,7 @@ async def _missed(site: Site, place: RoomAccess, after: int) -> AsyncIterator[tu
         yield erased, message("change", {"kind": ERASED, "seq": erased})
 
 
-async def _now(site: Site, place: RoomAccess) -> list[bytes]:
+async def _now(site: PageContext, place: RoomAccess) -> list[bytes]:
     """Who is at it at this moment, and how the room stands."""
     scene = titled_for(await site.front.rooms.scene(place.room, place.visitor.person), place.sight)
     found = [message("scene", site.hub.render.scene(scene))]

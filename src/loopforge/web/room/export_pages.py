@@ -18,8 +18,8 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.room.mate_pages import Word, standing_of
 from loopforge.web.room.room_pages import disposition
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Site
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.page_context import PageContext
+from loopforge.web.server.request_limits import RequestLimits
 
 DEAR = 10
 """How many changes it counts as: six at once, then one in twenty seconds."""
@@ -34,7 +34,7 @@ def _saved(chunks: AsyncIterator[bytes], name: str, media: str) -> Stream:
 
 
 @get("/rooms/{room:str}/export/{form:str}")
-async def room(site: Site, place: RoomAccess, form: Word, paces: Paces) -> Stream:
+async def room(site: PageContext, place: RoomAccess, form: Word, paces: RequestLimits) -> Stream:
     """The room as its visitor may see it."""
     paces.changes.take(place.visitor.person, DEAR)
     export = RoomExport(
@@ -45,7 +45,9 @@ async def room(site: Site, place: RoomAccess, form: Word, paces: Paces) -> Strea
 
 
 @get("/mates/{handle:str}/export")
-async def mate(site: Site, visitor: Visitor, handle: Word, paces: Paces) -> Response[bytes]:
+async def mate(
+    site: PageContext, visitor: Visitor, handle: Word, paces: RequestLimits
+) -> Response[bytes]:
     """The mate's file, which is all that it is, as it lies in the home."""
     paces.changes.take(visitor.person)
     one = await standing_of(site, handle)
@@ -61,7 +63,7 @@ async def mate(site: Site, visitor: Visitor, handle: Word, paces: Paces) -> Resp
 
 @get("/mates/{handle:str}/export/{form:str}")
 async def card(
-    site: Site, visitor: Visitor, handle: Word, form: CardForm, paces: Paces
+    site: PageContext, visitor: Visitor, handle: Word, form: CardForm, paces: RequestLimits
 ) -> Response[bytes]:
     """The mate as a character card: its portrait with the card in it, or JSON."""
     paces.changes.take(visitor.person)
@@ -77,7 +79,7 @@ async def card(
 
 
 @get("/you/export")
-async def you(site: Site, visitor: Visitor, paces: Paces) -> Stream:
+async def you(site: PageContext, visitor: Visitor, paces: RequestLimits) -> Stream:
     """Everything about the visitor."""
     paces.changes.take(visitor.person, DEAR)
     export = PersonExport(

@@ -23,7 +23,7 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
 from loopforge.web.room.mate_editor import compared
 from loopforge.web.room.mate_pages import Word, key_of, path_of, standing_of
-from loopforge.web.server.page_context import Fields, Site, page
+from loopforge.web.server.page_context import Fields, PageContext, page
 
 TOLD = {
     "undone": "Taken back, as a new change; what it was stays on record.",
@@ -42,7 +42,9 @@ class SeenLine(Struct, frozen=True, kw_only=True):
     path: str
 
 
-async def evidence_of(site: Site, visitor: Visitor, lines: Sequence[str]) -> dict[str, SeenLine]:
+async def evidence_of(
+    site: PageContext, visitor: Visitor, lines: Sequence[str]
+) -> dict[str, SeenLine]:
     """Those of these lines that still stand and that a visitor may see, by their ids."""
     found: dict[str, SeenLine] = {}
     for id in lines:
@@ -62,7 +64,7 @@ async def evidence_of(site: Site, visitor: Visitor, lines: Sequence[str]) -> dic
     return found
 
 
-def _reader(site: Site, visitor: Visitor, seen: Mapping[str, SeenLine]) -> StoryReader:
+def _reader(site: PageContext, visitor: Visitor, seen: Mapping[str, SeenLine]) -> StoryReader:
     """The visitor, as the one who is told; what rests on no line is for the owner alone."""
 
     def sees(lines: Sequence[str]) -> bool:
@@ -72,14 +74,14 @@ def _reader(site: Site, visitor: Visitor, seen: Mapping[str, SeenLine]) -> Story
 
 
 @get("/mates/{handle:str}/growth")
-async def growth(site: Site, visitor: Visitor, handle: Word, told: Word = "") -> Template:
+async def growth(site: PageContext, visitor: Visitor, handle: Word, told: Word = "") -> Template:
     """The story of a mate, and what it asks for."""
     one = await standing_of(site, handle)
     return await _growth(site, visitor, one, told=TOLD.get(told, ""))
 
 
 async def _growth(
-    site: Site, visitor: Visitor, one: RosterStanding, *, told: str = "", error: str = ""
+    site: PageContext, visitor: Visitor, one: RosterStanding, *, told: str = "", error: str = ""
 ) -> Template:
     lines: dict[str, SeenLine] = {}
 
@@ -112,7 +114,9 @@ async def _growth(
 
 
 @post("/mates/{handle:str}/growth/undo")
-async def undo(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template | Redirect:
+async def undo(
+    site: PageContext, owner: Visitor, handle: Word, data: Fields
+) -> Template | Redirect:
     """Take one change back."""
     one, number = await standing_of(site, handle), data.get("number", "")
     try:
@@ -124,7 +128,9 @@ async def undo(site: Site, owner: Visitor, handle: Word, data: Fields) -> Templa
 
 
 @post("/mates/{handle:str}/growth/trait")
-async def decide(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template | Redirect:
+async def decide(
+    site: PageContext, owner: Visitor, handle: Word, data: Fields
+) -> Template | Redirect:
     """Say yes or no to what a mate asks for."""
     one, answer = await standing_of(site, handle), data.get("answer", "")
     try:
@@ -139,7 +145,9 @@ async def decide(site: Site, owner: Visitor, handle: Word, data: Fields) -> Temp
 
 
 @post("/mates/{handle:str}/growth/fork")
-async def fork(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template | Redirect:
+async def fork(
+    site: PageContext, owner: Visitor, handle: Word, data: Fields
+) -> Template | Redirect:
     """Make two mates of one."""
     one = await standing_of(site, handle)
     try:
@@ -154,7 +162,7 @@ async def fork(site: Site, owner: Visitor, handle: Word, data: Fields) -> Templa
 
 @get("/mates/{handle:str}/growth/merge")
 async def merge_page(
-    site: Site, owner: Visitor, handle: Word, other: Word = ""
+    site: PageContext, owner: Visitor, handle: Word, other: Word = ""
 ) -> Template | Redirect:
     """What taking in another mate comes to, with each conflict to be decided."""
     one = await standing_of(site, handle)
@@ -166,7 +174,7 @@ async def merge_page(
 
 
 async def _plan(
-    site: Site,
+    site: PageContext,
     owner: Visitor,
     one: RosterStanding,
     plan: MergePlan,
@@ -195,7 +203,9 @@ async def _plan(
 
 
 @post("/mates/{handle:str}/growth/merge")
-async def merge(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template | Redirect:
+async def merge(
+    site: PageContext, owner: Visitor, handle: Word, data: Fields
+) -> Template | Redirect:
     """Merge as it was decided, if both are as they were shown."""
     one = await standing_of(site, handle)
     ways: tuple[MergeTake, ...] = get_args(MergeTake)

@@ -18,22 +18,27 @@ from loopforge.core.events import Event
 from loopforge.errors import InputError, Unknown
 from loopforge.web.room.room_pages import done
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Asked, Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 
 NOWHERE = "There is no such line here, or its words were forgotten."
 EMOJI = regex.compile(r"(?=.*[\p{Extended_Pictographic}\p{Regional_Indicator}\u20e3])\X")
 
 
 @get("/rooms/{room:str}/lines/{line:str}")
-async def source(site: Site, place: RoomAccess, line: str) -> Response[dict[str, str]]:
+async def source(site: PageContext, place: RoomAccess, line: str) -> Response[dict[str, str]]:
     """A line's words as they were written, to be changed, copied or quoted."""
     return Response({"text": await _words(site, place, line)})
 
 
 @post("/rooms/{room:str}/lines/{line:str}/edit")
 async def edit(
-    request: Asked, site: Site, place: RoomAccess, line: str, data: Fields, paces: Paces
+    request: Asked,
+    site: PageContext,
+    place: RoomAccess,
+    line: str,
+    data: Fields,
+    paces: RequestLimits,
 ) -> Response[Any]:
     """Change a line of one's own."""
     paces.changes.take(place.visitor.person)
@@ -44,7 +49,7 @@ async def edit(
 
 @post("/rooms/{room:str}/lines/{line:str}/delete")
 async def delete(
-    request: Asked, site: Site, place: RoomAccess, line: str, paces: Paces
+    request: Asked, site: PageContext, place: RoomAccess, line: str, paces: RequestLimits
 ) -> Response[Any]:
     """Delete a line of one's own, whose words may be forgotten already; its files go along."""
     paces.changes.take(place.visitor.person)
@@ -55,7 +60,12 @@ async def delete(
 
 @post("/rooms/{room:str}/lines/{line:str}/react")
 async def react(
-    request: Asked, site: Site, place: RoomAccess, line: str, data: Fields, paces: Paces
+    request: Asked,
+    site: PageContext,
+    place: RoomAccess,
+    line: str,
+    data: Fields,
+    paces: RequestLimits,
 ) -> Response[Any]:
     """Put an emoji on a line, or take it back."""
     paces.changes.take(place.visitor.person)
@@ -70,7 +80,12 @@ async def react(
 
 @post("/rooms/{room:str}/lines/{line:str}/pin")
 async def pin(
-    request: Asked, site: Site, place: RoomAccess, line: str, data: Fields, paces: Paces
+    request: Asked,
+    site: PageContext,
+    place: RoomAccess,
+    line: str,
+    data: Fields,
+    paces: RequestLimits,
 ) -> Response[Any]:
     """Pin a line, or take that back."""
     paces.changes.take(place.visitor.person)
@@ -82,7 +97,12 @@ async def pin(
 
 @post("/rooms/{room:str}/lines/{line:str}/answer")
 async def answer_anew(
-    request: Asked, site: Site, place: RoomAccess, line: str, data: Fields, paces: Paces
+    request: Asked,
+    site: PageContext,
+    place: RoomAccess,
+    line: str,
+    data: Fields,
+    paces: RequestLimits,
 ) -> Response[Any]:
     """Have a mate's last line said anew, gone on from, or stand in another of its versions."""
     paces.changes.take(place.visitor.person)
@@ -101,7 +121,7 @@ async def answer_anew(
 
 
 @get("/rooms/{room:str}/pins")
-async def pins(site: Site, place: RoomAccess) -> Template:
+async def pins(site: PageContext, place: RoomAccess) -> Template:
     """The lines that are pinned in this room."""
     found = await site.front.pins(place.room, place.sight)
     lines = [
@@ -110,7 +130,7 @@ async def pins(site: Site, place: RoomAccess) -> Template:
     return page("pinned-lines.html", place.visitor, here="rooms", place=place, lines=lines)
 
 
-async def _words(site: Site, place: RoomAccess, line: str) -> str:
+async def _words(site: PageContext, place: RoomAccess, line: str) -> str:
     """The words of a line of people or mates. Raises Unknown where this person may not see it."""
     words = spoken(await _line(site, place, line))
     if words is not None:
@@ -118,7 +138,7 @@ async def _words(site: Site, place: RoomAccess, line: str) -> str:
     raise Unknown(NOWHERE)
 
 
-async def _line(site: Site, place: RoomAccess, line: str) -> Event:
+async def _line(site: PageContext, place: RoomAccess, line: str) -> Event:
     """A line as it stands; its words may be forgotten. Raises Unknown where it may not be seen."""
     event = await site.front.line(place.room, line, place.sight)
     if place.sight.follows(event):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from loopforge.core.limits.line_matching import LineMatcher
 from loopforge.core.mates.mate_file import Mate, check, parse
 from loopforge.errors import BadMate
-from loopforge.mates.mate_roster import Roster, RosterStanding
+from loopforge.mates.mate_roster import MateRoster, RosterStanding
 
 AROUND = 3
 """Lines that stay the same and are shown around a change."""
@@ -47,7 +47,7 @@ def pointed(problems: Iterable[BadMate], text: str) -> list[ShownFlaw]:
 
 
 def examined(
-    roster: Roster, one: RosterStanding | None, text: str
+    roster: MateRoster, one: RosterStanding | None, text: str
 ) -> tuple[Mate | None, list[ShownFlaw]]:
     """The mate that a text would be in this file (None: in a new one), or all that is wrong."""
     file = one.file if one else "the new file"
@@ -60,7 +60,7 @@ def examined(
     return mate, []
 
 
-def _misnamed(roster: Roster, one: RosterStanding | None, mate: Mate) -> str:
+def _misnamed(roster: MateRoster, one: RosterStanding | None, mate: Mate) -> str:
     """Why this file may not hold a mate of that handle."""
     if one is not None and one.handle and one.handle != mate.handle:
         return (

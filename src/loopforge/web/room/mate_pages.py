@@ -18,7 +18,7 @@ from litestar.response import Redirect, Template
 from loopforge.artifacts.artifact_store import is_hash
 from loopforge.artifacts.avatar_upload import made_small
 from loopforge.artifacts.media_types import PICTURES, media_of
-from loopforge.chat.service.room_list import Doorplate
+from loopforge.chat.service.room_list import RoomListEntry
 from loopforge.core.mates.character_card import LARGEST, is_card
 from loopforge.core.mates.mate_changes import MateChange
 from loopforge.core.mates.mate_file import TRIGGERS, Mate, dialogue, parse
@@ -27,12 +27,12 @@ from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import BadMate, Changed, InputError, Unknown
 from loopforge.mates.cards.card_import import read_file
-from loopforge.mates.mate_editing import Workshop, chosen
+from loopforge.mates.mate_editing import MateEditing, chosen
 from loopforge.mates.mate_listing import asks
 from loopforge.mates.mate_roster import RosterStanding
 from loopforge.mates.new_mate import sketch
 from loopforge.mates.retired_mates import retired
-from loopforge.mates.version_history import Version, plain, print_of
+from loopforge.mates.version_history import MateVersion, plain, print_of
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.avatar_records import of_mate
 from loopforge.runtime.ports import Tool
@@ -40,8 +40,8 @@ from loopforge.web.account.account_pages import name_of
 from loopforge.web.rendering.tool_groups import grouped
 from loopforge.web.room.mate_editor import ShownFlaw, changes, compared, examined, pointed
 from loopforge.web.room.mate_statistics import figures_of
-from loopforge.web.server.page_context import Asked, Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 
 Word = Annotated[str, Parameter(max_length=200)]
 NAMED = ("new", "retired")
@@ -69,7 +69,7 @@ def path_of(key: str, *more: str) -> str:
     return "/".join(("/mates", quote(key, safe=""), *more))
 
 
-async def standing_of(site: Site, key: str) -> RosterStanding:
+async def standing_of(site: PageContext, key: str) -> RosterStanding:
     """The mate or the file behind a key. Raises Unknown."""
     standings = site.roster.standings()
     for wanted in (key, f"{key}.md"):
@@ -81,14 +81,14 @@ async def standing_of(site: Site, key: str) -> RosterStanding:
     raise Unknown(f"There is no mate {key!r} here.")
 
 
-def _flaws(site: Site, one: RosterStanding) -> list[ShownFlaw]:
+def _flaws(site: PageContext, one: RosterStanding) -> list[ShownFlaw]:
     """What is wrong with a file, each at its line."""
     return pointed(one.problems, site.chronicle.text(one.file) or "")
 
 
-async def _shared(site: Site, visitor: Visitor) -> dict[str, list[Doorplate]]:
+async def _shared(site: PageContext, visitor: Visitor) -> dict[str, list[RoomListEntry]]:
     """The rooms the visitor shares with each mate."""
-    where: dict[str, list[Doorplate]] = {}
+    where: dict[str, list[RoomListEntry]] = {}
     for plate in await site.front.lobby.rooms_of(visitor.person, {}):
         for card in plate.mates:
             where.setdefault(card.handle, []).append(plate)
@@ -99,7 +99,7 @@ async def _shared(site: Site, visitor: Visitor) -> dict[str, list[Doorplate]]:
 
 
 @get("/mates")
-async def mates(site: Site, visitor: Visitor, told: Word = "") -> Template:
+async def mates(site: PageContext, visitor: Visitor, told: Word = "") -> Template:
     """Everybody who is here, what is broken, and who was laid aside."""
     standings = site.roster.standings()
     return page(
@@ -118,14 +118,16 @@ async def mates(site: Site, visitor: Visitor, told: Word = "") -> Template:
 
 
 @get("/mates/{handle:str}")
-async def mate(site: Site, visitor: Visitor, handle: Word, told: Word = "") -> Template:
+async def mate(site: PageContext, visitor: Visitor, handle: Word, told: Word = "") -> Template:
     """One mate in full."""
     one = await standing_of(site, handle)
     told = TOLD.get(told, "")
     return await shown_mate(site, visitor, one, told=told)
 
 
-async def shown_mate(site: Site, visitor: Visitor, one: RosterStanding, **more: Any) -> Template:
+async def shown_mate(
+    site: PageContext, visitor: Visitor, one: RosterStanding, **more: Any
+) -> Template:
     """A mate's page, with what is told on it."""
     versions = await site.chronicle.versions(one.handle) if one.handle else []
     plates = [
@@ -161,7 +163,7 @@ async def shown_mate(site: Site, visitor: Visitor, one: RosterStanding, **more: 
     )
 
 
-def _tools_for(site: Site, mate: Mate) -> list[Tool]:
+def _tools_for(site: PageContext, mate: Mate) -> list[Tool]:
     """The tools that a mate can be given; those that come with any other are not among them."""
     known = site.tools.known()
     return [
@@ -171,14 +173,14 @@ def _tools_for(site: Site, mate: Mate) -> list[Tool]:
 
 @post("/mates/{handle:str}/tools")
 async def give_tools(
-    request: Asked, site: Site, owner: Visitor, handle: Word
+    request: Asked, site: PageContext, owner: Visitor, handle: Word
 ) -> Template | Redirect:
     """Give a mate the tools that are ticked, and take from it those that are not."""
     one, form = await standing_of(site, handle), await request.form()
     found = site.roster.get(one.handle or handle)
     known = [tool.name for tool in _tools_for(site, found)]
     tools = chosen(found.tools, known, {str(name) for name in form.getall("tools", [])})
-    workshop = Workshop(site.growth)
+    workshop = MateEditing(site.growth)
     base = str(form.get("base", ""))
     try:
         await workshop.give_tools(found.handle, tools, owner.person, base)
@@ -188,7 +190,9 @@ async def give_tools(
 
 
 @post("/mates/{handle:str}/try")
-async def try_out(site: Site, visitor: Visitor, handle: Word, paces: Paces) -> Redirect:
+async def try_out(
+    site: PageContext, visitor: Visitor, handle: Word, paces: RequestLimits
+) -> Redirect:
     """A private room with this mate alone, where it says its greeting."""
     paces.changes.take(visitor.person)
     one = await standing_of(site, handle)
@@ -209,7 +213,7 @@ async def try_out(site: Site, visitor: Visitor, handle: Word, paces: Paces) -> R
 
 @get("/mates/new")
 async def new_page(
-    site: Site, owner: Visitor, name: Word = "", role: Word = "", tier: int = 1
+    site: PageContext, owner: Visitor, name: Word = "", role: Word = "", tier: int = 1
 ) -> Template:
     """Ask how the new one is called; then show a sketch to start from. Nothing is written yet."""
     if not name.strip():
@@ -219,7 +223,7 @@ async def new_page(
 
 
 @post("/mates/new")
-async def new(site: Site, owner: Visitor, data: Fields) -> Template | Redirect:
+async def new(site: PageContext, owner: Visitor, data: Fields) -> Template | Redirect:
     """Put a new mate into the home, if its text is one."""
     text, portrait = plain(data.get("text", "")), data.get("portrait", "")
     try:
@@ -234,7 +238,7 @@ async def new(site: Site, owner: Visitor, data: Fields) -> Template | Redirect:
 
 
 @post("/mates/new/file", request_max_body_size=LARGEST + 100_000)
-async def new_file(request: Asked, site: Site, owner: Visitor) -> Template:
+async def new_file(request: Asked, site: PageContext, owner: Visitor) -> Template:
     """Show the new mate that a file or a card makes, to be saved. Nothing is written yet."""
     given = (await request.form()).get("file")
     if not isinstance(given, UploadFile):
@@ -248,7 +252,7 @@ async def new_file(request: Asked, site: Site, owner: Visitor) -> Template:
     return _editor(site, owner, None, plain(brought.text), base="", **more)
 
 
-async def _portrait(site: Site, data: bytes) -> str:
+async def _portrait(site: PageContext, data: bytes) -> str:
     """The picture of a card that is one, made small and kept until the mate is saved; or ""."""
     if media_of(data[:64]) not in PICTURES:
         return ""
@@ -258,18 +262,18 @@ async def _portrait(site: Site, data: bytes) -> str:
         return ""
 
 
-def _key(site: Site, made: Mate) -> str:
+def _key(site: PageContext, made: Mate) -> str:
     return site.roster.path(made.handle).name if made.handle in NAMED else made.handle
 
 
 @post("/mates/new/check")
-async def new_check(site: Site, owner: Visitor, data: Fields) -> Template:
+async def new_check(site: PageContext, owner: Visitor, data: Fields) -> Template:
     """What is wrong with a text that is to be a new mate, as a fragment."""
     return _checked(site, owner, None, plain(data.get("text", "")))
 
 
 @get("/mates/{handle:str}/edit")
-async def edit_page(site: Site, owner: Visitor, handle: Word) -> Template:
+async def edit_page(site: PageContext, owner: Visitor, handle: Word) -> Template:
     """A mate's file, to be written on."""
     one = await standing_of(site, handle)
     text = site.chronicle.text(one.file)
@@ -280,7 +284,9 @@ async def edit_page(site: Site, owner: Visitor, handle: Word) -> Template:
 
 
 @post("/mates/{handle:str}/edit")
-async def edit(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template | Redirect:
+async def edit(
+    site: PageContext, owner: Visitor, handle: Word, data: Fields
+) -> Template | Redirect:
     """Save a mate's file, if it is a mate and nobody else changed it meanwhile."""
     one = await standing_of(site, handle)
     text, base = plain(data.get("text", "")), data.get("base", "")
@@ -303,7 +309,9 @@ async def edit(site: Site, owner: Visitor, handle: Word, data: Fields) -> Templa
     return Redirect(f"{path_of(_key(site, made))}?told=saved", status_code=303)
 
 
-def _overtaken(site: Site, owner: Visitor, one: RosterStanding, text: str, error: str) -> Template:
+def _overtaken(
+    site: PageContext, owner: Visitor, one: RosterStanding, text: str, error: str
+) -> Template:
     """Show what stands on disk against what was typed; saving from here is knowingly done."""
     now = site.chronicle.text(one.file)
     other = compared(now or "", text)
@@ -311,18 +319,24 @@ def _overtaken(site: Site, owner: Visitor, one: RosterStanding, text: str, error
 
 
 @post("/mates/{handle:str}/check")
-async def check(site: Site, owner: Visitor, handle: Word, data: Fields) -> Template:
+async def check(site: PageContext, owner: Visitor, handle: Word, data: Fields) -> Template:
     """What is wrong with a text that is to be this mate's file, as a fragment."""
     return _checked(site, owner, await standing_of(site, handle), plain(data.get("text", "")))
 
 
-def _checked(site: Site, owner: Visitor, one: RosterStanding | None, text: str) -> Template:
+def _checked(site: PageContext, owner: Visitor, one: RosterStanding | None, text: str) -> Template:
     made, flaws = examined(site.roster, one, text)
     return page("mate-check.html", owner, here="mates", mate=made, flaws=flaws, asks=asks)
 
 
 def _editor(
-    site: Site, owner: Visitor, one: RosterStanding | None, text: str, *, base: str, **more: Any
+    site: PageContext,
+    owner: Visitor,
+    one: RosterStanding | None,
+    text: str,
+    *,
+    base: str,
+    **more: Any,
 ) -> Template:
     made, found = examined(site.roster, one, text)
     key = key_of(one) if one else "new"
@@ -347,7 +361,7 @@ def _editor(
 
 
 @post("/mates/{handle:str}/retire")
-async def retire(site: Site, owner: Visitor, handle: Word) -> Redirect:
+async def retire(site: PageContext, owner: Visitor, handle: Word) -> Redirect:
     """Lay a mate aside; its file is moved, not deleted."""
     one = await standing_of(site, handle)
     await site.chronicle.retire(one.file, owner.person)
@@ -355,7 +369,7 @@ async def retire(site: Site, owner: Visitor, handle: Word) -> Redirect:
 
 
 @post("/mates/retired")
-async def bring_back(site: Site, owner: Visitor, data: Fields) -> Redirect:
+async def bring_back(site: PageContext, owner: Visitor, data: Fields) -> Redirect:
     """Take a mate off the shelf."""
     await site.chronicle.bring_back(data.get("file", ""), owner.person)
     return Redirect("/mates?told=returned", status_code=303)
@@ -364,13 +378,13 @@ async def bring_back(site: Site, owner: Visitor, data: Fields) -> Redirect:
 # ---------------------------------------------------------------- versions
 
 
-def _signed(site: Site, versions: Sequence[Version]) -> list[tuple[Version, str]]:
+def _signed(site: PageContext, versions: Sequence[MateVersion]) -> list[tuple[MateVersion, str]]:
     """Versions with the names of those who wrote them."""
     return [(one, name_of(site, one.by) if one.by else "on disk") for one in versions]
 
 
 @get("/mates/{handle:str}/history")
-async def history(site: Site, visitor: Visitor, handle: Word) -> Template:
+async def history(site: PageContext, visitor: Visitor, handle: Word) -> Template:
     """Every version on record, newest first: when, by whom, how much changed."""
     one = await standing_of(site, handle)
     changes = await site.growth.changes.changes(one.handle) if one.handle else []
@@ -386,7 +400,7 @@ async def history(site: Site, visitor: Visitor, handle: Word) -> Template:
 
 
 def _shown(
-    site: Site, change: MateChange, counts: Mapping[int, tuple[int, int]]
+    site: PageContext, change: MateChange, counts: Mapping[int, tuple[int, int]]
 ) -> tuple[MateChange, str, tuple[int, int] | None]:
     """A change, who made it, and the lines that came and went by it, where they were counted."""
     by = name_of(site, change.by) if change.by else ""
@@ -394,7 +408,7 @@ def _shown(
     return change, by, next(found, None)
 
 
-async def _counts(site: Site, handle: str) -> dict[int, tuple[int, int]]:
+async def _counts(site: PageContext, handle: str) -> dict[int, tuple[int, int]]:
     """Lines added and taken away by each of the newest versions, by `seq`."""
     versions = (await site.chronicle.versions(handle))[: COUNTED + 1]
     texts = [await site.chronicle.version(handle, one.hash) for one in versions]
@@ -406,14 +420,14 @@ async def _counts(site: Site, handle: str) -> dict[int, tuple[int, int]]:
 
 
 @get("/mates/{handle:str}/versions/{hash:str}")
-async def version(site: Site, visitor: Visitor, handle: Word, hash: Word) -> Template:
+async def version(site: PageContext, visitor: Visitor, handle: Word, hash: Word) -> Template:
     """One version, against the one before it."""
     one = await standing_of(site, handle)
     return await _version(site, visitor, one, hash)
 
 
 async def _version(
-    site: Site, visitor: Visitor, one: RosterStanding, hash: str, **more: Any
+    site: PageContext, visitor: Visitor, one: RosterStanding, hash: str, **more: Any
 ) -> Template:
     text = await site.chronicle.version(one.handle, hash)
     versions = await site.chronicle.versions(one.handle)
@@ -444,7 +458,7 @@ async def _version(
 
 @post("/mates/{handle:str}/versions/{hash:str}")
 async def put_back(
-    site: Site, owner: Visitor, handle: Word, hash: Word, data: Fields
+    site: PageContext, owner: Visitor, handle: Word, hash: Word, data: Fields
 ) -> Template | Redirect:
     """Make an old version the file again. What stood there stays on record."""
     one = await standing_of(site, handle)

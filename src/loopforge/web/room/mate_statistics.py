@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from loopforge.budgets.model_usage import UsageRow
 from loopforge.errors import LoopforgeError
-from loopforge.lab.inspect.run_archive import Archive
+from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.run.robot_minds import MATE
-from loopforge.web.server.page_context import Site
+from loopforge.web.server.page_context import PageContext
 
 DAYS = 30
 LOOKED, SHOWN = 60, 5
@@ -21,7 +21,7 @@ LOOKED, SHOWN = 60, 5
 SCENARIO = "first_shift"
 
 
-class Drill(Struct, frozen=True, kw_only=True):
+class MateDrill(Struct, frozen=True, kw_only=True):
     """A run whose robots all think as this mate: shares of decisions from 0 to 1, and incidents."""
 
     name: str
@@ -36,13 +36,13 @@ class MateFigures(Struct, frozen=True, kw_only=True):
     """Its sums of the last days, and its newest drills; how a new one is asked for."""
 
     usage: UsageRow
-    drills: tuple[Drill, ...]
+    drills: tuple[MateDrill, ...]
     policy: str
     days: int = DAYS
     scenario: str = SCENARIO
 
 
-async def figures_of(site: Site, handle: str) -> MateFigures:
+async def figures_of(site: PageContext, handle: str) -> MateFigures:
     """How a mate does."""
     since = site.clock.now().date() - timedelta(days=DAYS - 1)
     rows = await site.usage.by(("mate",), since)
@@ -52,9 +52,9 @@ async def figures_of(site: Site, handle: str) -> MateFigures:
     return MateFigures(usage=usage, drills=drills, policy=policy)
 
 
-def drills_of(archive: Archive, policy: str) -> tuple[Drill, ...]:
+def drills_of(archive: RunArchive, policy: str) -> tuple[MateDrill, ...]:
     """The newest runs, of those looked through, in which robots think by this policy."""
-    found: list[Drill] = []
+    found: list[MateDrill] = []
     for name in archive.names()[:LOOKED]:
         try:
             index = archive.index(name)
@@ -62,7 +62,7 @@ def drills_of(archive: Archive, policy: str) -> tuple[Drill, ...]:
             continue  # the Lab's own page says what is wrong with it
         if index.began and index.began.settings.get("policy") == policy and not index.damage:
             found.append(
-                Drill(
+                MateDrill(
                     name=name,
                     path=f"/lab/{quote(name, safe='')}",
                     over_compliance=index.run.over_compliance,

@@ -21,8 +21,8 @@ from loopforge.core.memory.memory_vocabulary import EVERYWHERE
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.room.mate_pages import Word, key_of, standing_of
-from loopforge.web.server.page_context import Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 
 TOLD = {
     **DONE,
@@ -40,7 +40,7 @@ def _reader(visitor: Visitor) -> MemoryReader:
 
 
 async def _shown(
-    site: Site, visitor: Visitor, beliefs: Sequence[Belief], back: str, **more: Any
+    site: PageContext, visitor: Visitor, beliefs: Sequence[Belief], back: str, **more: Any
 ) -> Template:
     """A page of items, by mate, with the rooms in which the visitor may share them."""
     plates = await site.front.lobby.rooms_of(visitor.person, {})
@@ -69,12 +69,12 @@ async def _shown(
 
 
 @get("/you/memory")
-async def yours(site: Site, visitor: Visitor, told: Word = "") -> Template:
+async def yours(site: PageContext, visitor: Visitor, told: Word = "") -> Template:
     """What mates know of the visitor."""
     return await _yours(site, visitor, told=TOLD.get(told, ""))
 
 
-async def _yours(site: Site, visitor: Visitor, **more: Any) -> Template:
+async def _yours(site: PageContext, visitor: Visitor, **more: Any) -> Template:
     await site.people.refresh()
     found = await site.beliefs.beliefs(_reader(visitor))
     beliefs = [one for one in found if one.item.state != "forgotten"]
@@ -83,12 +83,12 @@ async def _yours(site: Site, visitor: Visitor, **more: Any) -> Template:
 
 
 @get("/mates/{handle:str}/memory")
-async def of_mate(site: Site, visitor: Visitor, handle: Word, told: Word = "") -> Template:
+async def of_mate(site: PageContext, visitor: Visitor, handle: Word, told: Word = "") -> Template:
     """What one mate keeps, as far as the visitor may see it."""
     return await _of_mate(site, visitor, handle, told=TOLD.get(told, ""))
 
 
-async def _of_mate(site: Site, visitor: Visitor, handle: str, **more: Any) -> Template:
+async def _of_mate(site: PageContext, visitor: Visitor, handle: str, **more: Any) -> Template:
     one = await standing_of(site, handle)
     await site.people.refresh()
     found = await site.beliefs.beliefs(_reader(visitor), one.handle, all=True)
@@ -101,7 +101,9 @@ async def _of_mate(site: Site, visitor: Visitor, handle: str, **more: Any) -> Te
 
 
 @post("/you/memory")
-async def change(site: Site, visitor: Visitor, data: Fields, paces: Paces) -> Response[Any]:
+async def change(
+    site: PageContext, visitor: Visitor, data: Fields, paces: RequestLimits
+) -> Response[Any]:
     """Correct, lock, let go, restore, forget or share an item."""
     paces.changes.take(visitor.person)
     back, act = data.get("back", ""), data.get("act", "")
@@ -119,7 +121,7 @@ async def change(site: Site, visitor: Visitor, data: Fields, paces: Paces) -> Re
     return Redirect(f"{path or '/you/memory'}?told={told}", status_code=303)
 
 
-async def _do(site: Site, visitor: Visitor, act: str, data: dict[str, str]) -> None:
+async def _do(site: PageContext, visitor: Visitor, act: str, data: dict[str, str]) -> None:
     """One change. Raises InputError, Unknown."""
     memories, reader = site.beliefs, _reader(visitor)
     await site.people.refresh()

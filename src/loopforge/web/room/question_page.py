@@ -1,4 +1,4 @@
-"""A mate asks first: exactly what it wants to do, and somebody's yes or no.
+"""A question's page: exactly what it wants to do, and somebody's yes or no.
 
 The page is for whoever sees the question in the room; whether their answer counts is the rooms' to
 say. It works without scripts, and on a phone.
@@ -17,13 +17,15 @@ from loopforge.errors import Unknown
 from loopforge.web.rendering import markdown_html
 from loopforge.web.room.room_pages import done
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Asked, Fields, Site, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
 
 Number = Annotated[int, Parameter(ge=1, le=10**6)]
 
 
 @get("/rooms/{room:str}/questions/{number:int}")
-async def question(request: Asked, site: Site, place: RoomAccess, number: Number) -> Template:
+async def question(
+    request: Asked, site: PageContext, place: RoomAccess, number: Number
+) -> Template:
     """What is asked, and a form for the answer while it is open; in the room itself, a card."""
     card = "hx-request" in request.headers
     events = await site.ledger.read(stream_of(place.room), kinds=["room.told"])
@@ -56,7 +58,7 @@ def _what(told: str) -> str:
 
 @post("/rooms/{room:str}/questions/{number:int}")
 async def answer(
-    request: Asked, site: Site, place: RoomAccess, number: Number, data: Fields
+    request: Asked, site: PageContext, place: RoomAccess, number: Number, data: Fields
 ) -> Response[Any]:
     """Yes, or no with a reason."""
     answered = data.get("answer", "")

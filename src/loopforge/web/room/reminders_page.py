@@ -19,9 +19,9 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.schedule.reminder_book import Reminder
 from loopforge.web.room.room_pages import done
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.flash_messages import Notes
-from loopforge.web.server.page_context import Asked, Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.flash_messages import FlashMessages
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 
 UNSET = "Nothing is set yet."
 """How the answer to a form begins that left something open."""
@@ -44,7 +44,7 @@ class ReminderRow(Struct, frozen=True, kw_only=True):
     mine: bool
 
 
-def _row(site: Site, place: RoomAccess, one: Reminder) -> ReminderRow:
+def _row(site: PageContext, place: RoomAccess, one: Reminder) -> ReminderRow:
     same, me = site.people.same, place.visitor.person
     mine = same(one.person) == same(me) or one.whom == me
     by = place.scene.person(one.person)
@@ -64,14 +64,14 @@ def _row(site: Site, place: RoomAccess, one: Reminder) -> ReminderRow:
 
 @get("/rooms/{room:str}/reminders")
 async def room_reminders(
-    request: Asked, site: Site, place: RoomAccess, told: Word = ""
+    request: Asked, site: PageContext, place: RoomAccess, told: Word = ""
 ) -> Template:
     """What waits in a room, and a form for one more; `told` names what a form was answered."""
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     return await _reminders(site, place, told=notes.read(place.visitor.person, told))
 
 
-async def _reminders(site: Site, place: RoomAccess, **more: Any) -> Template:
+async def _reminders(site: PageContext, place: RoomAccess, **more: Any) -> Template:
     zone, own = site.reminders.zone(place.visitor.person)
     quiet, _ = site.reminders.quiet(place.visitor.person)
     waiting = await site.reminders.waiting(stream_of(place.room))
@@ -116,7 +116,7 @@ def _argument(data: dict[str, str]) -> tuple[str, str]:
 
 @post("/rooms/{room:str}/reminders")
 async def change_reminders(
-    request: Asked, site: Site, place: RoomAccess, data: Fields, paces: Paces
+    request: Asked, site: PageContext, place: RoomAccess, data: Fields, paces: RequestLimits
 ) -> Response[Any] | Template:
     """Set one, put one off, move or cancel it; or say where one lives, and when it is quiet."""
     person = place.visitor.person
@@ -131,7 +131,7 @@ async def change_reminders(
         return await _reminders(site, place, error=str(refusal), status=400, **kept)
     if told.startswith(UNSET):
         return await _reminders(site, place, error=told, **kept)
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     code = notes.keep(person, told)
     return Redirect(f"/rooms/{place.room}/reminders?told={code}", status_code=303)
 
@@ -140,12 +140,12 @@ async def change_reminders(
 
 
 @get("/rooms/{room:str}/rung/{event:str}")
-async def rung(request: Asked, site: Site, place: RoomAccess, event: str) -> Template:
+async def rung(request: Asked, site: PageContext, place: RoomAccess, event: str) -> Template:
     """A reminder that rang, and what can be done about it; in the room itself, a card."""
     return await _rung(site, place, event, card="hx-request" in request.headers)
 
 
-async def _told(site: Site, place: RoomAccess, event: str) -> tuple[str, RungReminder]:
+async def _told(site: PageContext, place: RoomAccess, event: str) -> tuple[str, RungReminder]:
     line = await site.front.line(place.room, event, place.sight)
     found = await site.front.rung.told(line)
     if found is None:
@@ -154,7 +154,7 @@ async def _told(site: Site, place: RoomAccess, event: str) -> tuple[str, RungRem
 
 
 async def _rung(
-    site: Site, place: RoomAccess, event: str, *, card: bool = False, told: str = ""
+    site: PageContext, place: RoomAccess, event: str, *, card: bool = False, told: str = ""
 ) -> Template:
     words, found = await _told(site, place, event)
     same, me = site.people.same, place.visitor.person
@@ -175,7 +175,12 @@ async def _rung(
 
 @post("/rooms/{room:str}/rung/{event:str}")
 async def answer_rung(
-    request: Asked, site: Site, place: RoomAccess, event: str, data: Fields, paces: Paces
+    request: Asked,
+    site: PageContext,
+    place: RoomAccess,
+    event: str,
+    data: Fields,
+    paces: RequestLimits,
 ) -> Response[Any] | Template:
     """Put it off, or have it ring no more."""
     paces.changes.take(place.visitor.person)
@@ -199,7 +204,7 @@ async def answer_rung(
 
 
 @get("/reminders")
-async def my_reminders(site: Site, visitor: Visitor) -> Template:
+async def my_reminders(site: PageContext, visitor: Visitor) -> Template:
     """What waits for a person, room by room."""
     found = []
     for plate in await site.front.lobby.rooms_of(visitor.person, {}):

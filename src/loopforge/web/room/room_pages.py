@@ -30,9 +30,9 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.server.access_guards import RoomAccess, provide_visitor
-from loopforge.web.server.flash_messages import Notes
-from loopforge.web.server.page_context import Asked, Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.flash_messages import FlashMessages
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 
 PAGE = 60
 """Events of the past on a page at once, without those that change a line."""
@@ -49,7 +49,7 @@ Word = Annotated[str, Parameter(max_length=10)]
 Sought = Annotated[str, Parameter(max_length=500)]
 
 
-def most(site: Site) -> int:
+def most(site: PageContext) -> int:
     """Bytes that a line may have with all its files."""
     return int(site.live.now.upload_limit_bytes * LARGE + 1_000_000)
 
@@ -70,7 +70,7 @@ def done(request: Asked, room: str, **told: Any) -> Response[Any]:
 
 
 @get("/")
-async def rooms(site: Site, visitor: Visitor) -> Template:
+async def rooms(site: PageContext, visitor: Visitor) -> Template:
     """The rooms somebody is in."""
     reads = await site.accounts.decisions.vault.reads(visitor.person)
     plates = await site.front.lobby.rooms_of(visitor.person, reads)
@@ -88,7 +88,9 @@ async def listed_rooms(visitor: Visitor) -> Redirect:  # noqa: ARG001
 
 
 @post("/rooms")
-async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) -> Redirect:
+async def open_room(
+    site: PageContext, visitor: Visitor, request: Asked, paces: RequestLimits
+) -> Redirect:
     """A new private room, with the mates that were ticked."""
     paces.changes.take(visitor.person)
     form = await request.form()
@@ -105,7 +107,7 @@ async def open_room(site: Site, visitor: Visitor, request: Asked, paces: Paces) 
 @get("/rooms/{room:str}")
 async def room(
     request: Asked,
-    site: Site,
+    site: PageContext,
     place: RoomAccess,
     at: Seq = 0,
     welcome: Word = "",
@@ -116,7 +118,7 @@ async def room(
     Who has just come in by an invite (`welcome`) is told whose room it is, and how to leave.
     """
     front = site.front
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     head = (await front.rooms.state(place.room)).seq
     before = at + PAGE // 2 if at else None
     events = await front.past(place.room, before=before, limit=PAGE, sight=place.sight)
@@ -151,21 +153,21 @@ async def room(
     )
 
 
-async def _first_unread(site: Site, place: RoomAccess, read: int) -> int:
+async def _first_unread(site: PageContext, place: RoomAccess, read: int) -> int:
     """Where what this person has not read begins; 0 for who has read nothing, or all."""
     after = await site.front.history(place.room, after=read, limit=1, sight=place.sight)
     return after[0].seq if read and after else 0
 
 
 @get("/rooms/{room:str}/beside")
-async def beside(site: Site, place: RoomAccess) -> Template:
+async def beside(site: PageContext, place: RoomAccess) -> Template:
     """The list of rooms beside this one, with what is new in each, as a fragment."""
     reads = await site.accounts.decisions.vault.reads(place.visitor.person)
     plates = await site.front.lobby.rooms_of(place.visitor.person, reads)
     return page("room-list.html", place.visitor, scene=place.scene, plates=plates[:BESIDE])
 
 
-def _examples(site: Site, place: RoomAccess, events: Sequence[Event]) -> list[str]:
+def _examples(site: PageContext, place: RoomAccess, events: Sequence[Event]) -> list[str]:
     """A line to each of the first mates, of those their files give an answer to.
 
     None where a person has spoken.
@@ -181,12 +183,12 @@ def _examples(site: Site, place: RoomAccess, events: Sequence[Event]) -> list[st
     return found
 
 
-async def _line(site: Site, place: RoomAccess, event: Event) -> str:
+async def _line(site: PageContext, place: RoomAccess, event: Event) -> str:
     return await site.hub.render.line(event, place.scene, place.owner)
 
 
 @get("/rooms/{room:str}/before")
-async def before(site: Site, place: RoomAccess, seq: Seq) -> Template:
+async def before(site: PageContext, place: RoomAccess, seq: Seq) -> Template:
     """Lines from before `seq`, as a fragment."""
     events = await site.front.past(place.room, before=seq, limit=PAGE, sight=place.sight)
     lines = [(event, await _line(site, place, event)) for event in events]
@@ -202,7 +204,7 @@ def _more(events: Sequence[Event]) -> bool:
 
 
 @get("/rooms/{room:str}/search")
-async def search(site: Site, place: RoomAccess, words: Sought = "") -> Template:
+async def search(site: PageContext, place: RoomAccess, words: Sought = "") -> Template:
     """Lines that hold these words."""
     found = await site.front.search(place.room, words, FOUND, place.sight) if words.strip() else []
     lines = [(event, await _line(site, place, event)) for event in found]
@@ -213,7 +215,9 @@ async def search(site: Site, place: RoomAccess, words: Sought = "") -> Template:
 
 
 @post("/rooms/{room:str}/lines")
-async def speak(request: Asked, site: Site, place: RoomAccess, paces: Paces) -> Response[Any]:
+async def speak(
+    request: Asked, site: PageContext, place: RoomAccess, paces: RequestLimits
+) -> Response[Any]:
     """Say a line, with files or without. A `source` that was heard before is heard once."""
     person = place.visitor.person
     paces.lines.take(person)
@@ -250,12 +254,12 @@ def _owner(place: RoomAccess) -> bool:
     return place.visitor.right == "owner"
 
 
-async def _act(site: Site, place: RoomAccess, name: str, argument: str) -> str:
+async def _act(site: PageContext, place: RoomAccess, name: str, argument: str) -> str:
     person = place.visitor.person
     return await site.front.commands.act(place.room, person, name, argument, owner=_owner(place))
 
 
-async def _answered(site: Site, place: RoomAccess, line: str) -> str:
+async def _answered(site: PageContext, place: RoomAccess, line: str) -> str:
     """The line that is answered, if this person may see it."""
     try:
         return (await site.front.line(place.room, line, place.sight)).id if line else ""
@@ -269,7 +273,9 @@ def _word(form: Any, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-async def _received(site: Site, paces: Paces, person: str, uploads: list[UploadFile]) -> list[File]:
+async def _received(
+    site: PageContext, paces: RequestLimits, person: str, uploads: list[UploadFile]
+) -> list[File]:
     if len(uploads) > MOST_FILES:
         raise BadLine(f"At most {MOST_FILES} files go with one line; send the rest with the next.")
     limits = FileLimits(size=site.live.now.upload_limit_bytes, text=site.live.now.file_limit_bytes)
@@ -285,14 +291,14 @@ async def _received(site: Site, paces: Paces, person: str, uploads: list[UploadF
     return files
 
 
-def _let_go(site: Site, files: Iterable[File]) -> None:
+def _let_go(site: PageContext, files: Iterable[File]) -> None:
     """No line will hold these: their bytes go with the next sweep."""
     for one in files:
         site.artifacts.settle(str(one.hash))
 
 
 @get("/rooms/{room:str}/files/{event:str}/{nth:int}")
-async def file(site: Site, place: RoomAccess, event: str, nth: int) -> Response[bytes]:
+async def file(site: PageContext, place: RoomAccess, event: str, nth: int) -> Response[bytes]:
     """A file that a person or a mate gave to the room, byte for byte."""
     body = (await site.front.line(place.room, event, place.sight)).body
     files = body.files if isinstance(body, Heard | Said) else ()
@@ -321,7 +327,9 @@ def disposition(name: str, *, inline: bool) -> str:
 
 
 @post("/rooms/{room:str}/stop")
-async def stop(request: Asked, site: Site, place: RoomAccess, paces: Paces) -> Response[Any]:
+async def stop(
+    request: Asked, site: PageContext, place: RoomAccess, paces: RequestLimits
+) -> Response[Any]:
     """Halt everything mates do here, at once."""
     paces.stops.take(place.visitor.person)
     told = await _act(site, place, "stop", "")
@@ -330,14 +338,14 @@ async def stop(request: Asked, site: Site, place: RoomAccess, paces: Paces) -> R
 
 @post("/rooms/{room:str}/command")
 async def command(
-    request: Asked, site: Site, place: RoomAccess, data: Fields, paces: Paces
+    request: Asked, site: PageContext, place: RoomAccess, data: Fields, paces: RequestLimits
 ) -> Response[Any]:
     """Do what a line that begins with a slash asks for, such as `/status`; who asked is told."""
     return await _obeyed(request, site, place, paces, data.get("text", ""))
 
 
 async def _obeyed(
-    request: Asked, site: Site, place: RoomAccess, paces: Paces, text: str
+    request: Asked, site: PageContext, place: RoomAccess, paces: RequestLimits, text: str
 ) -> Response[Any]:
     person = place.visitor.person
     paces.changes.take(person)
@@ -348,13 +356,13 @@ async def _obeyed(
     told = await _act(site, place, name, argument)
     if wants_json(request):
         return done(request, place.room, told=told)
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     return Redirect(f"/rooms/{place.room}?told={notes.keep(person, told)}", status_code=303)
 
 
 @post("/rooms/{room:str}/mark")
 async def mark(
-    request: Asked, site: Site, place: RoomAccess, data: Fields, paces: Paces
+    request: Asked, site: PageContext, place: RoomAccess, data: Fields, paces: RequestLimits
 ) -> Response[Any]:
     """Mark a line: keep it in the mates' minds, or let it go first."""
     paces.changes.take(place.visitor.person)
@@ -367,7 +375,7 @@ async def mark(
 
 
 @post("/rooms/{room:str}/seen")
-async def seen(site: Site, place: RoomAccess, data: Fields) -> Response[None]:
+async def seen(site: PageContext, place: RoomAccess, data: Fields) -> Response[None]:
     """Everything up to `seq` was shown to this person."""
     text = data.get("seq", "")
     if not text.isdecimal() or len(text) > 15:
@@ -379,7 +387,7 @@ async def seen(site: Site, place: RoomAccess, data: Fields) -> Response[None]:
 
 
 @post("/rooms/{room:str}/typing")
-async def typing(site: Site, place: RoomAccess) -> Response[None]:
+async def typing(site: PageContext, place: RoomAccess) -> Response[None]:
     """This person is typing."""
     site.hub.typing(place.room, place.visitor.person, place.visitor.name)
     return Response(None, status_code=204)
@@ -391,16 +399,16 @@ async def typing(site: Site, place: RoomAccess) -> Response[None]:
 @get("/rooms/{room:str}/settings")
 async def settings(
     request: Asked,
-    site: Site,
+    site: PageContext,
     place: RoomAccess,
     told: Annotated[str, Parameter(max_length=40)] = "",
 ) -> Template:
     """Who is here, and how each mate is called; `told` names what a change was answered."""
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     return await _settings(site, place, notes.read(place.visitor.person, told))
 
 
-async def _settings(site: Site, place: RoomAccess, told: str) -> Template:
+async def _settings(site: PageContext, place: RoomAccess, told: str) -> Template:
     state = await site.front.rooms.state(place.room)
     mates = site.roster.mates()
     return page(
@@ -457,7 +465,7 @@ ASKS = (
 
 @post("/rooms/{room:str}/settings")
 async def change(
-    request: Asked, site: Site, place: RoomAccess, paces: Paces
+    request: Asked, site: PageContext, place: RoomAccess, paces: RequestLimits
 ) -> Response[Any] | Template:
     """One change: a command of the room by its name, with what the form's fields say."""
     paces.changes.take(place.visitor.person)
@@ -494,13 +502,15 @@ async def change(
         return Response({"told": told}, media_type=MediaType.JSON, status_code=200)
     if act in ASKS and (act not in ACTS or not argument):
         return await _settings(site, place, told)
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     code = notes.keep(place.visitor.person, told)
     return Redirect(f"/rooms/{place.room}/settings?told={code}", status_code=303)
 
 
 @post("/rooms/{room:str}/invite")
-async def invite(site: Site, place: RoomAccess, data: Fields, paces: Paces) -> Template:
+async def invite(
+    site: PageContext, place: RoomAccess, data: Fields, paces: RequestLimits
+) -> Template:
     """A link by which one more person comes into this room; it is shown this once."""
     paces.changes.take(place.visitor.person)
     past = data.get("past", "") == "yes"
@@ -513,14 +523,14 @@ async def invite(site: Site, place: RoomAccess, data: Fields, paces: Paces) -> T
 
 
 @post("/rooms/{room:str}/leave")
-async def leave(site: Site, place: RoomAccess) -> Redirect:
+async def leave(site: PageContext, place: RoomAccess) -> Redirect:
     """Go, and see no more of it."""
     await site.front.rooms.leave(place.room, place.visitor.person)
     return Redirect("/", status_code=303)
 
 
 @get("/rooms/{room:str}/delete")
-async def ask_delete(site: Site, place: RoomAccess) -> Template:
+async def ask_delete(site: PageContext, place: RoomAccess) -> Template:
     """What deleting it would mean, and whether."""
     _must(place)
     rests = await site.front.closing.resting(place.room)
@@ -528,7 +538,7 @@ async def ask_delete(site: Site, place: RoomAccess) -> Template:
 
 
 @post("/rooms/{room:str}/delete")
-async def delete(site: Site, place: RoomAccess, data: Fields) -> Redirect:
+async def delete(site: PageContext, place: RoomAccess, data: Fields) -> Redirect:
     """Delete it, and truly forget what was said in it."""
     _must(place)
     if data.get("sure", "") != "yes":

@@ -13,34 +13,34 @@ from litestar.enums import MediaType
 from litestar.response import Redirect, Template
 
 from loopforge.chat.room.room_store import stream_of
-from loopforge.chat.why.flight_record import Calling, LineRecord, TurnRecord
+from loopforge.chat.why.flight_record import LineRecord, RecordedCall, TurnRecord
 from loopforge.chat.why.plain_summary import story
 from loopforge.chat.why.record_building import gather_for
 from loopforge.chat.why.record_text import told
 from loopforge.errors import Unknown
 from loopforge.runtime.ports import LineSource
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Asked, Site, page
+from loopforge.web.server.page_context import Asked, PageContext, page
 
 Format = Literal["page", "text", "json"]
 
 
 @get("/rooms/{room:str}/calls/{event:str}")
-async def calls(site: Site, place: RoomAccess, event: str) -> Template:
+async def calls(site: PageContext, place: RoomAccess, event: str) -> Template:
     """The tools that were used in the turn of a line, as a fragment to stand under it."""
     record = await _record(site, place, event)
     requests = record.requests if isinstance(record, TurnRecord) else ()
-    found = [one for one in requests if isinstance(one, Calling)]
+    found = [one for one in requests if isinstance(one, RecordedCall)]
     return page("line-calls.html", place.visitor, here="rooms", place=place, calls=found)
 
 
-async def _record(site: Site, place: RoomAccess, event: str) -> TurnRecord | LineRecord:
+async def _record(site: PageContext, place: RoomAccess, event: str) -> TurnRecord | LineRecord:
     names = {card.handle: card.name for card in place.scene.mates}
     stream = stream_of(place.room)
     return await gather_for(site.ledger, event, stream, place.sight, names, owner=place.owner)
 
 
-async def source_of(site: Site, place: RoomAccess, line: str) -> LineSource | None:
+async def source_of(site: PageContext, place: RoomAccess, line: str) -> LineSource | None:
     """Where more is told of a line that tells of what goes on beside the room."""
     try:
         said = await site.front.line(place.room, line, place.sight)
@@ -50,7 +50,7 @@ async def source_of(site: Site, place: RoomAccess, line: str) -> LineSource | No
 
 
 @get("/rooms/{room:str}/source/{event:str}")
-async def line_source(site: Site, place: RoomAccess, event: str) -> Redirect:
+async def line_source(site: PageContext, place: RoomAccess, event: str) -> Redirect:
     """To the page of what a line tells of."""
     if (source := await source_of(site, place, event)) is None:
         raise Unknown("That line tells of nothing that has a page.")
@@ -59,7 +59,7 @@ async def line_source(site: Site, place: RoomAccess, event: str) -> Redirect:
 
 @get("/rooms/{room:str}/why/{event:str}")
 async def why(
-    site: Site,
+    site: PageContext,
     place: RoomAccess,
     event: str,
     request: Asked,

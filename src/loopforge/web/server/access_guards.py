@@ -1,4 +1,4 @@
-"""The gate: who is asking, and may they? Every handler that is not public stands behind it.
+"""Guards: who is asking, and may they? Every handler that is not public stands behind it.
 
     site      everything pages may use
     visitor   somebody signed in; else they are sent to the sign-in page
@@ -8,8 +8,8 @@
 Handlers name what they need as a parameter, and Litestar brings it; a handler that names none of
 the last three is public, and a test counts those.
 
-`Entrance` stands before the handlers: it turns strangers away before a byte of their form is read.
-Then come the tokens of forms (form_csrf.py).
+`AccessGuard` stands before the handlers and turns strangers away before a byte of their form is
+read. Then come the tokens of forms (form_csrf.py).
 """
 
 from litestar.datastructures import State
@@ -20,13 +20,13 @@ from msgspec import Struct
 
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.permissions import may_close
-from loopforge.chat.room.room_snapshot import Scene
+from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.chat.service.room_list import titled_for
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.server.form_csrf import COOKIE, Signer
-from loopforge.web.server.page_context import Asked, Site
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.form_csrf import COOKIE, FormSigner
+from loopforge.web.server.page_context import Asked, PageContext
+from loopforge.web.server.request_limits import RequestLimits
 
 DOORS = ("/sign-in", "/enter/", "/join/", "/renew/", "/device/")
 """Where strangers may send forms to: a name and a password, which are short."""
@@ -40,7 +40,7 @@ class RoomAccess(Struct, frozen=True, kw_only=True):
     """A room as one visitor stands in it."""
 
     room: str
-    scene: Scene
+    scene: RoomSnapshot
     sight: MemberSight
     visitor: Visitor
 
@@ -55,31 +55,31 @@ class RoomAccess(Struct, frozen=True, kw_only=True):
         return may_close(self.scene.opener, self.visitor.person, owner=self.owner)
 
 
-async def provide_site(state: State) -> Site:
+async def provide_site(state: State) -> PageContext:
     """Everything pages may use."""
-    site: Site = state["site"]
+    site: PageContext = state["site"]
     return site
 
 
-async def provide_paces(state: State) -> Paces:
+async def provide_paces(state: State) -> RequestLimits:
     """How much each person may do in a while."""
-    paces: Paces = state["paces"]
+    paces: RequestLimits = state["paces"]
     return paces
 
 
-async def provide_signer(state: State) -> Signer:
+async def provide_signer(state: State) -> FormSigner:
     """What is signed with the home's secret."""
-    signer: Signer = state["signer"]
+    signer: FormSigner = state["signer"]
     return signer
 
 
-async def visitor_of(request: Asked, site: Site) -> Visitor | None:
+async def visitor_of(request: Asked, site: PageContext) -> Visitor | None:
     """Who is asking, if they are signed in."""
     token = request.cookies.get(COOKIE, "")
     return await site.accounts.decisions.presence.visitor(token) if token else None
 
 
-async def provide_visitor(request: Asked, site: Site) -> Visitor:
+async def provide_visitor(request: Asked, site: PageContext) -> Visitor:
     """Somebody signed in. Raises NotSignedIn."""
     visitor = await visitor_of(request, site)
     if visitor is None:
@@ -95,7 +95,7 @@ async def provide_owner(visitor: Visitor) -> Visitor:
     return visitor
 
 
-async def provide_place(room: str, site: Site, visitor: Visitor) -> RoomAccess:
+async def provide_place(room: str, site: PageContext, visitor: Visitor) -> RoomAccess:
     """The room, if the visitor is in it. Raises Unknown, whether it exists or not."""
     sight = await site.front.lobby.sight(room, visitor.person)
     if not sight.here:
@@ -107,7 +107,7 @@ async def provide_place(room: str, site: Site, visitor: Visitor) -> RoomAccess:
 # ---------------------------------------------------------------- before any handler
 
 
-class Entrance:
+class AccessGuard:
     """Lets forms of people who are signed in through, and all others only to the doors."""
 
     def __init__(self, app: ASGIApp) -> None:

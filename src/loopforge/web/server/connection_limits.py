@@ -50,7 +50,7 @@ def room_for(files: int) -> int:
     return min(MOST, max(files - SPARED, files // 2))
 
 
-class Seldom:
+class SeldomLog:
     """Says the same thing once in a while, and then how often it happened."""
 
     def __init__(self, clock: Clock, told: str) -> None:
@@ -65,17 +65,17 @@ class Seldom:
             self._count, self._next = 0, now + EVERY
 
 
-class Connections:
+class ConnectionLimits:
     """The connections of one server: `most` in all, `each` of one address."""
 
     def __init__(self, clock: Clock, *, most: int, each: int) -> None:
         self.clock, self._most, self._each = clock, most, each
         self._open: dict[Connection, str] = {}
         self._of: Counter[str] = Counter()
-        self._full = Seldom(
+        self._full = SeldomLog(
             clock, "No room for another connection; who kept us waiting was cut off"
         )
-        self._late = Seldom(clock, "A connection that kept us waiting was cut off")
+        self._late = SeldomLog(clock, "A connection that kept us waiting was cut off")
 
     def __len__(self) -> int:
         return len(self._open)
@@ -142,7 +142,7 @@ def place_of(address: str) -> str:
 class Connection(H11Protocol):
     """One connection, as uvicorn serves it, with what its client owes."""
 
-    among: Connections
+    among: ConnectionLimits
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Serve it, if there is room; else say so and close it."""
@@ -220,7 +220,7 @@ class Connection(H11Protocol):
             self._owed, self._since, self._came = what, self.among.now, 0
 
 
-def serving(among: Connections) -> type[Connection]:
+def serving(among: ConnectionLimits) -> type[Connection]:
     """The connections of one server, as uvicorn makes them."""
 
     class Served(Connection):

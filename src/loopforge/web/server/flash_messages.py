@@ -12,7 +12,7 @@ MOST = 1000
 """Answers kept at once; the oldest goes first."""
 
 
-class Notes:
+class FlashMessages:
     """Answers, by a number."""
 
     def __init__(self) -> None:

@@ -46,7 +46,7 @@ class KeyLost(InputError):
     """The cookie is right, and what only its own browser has is not."""
 
 
-class Signer:
+class FormSigner:
     """What is signed with the home's secret."""
 
     def __init__(self, secret: str) -> None:
@@ -151,7 +151,7 @@ class FormTokens:
             await self._app(scope, receive, send)
             return
         request, path = Asked(scope, receive), scope["path"]
-        signer: Signer = request.app.state["signer"]
+        signer: FormSigner = request.app.state["signer"]
         address: str = request.app.state["site"].address
         if not from_here(request, address) and path not in WATCHED:
             raise PermissionDeniedException("This came from elsewhere.")

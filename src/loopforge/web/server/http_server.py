@@ -15,7 +15,7 @@ from typing import Any
 import uvicorn
 
 from loopforge.runtime.installation.open_files import SCARCE
-from loopforge.web.server.connection_limits import Connections, Seldom, serving
+from loopforge.web.server.connection_limits import ConnectionLimits, SeldomLog, serving
 
 WAITING = 1024
 """Connections that the system keeps for us until they are taken in."""
@@ -26,7 +26,7 @@ AT_ONCE = 64
 class PageServer(uvicorn.Server):
     """uvicorn without its signal handlers: the host of the home ends it."""
 
-    def __init__(self, config: uvicorn.Config, among: Connections) -> None:
+    def __init__(self, config: uvicorn.Config, among: ConnectionLimits) -> None:
         super().__init__(config)
         self._among = among
 
@@ -48,11 +48,11 @@ class PageServer(uvicorn.Server):
         yield
 
 
-class Serving:
+class RunningServer:
     """An application being served; `stop` ends it."""
 
     def __init__(
-        self, app: Any, found: socket.socket, among: Connections, proxies: Sequence[str] = ()
+        self, app: Any, found: socket.socket, among: ConnectionLimits, proxies: Sequence[str] = ()
     ) -> None:
         config = uvicorn.Config(
             app,
@@ -73,7 +73,7 @@ class Serving:
         )
         self._server, self._socket = PageServer(config, among), found
         self._before: Any = None
-        self._scarce = Seldom(
+        self._scarce = SeldomLog(
             among.clock, "No file is left for another connection; see `ulimit -n`"
         )
 

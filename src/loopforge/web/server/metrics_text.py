@@ -11,10 +11,10 @@ from datetime import date
 from litestar import MediaType, Response, get
 
 from loopforge.budgets.model_usage import UsageRow
-from loopforge.core.limits.budget_limits import Standing
+from loopforge.core.limits.budget_limits import LimitStanding
 from loopforge.core.limits.money_amounts import dollars
 from loopforge.errors import Unknown
-from loopforge.web.server.page_context import Asked, Site
+from loopforge.web.server.page_context import Asked, PageContext
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Samples = Iterable[tuple[Mapping[str, str], str | int]]
@@ -59,11 +59,11 @@ def models_told(rows: Sequence[UsageRow]) -> list[str]:
     ]
 
 
-def budgets_told(standings: Sequence[Standing], refused: Mapping[str, int]) -> list[str]:
+def budgets_told(standings: Sequence[LimitStanding], refused: Mapping[str, int]) -> list[str]:
     """How budgets stand, and how often each refused since the program began."""
     named = [(_labels(one), one) for one in standings if one.limit.meter]
 
-    def amount(one: Standing, value: int) -> str | int:
+    def amount(one: LimitStanding, value: int) -> str | int:
         return dollars(value) if one.limit.budget.unit == "dollars" else value
 
     most = [(labels, amount(one, one.limit.budget.amount)) for labels, one in named]
@@ -76,14 +76,14 @@ def budgets_told(standings: Sequence[Standing], refused: Mapping[str, int]) -> l
     ]
 
 
-def _labels(one: Standing) -> dict[str, str]:
+def _labels(one: LimitStanding) -> dict[str, str]:
     budget = one.limit.budget
     by = "keepers" if budget.keepers else "owner"
     return {"meter": one.limit.meter, "unit": budget.unit, "period": budget.period, "by": by}
 
 
 @get("/metrics")
-async def metrics(request: Asked, site: Site) -> Response[str]:
+async def metrics(request: Asked, site: PageContext) -> Response[str]:
     """The numbers, for who brings the token."""
     token = site.metrics_token()
     given = request.headers.get("authorization", "").removeprefix("Bearer ")

@@ -1,4 +1,4 @@
-"""The site: everything pages may use, in one value that host.py makes, and how a page is given.
+"""Context: all that pages may use, in one value that host.py makes, and how a page is given.
 
 Knows no handler.
 """
@@ -20,14 +20,14 @@ from loopforge.budgets.budget_reservation import Budgets
 from loopforge.budgets.model_usage import UsageView
 from loopforge.chat.memories.memory_service import MemoryService
 from loopforge.chat.reminders.reminder_service import ReminderService
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.events import Event
-from loopforge.lab.run_queue import Shifts
+from loopforge.lab.run_queue import RunQueue
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.mates.cards.avatar_image import Portraits
 from loopforge.mates.mate_growth import MateGrowth
-from loopforge.mates.mate_roster import Roster
-from loopforge.mates.version_history import Chronicle
+from loopforge.mates.mate_roster import MateRoster
+from loopforge.mates.version_history import VersionHistory
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import FileShelf
 from loopforge.models.model_listing import ModelListing
@@ -35,12 +35,12 @@ from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.avatar_records import AvatarRecords
-from loopforge.people.identity.person_registry import Registry
-from loopforge.people.stranger_pairing import Pairing
+from loopforge.people.identity.person_registry import PersonRegistry
+from loopforge.people.stranger_pairing import StrangerPairing
 from loopforge.runtime.plugins.setting_declarations import SettingState
 from loopforge.runtime.ports import Clock, SinkStandings
-from loopforge.tools.tool_registry import Toolbox
-from loopforge.web.rendering.live_hub import Hub
+from loopforge.tools.tool_registry import ToolRegistry
+from loopforge.web.rendering.live_hub import LiveHub
 from loopforge.web.server.link_reach import LinkReach
 from loopforge.work.task_service import TaskService
 from loopforge.work.watching.watch_service import WatchService
@@ -86,7 +86,7 @@ class HomeSettings(Protocol):
 
 
 @dataclass(frozen=True)
-class Site:
+class PageContext:
     """Everything pages may use. `boot` names this run of the server; `address` has no slash.
 
     `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `shelf` has
@@ -100,16 +100,16 @@ class Site:
     are where what happens goes.
     """
 
-    front: Front
+    front: RoomsApi
     accounts: Accounts
-    people: Registry
+    people: PersonRegistry
     linking: AccountLinking
-    pairing: Pairing
+    pairing: StrangerPairing
     pictures: AvatarRecords
     portraits: Portraits
     artifacts: Artifacts
-    roster: Roster
-    chronicle: Chronicle
+    roster: MateRoster
+    chronicle: VersionHistory
     growth: MateGrowth
     beliefs: MemoryService
     usage: UsageView
@@ -120,11 +120,11 @@ class Site:
     ledger: SqlLedger
     models: ModelListing
     shelf: FileShelf
-    tools: Toolbox
+    tools: ToolRegistry
     clock: Clock
     live: HomeSettings
-    hub: Hub
-    shifts: Shifts
+    hub: LiveHub
+    shifts: RunQueue
     scenarios: Path
     policies: Sequence[str]
     notice: Callable[[], str] = str

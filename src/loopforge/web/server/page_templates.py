@@ -8,22 +8,22 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 
 from loopforge.core.egress.hidden_signs import spelled_out
-from loopforge.web.rendering.avatar_faces import Faces
+from loopforge.web.rendering.avatar_faces import AvatarFaces
 from loopforge.web.rendering.markdown_html import render
 from loopforge.web.server.link_reach import OPENED, OPENING, qr_svg
-from loopforge.web.server.page_context import Site
+from loopforge.web.server.page_context import PageContext
 
 
 def environment(
-    site: Site | None = None,
+    site: PageContext | None = None,
     zone: Callable[[], ZoneInfo] = lambda: ZoneInfo("UTC"),
-    faces: Faces = Faces(),  # noqa: B008  it holds nothing
+    faces: AvatarFaces = AvatarFaces(),  # noqa: B008  it holds nothing
     hears: Callable[[], str] = str,
 ) -> Environment:
     """Templates with everything they may call. `hears` tells the model that hears voice notes."""
     if site is not None:
         zone, hears = lambda: site.live.zone, lambda: site.live.now.transcription_model
-        faces = Faces(site.pictures.name)
+        faces = AvatarFaces(site.pictures.name)
     made = Environment(
         loader=PackageLoader("loopforge.web"),
         autoescape=select_autoescape(default=True, default_for_string=True),

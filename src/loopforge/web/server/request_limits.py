@@ -1,4 +1,4 @@
-"""The pace: how much one person may do in a while, so that nobody floods a room, or the disk.
+"""Limits: how much one person may do in a while, so that nobody floods a room, or the disk.
 
     lines     what they say                    60 at once, then one a second
     changes   marks, settings, rooms, invites  60 at once, then one in two seconds
@@ -45,7 +45,7 @@ class RequestPace:
             raise TooFast(self._told, (amount - left) / self._rate)
 
 
-class Paces:
+class RequestLimits:
     """The paces of one site; `largest` is the size of the largest file, in bytes."""
 
     def __init__(self, clock: Clock, largest: int) -> None:

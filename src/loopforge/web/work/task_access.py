@@ -18,7 +18,7 @@ from loopforge.chat.service.room_list import titled_for
 from loopforge.core.room_vocabulary import PersonJoined
 from loopforge.errors import Unknown
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.server.page_context import Site
+from loopforge.web.server.page_context import PageContext
 from loopforge.work.task_state import TaskState
 from loopforge.work.threads.task_rights import TaskRights, may_give
 
@@ -60,7 +60,7 @@ RoomStands = dict[str, RoomStand | None]
 """By room; None for one that they are not in."""
 
 
-async def task_access(site: Site, visitor: Visitor, task: str) -> TaskAccess:
+async def task_access(site: PageContext, visitor: Visitor, task: str) -> TaskAccess:
     """A task by its id, as the visitor stands to it. Raises Unknown, whether it exists or not."""
     try:
         state = await site.work.store.named(task)
@@ -73,7 +73,7 @@ async def task_access(site: Site, visitor: Visitor, task: str) -> TaskAccess:
 
 
 async def access_to(
-    site: Site, visitor: Visitor, state: TaskState, rooms: RoomStands | None = None
+    site: PageContext, visitor: Visitor, state: TaskState, rooms: RoomStands | None = None
 ) -> TaskAccess | None:
     """How the visitor stands to a task; None for one that they may not see.
 
@@ -104,7 +104,7 @@ async def access_to(
     return TaskAccess(visitor=visitor, rights=rights, room=room, title=stand.title)
 
 
-async def _stand(site: Site, visitor: Visitor, room: str) -> RoomStand | None:
+async def _stand(site: PageContext, visitor: Visitor, room: str) -> RoomStand | None:
     me, rooms = visitor.person, site.front.rooms
     sight = await site.front.lobby.sight(room, me)
     if not sight.here:

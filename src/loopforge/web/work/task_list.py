@@ -19,8 +19,8 @@ from loopforge.core.work.task_lifecycle import TaskStage
 from loopforge.errors import BadSettings, InputError, NotLetIn
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.server.page_context import Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work.calibration_chart import CalibrationFigure, figure_of
 from loopforge.web.work.task_access import RoomStands, TaskAccess, access_to
 from loopforge.work.task_service import calibration_of, checked_budget
@@ -87,7 +87,7 @@ def title_of(state: TaskState) -> str:
     return clipped(" ".join(str(state.task.text).split()), 110)
 
 
-def who_does(site: Site, state: TaskState) -> str:
+def who_does(site: PageContext, state: TaskState) -> str:
     """Who does it: a mate of the home, or the mate of a role; "" while nobody knows."""
     if not (handle := state.task.mate):
         return state.classified.role if state.classified else ""
@@ -100,7 +100,7 @@ def cost_of(state: TaskState) -> str:
     return rounded(state.cost) if state.cost else "no price" if state.unpriced else "$0"
 
 
-def _row(site: Site, access: TaskAccess) -> TaskRow:
+def _row(site: PageContext, access: TaskAccess) -> TaskRow:
     state = access.state
     return TaskRow(
         id=state.id,
@@ -118,7 +118,7 @@ def _row(site: Site, access: TaskAccess) -> TaskRow:
     )
 
 
-async def seen_tasks(site: Site, visitor: Visitor) -> list[TaskAccess]:
+async def seen_tasks(site: PageContext, visitor: Visitor) -> list[TaskAccess]:
     """The tasks that a visitor may see of the newest, the newest first."""
     rooms: RoomStands = {}
     states = await site.work.tasks(MOST)
@@ -127,12 +127,12 @@ async def seen_tasks(site: Site, visitor: Visitor) -> list[TaskAccess]:
 
 
 @get("/work")
-async def tasks(site: Site, visitor: Visitor, which: Which = "") -> Template:
+async def tasks(site: PageContext, visitor: Visitor, which: Which = "") -> Template:
     """The tasks, of all states or of one kind of them."""
     return await _tasks(site, visitor, which)
 
 
-async def _tasks(site: Site, visitor: Visitor, chosen: str = "", **more: Any) -> Template:
+async def _tasks(site: PageContext, visitor: Visitor, chosen: str = "", **more: Any) -> Template:
     seen = await seen_tasks(site, visitor)
     kinds = [filter_of(one.state) for one in seen]
     rows = [
@@ -162,7 +162,7 @@ def _figure(states: Sequence[TaskState]) -> CalibrationFigure | None:
     return figure_of(*calibration_of(states))
 
 
-def _form(site: Site) -> dict[str, Any]:
+def _form(site: PageContext) -> dict[str, Any]:
     """What can be chosen in the form."""
     try:
         repos, trouble = site.work.places.repositories.registered.known(), ""
@@ -175,7 +175,7 @@ def _form(site: Site) -> dict[str, Any]:
 
 @post("/work")
 async def give_task(
-    site: Site, visitor: Visitor, data: Fields, paces: Paces
+    site: PageContext, visitor: Visitor, data: Fields, paces: RequestLimits
 ) -> Response[Any] | Template:
     """Give a task; what was typed stays where it is refused."""
     paces.changes.take(visitor.person)

@@ -22,9 +22,9 @@ from loopforge.errors import Changed, InputError, LoopforgeError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
 from loopforge.web.room.room_pages import disposition
-from loopforge.web.server.flash_messages import Notes
-from loopforge.web.server.page_context import Asked, Fields, Site, page
-from loopforge.web.server.request_limits import Paces
+from loopforge.web.server.flash_messages import FlashMessages
+from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work.task_access import TaskAccess, task_access
 from loopforge.web.work.task_list import (
     cost_of,
@@ -56,15 +56,15 @@ IN_ROOM = "looked at the room"
 
 @get("/work/{task:str}")
 async def show_task(
-    request: Asked, site: Site, visitor: Visitor, task: str, told: Word = ""
+    request: Asked, site: PageContext, visitor: Visitor, task: str, told: Word = ""
 ) -> Template:
     """A task as it stands; `told` names what a form was answered."""
     access = await task_access(site, visitor, task)
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     return await _shown(site, access, told=notes.read(visitor.person, told))
 
 
-async def _shown(site: Site, access: TaskAccess, **more: Any) -> Template:
+async def _shown(site: PageContext, access: TaskAccess, **more: Any) -> Template:
     state = access.state
     head = state.seq
     drawn = timeline_of(await site.ledger.read(state.stream), START)
@@ -104,7 +104,12 @@ async def _shown(site: Site, access: TaskAccess, **more: Any) -> Template:
 
 @post("/work/{task:str}")
 async def drive_task(
-    request: Asked, site: Site, visitor: Visitor, task: str, data: Fields, paces: Paces
+    request: Asked,
+    site: PageContext,
+    visitor: Visitor,
+    task: str,
+    data: Fields,
+    paces: RequestLimits,
 ) -> Response[Any] | Template:
     """Say something to it, stop it, let it go on, decide on what came of it."""
     access = await task_access(site, visitor, task)
@@ -117,12 +122,12 @@ async def drive_task(
         status = 400 if isinstance(error, InputError) else 503
         typed = data.get("text", "")
         return await _shown(site, again, error=str(error), typed=typed, status=status)
-    notes: Notes = request.app.state["notes"]
+    notes: FlashMessages = request.app.state["notes"]
     code = notes.keep(visitor.person, told.replace("`resume`", GO_ON))
     return Redirect(f"/work/{access.state.id}?told={code}", status_code=303)
 
 
-async def _done(site: Site, access: TaskAccess, act: str, data: dict[str, str]) -> str:
+async def _done(site: PageContext, access: TaskAccess, act: str, data: dict[str, str]) -> str:
     """Have it done; what is told of it. Raises LoopforgeError, and then nothing was done."""
     tasks, id, person = site.work, access.state.id, access.visitor.person
     access.rights.must(act)
@@ -164,7 +169,7 @@ def _as_shown(state: TaskState, data: dict[str, str]) -> None:
 # ---------------------------------------------------------------- files
 
 
-async def files_of(site: Site, state: TaskState, result: str) -> list[tuple[str, int]]:
+async def files_of(site: PageContext, state: TaskState, result: str) -> list[tuple[str, int]]:
     """Files that can be downloaded, with their sizes: those of the answer first."""
     try:
         place = site.work.places.workspaces.known(state.stream)
@@ -192,7 +197,7 @@ def _there(place: TaskWorkspace, wanted: list[str], *, whole: bool) -> list[tupl
 
 
 @get("/work/{task:str}/files/{path:path}")
-async def task_file(site: Site, visitor: Visitor, task: str, path: str) -> Response[bytes]:
+async def task_file(site: PageContext, visitor: Visitor, task: str, path: str) -> Response[bytes]:
     """A file of its workspace, byte for byte; none that holds a key of this home."""
     state = (await task_access(site, visitor, task)).state
     found = await site.work.places.workspaces.known(state.stream).file(path.lstrip("/"))
@@ -211,7 +216,7 @@ async def task_file(site: Site, visitor: Visitor, task: str, path: str) -> Respo
 
 @get("/work/{task:str}/why/{event:str}")
 async def task_why(
-    site: Site, visitor: Visitor, task: str, event: str, format: Format = "page"
+    site: PageContext, visitor: Visitor, task: str, event: str, format: Format = "page"
 ) -> Template | Response[Any]:
     """The record of a turn of a task: what it was shown, asked, meant, used, and what that took.
 
@@ -258,7 +263,7 @@ async def task_why(
     )
 
 
-async def _happened(site: Site, access: TaskAccess, id: str) -> Template:
+async def _happened(site: PageContext, access: TaskAccess, id: str) -> Template:
     """What happened to a task beside its turns. Raises Unknown."""
     try:
         event = await site.ledger.event(id)

@@ -17,7 +17,7 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.rendering.live_hub import message
 from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents, streamed
 from loopforge.web.server.access_guards import visitor_of
-from loopforge.web.server.page_context import Asked, Site
+from loopforge.web.server.page_context import Asked, PageContext
 from loopforge.web.work.task_access import access_to, task_access
 from loopforge.work.task_state import TaskState
 
@@ -31,7 +31,7 @@ half, and one person may have two hundred pages open."""
 @get("/work/{task:str}/stream", middleware=[CountedEvents])
 async def follow_task(
     request: Asked,
-    site: Site,
+    site: PageContext,
     visitor: Visitor,
     task: str,
     after: Annotated[int, Parameter(ge=0, le=2**53)] = 0,
@@ -42,7 +42,7 @@ async def follow_task(
 
 
 async def _followed(
-    request: Asked, site: Site, state: TaskState, after: int
+    request: Asked, site: PageContext, state: TaskState, after: int
 ) -> AsyncIterator[bytes]:
     ear = site.work.store.listen(state.stream)
     site.hub.ears.add(ear)

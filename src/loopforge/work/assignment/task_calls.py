@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from msgspec.structs import replace
 
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.egress.egress_filter import MARK, SHORTEST, Egress
+from loopforge.core.egress.egress_filter import MARK, SHORTEST, EgressFilter
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import SandboxProfile
@@ -118,7 +118,7 @@ class TaskCalls:
         state: TaskState,
         tools: Sequence[Tool],
         call: Call,
-        egress: Egress,
+        egress: EgressFilter,
         gave: Sequence[tuple[str, str]] = (),
     ) -> CallPermission:
         """Whether one of these tools may be used so; by egress for the mate's words.
@@ -157,7 +157,7 @@ class TaskCalls:
     ) -> InnerPermission:
         """See `InnerSite.permission`. Nobody is asked for a program: such tools it has not."""
         state = await self._store.state(program.stream)
-        egress = Egress(secrets=self._secrets(), name=self.mate(state).name)
+        egress = EgressFilter(secrets=self._secrets(), name=self.mate(state).name)
         found = self.judged(state, await self.offered(program), call, egress, gave)
         if found.verdict == "asks":
             found = found._replace(verdict="refused", why=MADE_UP.format(tool=call.tool))

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from loopforge.core.statistics.rate_statistics import (
-    Difference,
     Interval,
+    PairedDifference,
     paired_difference,
     wilson,
 )
@@ -61,7 +61,7 @@ def _resolved(done: Sequence[InstanceAttempt]) -> tuple[list[str], set[str]]:
     return list(tried), {one.instance for one in done if one.resolved}
 
 
-def arm_difference(done: Sequence[InstanceAttempt], a: str, b: str) -> Difference | None:
+def arm_difference(done: Sequence[InstanceAttempt], a: str, b: str) -> PairedDifference | None:
     """How much more of the instances that both had were resolved in arm `b`; None without any."""
     (tried, by_a), (others, by_b) = (
         _resolved([one for one in done if one.arm == arm]) for arm in (a, b)

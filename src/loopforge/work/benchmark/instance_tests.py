@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loopforge.errors import InputError
-from loopforge.tools.sandbox.confined_process import Ended
+from loopforge.tools.sandbox.confined_process import ProcessEnded
 from loopforge.work.benchmark.swe_instance import SweInstance
 from loopforge.work.git.host_git import HostGit
 from loopforge.work.git.person_repository import PersonRepository
@@ -95,12 +95,12 @@ class InstanceTests:
         if ended.code != 0:
             raise InputError(f"its tests could not be put in place: {_tail(ended)}")
 
-    async def _run(self, tests: Sequence[str]) -> Ended:
+    async def _run(self, tests: Sequence[str]) -> ProcessEnded:
         line = f"cd {TREE} && {self._instance.test_cmd} {shlex.join(tests)}"
         return await self._place.run(line)
 
 
-def _tail(ended: Ended) -> str:
+def _tail(ended: ProcessEnded) -> str:
     """The end of an output in one line, or which limit it met."""
     if ended.met:
         return f"it took more {ended.met} than it may"

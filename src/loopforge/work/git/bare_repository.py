@@ -1,4 +1,4 @@
-"""The shelf of a task: a bare repository of Loopforge's own, between the clone and the person's.
+"""A task's bare repository, Loopforge's own, between the clone and the person's.
 
     person's --history--> shelf <--result-- bundle of the clone
                             |--one commit, merged dry--> person's, when it is shown
@@ -34,7 +34,7 @@ class DryMerge(NamedTuple):
     conflicts: tuple[str, ...]
 
 
-class TaskShelf:
+class BareRepository:
     """The one in a folder."""
 
     def __init__(self, folder: Path) -> None:

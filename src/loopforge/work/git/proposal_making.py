@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from loopforge.core.egress.egress_filter import SHORTEST, Egress
+from loopforge.core.egress.egress_filter import SHORTEST, EgressFilter
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.errors import RepositoryError
-from loopforge.work.git.bare_repository import TaskShelf
+from loopforge.work.git.bare_repository import BareRepository
 from loopforge.work.git.change_review import (
     LINK,
     NOTHING,
@@ -51,7 +51,7 @@ class ResultNote(NamedTuple):
 
 
 async def make_proposal(
-    shelf: TaskShelf,
+    shelf: BareRepository,
     branch: TaskBranch,
     result: str,
     head: str,
@@ -68,7 +68,7 @@ async def make_proposal(
         raise RepositoryError("Nothing was changed, so there is nothing to propose.")
     texts = await _reviewed(shelf, changes, result, secrets)
     message = commit_message(note.summary, changes, note.tests, note.mate)
-    egress = Egress(secrets)
+    egress = EgressFilter(secrets)
     if egress.finish_file(message)[1] or egress.leak([message]):
         raise RepositoryError("What is said of the work holds a key or password; say it without.")
     tip = await shelf.commit(await shelf.rebuilt(base, changes), [base], message, at)
@@ -115,7 +115,7 @@ def _way_on(branch: TaskBranch, conflicts: Sequence[str]) -> str:
 
 
 async def _reviewed(
-    shelf: TaskShelf, changes: Sequence[PathChange], result: str, secrets: Collection[str]
+    shelf: BareRepository, changes: Sequence[PathChange], result: str, secrets: Collection[str]
 ) -> Mapping[str, str]:
     """The new texts by path. Raises RepositoryError for what is not taken over."""
     if len(changes) > MOST_CHANGED:
@@ -151,7 +151,7 @@ def _secrets_in(
     secrets: Collection[str],
 ) -> list[str]:
     """Which files hold a key of the home, as it is in any file, and in other forms in a text."""
-    egress = Egress(secrets)
+    egress = EgressFilter(secrets)
     raw = [secret.encode() for secret in secrets if len(secret) >= SHORTEST]
 
     def holds(change: PathChange) -> bool:
@@ -163,7 +163,9 @@ def _secrets_in(
     return [f"{shown_path(change.path)}: {why}" for change in kept if holds(change)]
 
 
-async def _shown(shelf: TaskShelf, sides: tuple[str, str], egress: Egress) -> tuple[str, bool]:
+async def _shown(
+    shelf: BareRepository, sides: tuple[str, str], egress: EgressFilter
+) -> tuple[str, bool]:
     """The diff as people see it, with what looks like a key taken out; and whether it is cut."""
     whole = await shelf.diff(*sides)
     text = spelled_out(whole[:MOST_SHOWN])
@@ -173,7 +175,7 @@ async def _shown(shelf: TaskShelf, sides: tuple[str, str], egress: Egress) -> tu
     return shown, len(whole) > MOST_SHOWN
 
 
-async def _files(shelf: TaskShelf, sides: tuple[str, str]) -> tuple[ReviewedFile, ...]:
+async def _files(shelf: BareRepository, sides: tuple[str, str]) -> tuple[ReviewedFile, ...]:
     files = []
     for change in await shelf.changes(*sides):
         kind: Literal["added", "changed", "deleted"] = "changed"

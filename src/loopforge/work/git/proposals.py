@@ -45,7 +45,7 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: MergeState = "open"
 
 
-class Merged(Struct, frozen=True, kw_only=True):
+class MergeResult(Struct, frozen=True, kw_only=True):
     """How a merge ended. `again`: it had been done before, and nothing was done now.
 
     `checkout`: the folder of the person in which the target is checked out and was brought along;

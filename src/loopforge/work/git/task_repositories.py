@@ -32,13 +32,13 @@ from loopforge.runtime.installation.folder_lock import locked
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Clock
 from loopforge.work.docstrings.docstring_process import FilePair, only_docstrings
-from loopforge.work.git.bare_repository import TaskShelf
+from loopforge.work.git.bare_repository import BareRepository
 from loopforge.work.git.change_review import FILE, PROGRAM, shown_path
 from loopforge.work.git.commit_messages import branch_name
 from loopforge.work.git.host_git import checked_commit
 from loopforge.work.git.person_repository import NOBODY, PersonRepository
 from loopforge.work.git.proposal_making import MOST_TOLD, ResultNote, make_proposal
-from loopforge.work.git.proposals import Merged, MergeState, Proposal, TaskBranch
+from loopforge.work.git.proposals import MergeResult, MergeState, Proposal, TaskBranch
 from loopforge.work.git.registered_repositories import RegisteredRepositories
 from loopforge.work.git.task_clone import REF, TaskClone
 from loopforge.work.workspace.task_workspace import Workspaces, folder_name
@@ -161,7 +161,7 @@ class TaskRepositories:
         await self._keep(task, replace(record, proposal=made))
         return made
 
-    async def _only_docstrings(self, shelf: TaskShelf, result: str, head: str) -> None:
+    async def _only_docstrings(self, shelf: BareRepository, result: str, head: str) -> None:
         """Raise where a result changes anything else than docstrings of Python code."""
         base = await shelf.common(result, head)
         changes = await shelf.changes(base, result) if base else []
@@ -182,7 +182,7 @@ class TaskRepositories:
             raise Unknown("This task has proposed nothing yet.")
         return found
 
-    async def _given(self, person: PersonRepository, shelf: TaskShelf, target: str) -> str:
+    async def _given(self, person: PersonRepository, shelf: BareRepository, target: str) -> str:
         """Where the target stands, its history on the shelf."""
         head, known = await person.head(target), await shelf.given()
         if head not in known:
@@ -206,7 +206,7 @@ class TaskRepositories:
         async with locked(place):
             yield
 
-    async def approve(self, task: str, commit: str) -> Merged:
+    async def approve(self, task: str, commit: str) -> MergeResult:
         """Merge the commit that was shown, and no other. Done before, nothing is done again.
 
         Raises Changed where another is proposed or the target has moved on since, RepositoryError
@@ -222,18 +222,18 @@ class TaskRepositories:
         person = self._person(record.branch)
         if proposal.state == "merged" or await person.contains(proposal.target, commit):
             await self._settle(task, "merged")
-            return Merged(commit=commit, again=True)
+            return MergeResult(commit=commit, again=True)
         try:
             folder = await person.advance(proposal.target, commit, proposal.before)
         except Changed as error:
             if await person.contains(proposal.target, commit):
                 await self._settle(task, "merged")
-                return Merged(commit=commit, again=True)
+                return MergeResult(commit=commit, again=True)
             again = "Say `refresh` to the task: it is proposed again, for you to look at."
             raise Changed(f"{error} {again}") from error
         await self._settle(task, "merged")
         await person.drop_branch(proposal.branch, proposal.tip)
-        return Merged(commit=commit, checkout=str(folder or ""))
+        return MergeResult(commit=commit, checkout=str(folder or ""))
 
     async def reject(self, task: str) -> str:
         """Delete the task's branch; the clone stays. Why that branch stays; "" where it is gone.
@@ -248,7 +248,7 @@ class TaskRepositories:
         await self._settle(task, "rejected")
         return stays
 
-    async def take_back(self, task: str) -> Merged:
+    async def take_back(self, task: str) -> MergeResult:
         """Undo a merge by a commit that takes its changes back, on top of what there is now.
 
         Asked for again after it was broken off, it makes no second one. Raises RepositoryError
@@ -272,12 +272,12 @@ class TaskRepositories:
                 )
             if dry.tree == await shelf.tree(head):
                 await self._settle(task, "taken back")
-                return Merged(commit=head, again=True)
+                return MergeResult(commit=head, again=True)
             back = await shelf.commit(dry.tree, [head], message, self._clock.now())
         await person.take(await shelf.packed([back], [head]))
         folder = await person.advance(proposal.target, back, head)
         await self._settle(task, "taken back")
-        return Merged(commit=back, checkout=str(folder or ""))
+        return MergeResult(commit=back, checkout=str(folder or ""))
 
     async def push(
         self,
@@ -344,8 +344,8 @@ class TaskRepositories:
     def _place(self, task: str) -> Path:
         return self._folder / folder_name(task)
 
-    def _shelf(self, task: str) -> TaskShelf:
-        return TaskShelf(self._place(task) / "shelf.git")
+    def _shelf(self, task: str) -> BareRepository:
+        return BareRepository(self._place(task) / "shelf.git")
 
     def _person(self, branch: TaskBranch) -> PersonRepository:
         return PersonRepository(Path(self.registered.find(branch.repository).path))

@@ -31,7 +31,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskReflected,
 )
 from loopforge.runtime.ports import Route
-from loopforge.runtime.turn_driver import Ports, TurnEnding
+from loopforge.runtime.turn_driver import TurnEnding, TurnPorts
 from loopforge.runtime.world import OpeningView, TakenTurn, TurnDue
 from loopforge.work.learning.insight_book import InsightBook
 from loopforge.work.learning.trajectory_reading import (
@@ -60,7 +60,7 @@ class AttemptLearning:
 
     def __init__(
         self,
-        ports: Ports,
+        ports: TurnPorts,
         choice: ModelChoice,
         settings: Callable[[], WorkSettings],
         book: InsightBook,

@@ -46,7 +46,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskSummarized,
 )
 from loopforge.errors import LoopforgeError, Unknown
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.task_service import PAID, SAID_NO, TaskService
@@ -127,7 +127,7 @@ class ThreadPosts:
         voice: RoomVoice,
         files: EffectFiles,
         stamp: Stamp,
-        background: Tasks,
+        background: BackgroundTasks,
     ) -> None:
         self._ledger, self._tasks, self._voice = ledger, tasks, voice
         self._files, self._stamp, self._background = files, stamp, background

@@ -24,13 +24,13 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from loopforge.core.egress.egress_filter import SHORTEST, Egress
+from loopforge.core.egress.egress_filter import SHORTEST, EgressFilter
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.errors import ArtifactError, InputError, LoopforgeError, Unknown
 from loopforge.runtime.ports import Clock, ToolFile
 from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
 from loopforge.tools.sandbox.call_workspace import FOLDER
-from loopforge.tools.sandbox.confined_process import Ended, run_confined
+from loopforge.tools.sandbox.confined_process import ProcessEnded, run_confined
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits, narrowed
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles, apart
 from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
@@ -119,7 +119,7 @@ class TaskWorkspace:
 
     async def run(
         self, command: str | Sequence[str], stdin: bytes = b"", seconds: float | None = None
-    ) -> Ended:
+    ) -> ProcessEnded:
         """Run a line of bash, or a program with its arguments, in the sandbox.
 
         Raises InputError, NotInstalled: then nothing ran. Cancelled, it ends all of it first.
@@ -177,7 +177,7 @@ class TaskWorkspace:
             return True
         if not secrets or b"\0" in file.data[:8000] or len(file.data) > LONGEST_TEXT:
             return False
-        return bool(Egress(secrets).leak([file.name, file.data.decode("utf-8", "replace")]))
+        return bool(EgressFilter(secrets).leak([file.name, file.data.decode("utf-8", "replace")]))
 
     # ------------------------------------------------------------ checkpoints
 

@@ -51,7 +51,7 @@ FAILURES = (SendFailed, discord.DiscordException, aiohttp.ClientError, OSError, 
 """What a call may raise."""
 
 
-class Broken(aiohttp.ClientError):
+class CallBroken(aiohttp.ClientError):
     """A webhook's call broke off: it was carried out, or it was not."""
 
 

@@ -12,9 +12,9 @@ import discord
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.api_errors import BEFORE, OUT, failed, foreign
-from loopforge.io.discord.connection.gateway_client import Client, Talk
+from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 
 PREFIX = "discord:"
@@ -31,7 +31,7 @@ TWO = (
 Standing = Literal["waiting", "connected", "refused"]
 
 
-class State(NamedTuple):
+class AccountState(NamedTuple):
     """How an account stands, also in plain words."""
 
     standing: Standing = "waiting"
@@ -41,7 +41,7 @@ class State(NamedTuple):
 class AccountSeat(NamedTuple):
     """A client, and a place as it sees that."""
 
-    client: Client
+    client: GatewayClient
     channel: Talk
 
 
@@ -73,17 +73,17 @@ def named(channel: object) -> str:
     return name if isinstance(channel, discord.Thread) else f"#{name}"
 
 
-class Crowd:
+class BotAccounts:
     """Our accounts and their clients, by the accounts' order."""
 
     def __init__(
         self, accounts: Sequence[BotAccount], mates: Mapping[str, Mate], clock: Clock
     ) -> None:
         self.accounts = tuple(accounts)
-        self._mates, self._clock, self._tasks = mates, clock, Tasks()
-        self._clients: dict[int, Client] = {}
+        self._mates, self._clock, self._tasks = mates, clock, BackgroundTasks()
+        self._clients: dict[int, GatewayClient] = {}
         self._users = {user_of(account.token): account for account in accounts}
-        self._states = [State() for _ in accounts]
+        self._states = [AccountState() for _ in accounts]
         self._changed = asyncio.Event()
         self._late: set[int] = set()
         self._left = False
@@ -107,7 +107,7 @@ class Crowd:
         if standing != "waiting":
             self._late.discard(index)
         said = why or f"connected as {self._clients[index].user}"
-        self._states[index] = State(standing, said)
+        self._states[index] = AccountState(standing, said)
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -115,17 +115,17 @@ class Crowd:
         """Another program speaks by an account of ours."""
         renewal = self.accounts[index].renewal
         said = f"connected as {self._clients[index].user}; {TWO}{renewal}"
-        self._states[index] = State("connected", said)
+        self._states[index] = AccountState("connected", said)
 
-    def place(self, index: int, client: Client) -> None:
+    def place(self, index: int, client: GatewayClient) -> None:
         """This client is the account's from now on."""
         self._clients[index] = client
 
-    def index(self, client: Client) -> int:
+    def index(self, client: GatewayClient) -> int:
         """Which account a client is of."""
         return self.accounts.index(client.account)
 
-    def clients(self) -> Iterator[Client]:
+    def clients(self) -> Iterator[GatewayClient]:
         """Those that are connected."""
         for index, client in self._clients.items():
             if self._states[index].standing == "connected":
@@ -153,7 +153,7 @@ class Crowd:
         wanted = self._mates if EVERYBODY in account.mates else account.mates
         return tuple(mate for mate in wanted if mate not in own)
 
-    def ours(self, user: int) -> Client | None:
+    def ours(self, user: int) -> GatewayClient | None:
         """The client that is this user; None for anybody else."""
         return next((client for client in self._clients.values() if client.id == user), None)
 
@@ -195,7 +195,7 @@ class Crowd:
         """All mates by an account that is about to be there, so that their places are not known."""
         return tuple(m for i in sorted(self._waiting()) for m in self.mates_of(self.accounts[i]))
 
-    def first(self, channel: int) -> Client | None:
+    def first(self, channel: int) -> GatewayClient | None:
         """The connected account that speaks for all of ours on what happens in a place."""
         for client in self.clients():
             if client.sees(client.privates.get(channel) or client.get_channel(channel)):
@@ -247,7 +247,7 @@ class Crowd:
             alarm.cancel()
         return changed.is_set()
 
-    async def _found(self, client: Client, channel: int) -> Talk | None:
+    async def _found(self, client: GatewayClient, channel: int) -> Talk | None:
         """A place as this client sees it; not asked for where another one knows better."""
         first = self.first(channel)
         if first is not None and first is not client and client.get_channel(channel) is None:
@@ -277,7 +277,7 @@ class Crowd:
         )
 
 
-def _same(client: Client, channel: object) -> object:
+def _same(client: GatewayClient, channel: object) -> object:
     """The same place as this client sees it; None if it knows of none."""
     if isinstance(channel, discord.DMChannel):
         mine = channel.me is not None and channel.me.id == client.id
@@ -288,7 +288,7 @@ def _same(client: Client, channel: object) -> object:
     return None
 
 
-async def find(client: Client, id: int) -> Talk | None:
+async def find(client: GatewayClient, id: int) -> Talk | None:
     """A place by its id, if this client sees it. Raises SendFailed where nobody can know now."""
     channel: object = client.privates.get(id) or client.get_channel(id)
     if channel is None:

@@ -83,7 +83,7 @@ class SessionsEnded(discord.ClientException):
     """Discord ends one session, or connection, after the other."""
 
 
-class Client(discord.Client):
+class GatewayClient(discord.Client):
     """A client of one account. `user` is known once it is connected.
 
     Its commands are for where it is itself, not for servers without it and talks among others:

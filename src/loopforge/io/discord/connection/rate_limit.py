@@ -1,4 +1,4 @@
-"""Pace: how quickly one account calls Discord, and whose call is next.
+"""Rate limit: how quickly one account calls Discord, and whose call is next.
 
 Discord takes fifty calls a second of one bot, and shuts out an address after ten thousand refused
 ones in ten minutes. So all calls of an account, those that its library repeats too, take turns
@@ -74,7 +74,7 @@ class DiscordPace:
             await asyncio.sleep((least - self._left) / RATE)
 
 
-class Turnstile:
+class ReadLimiter:
     """Lets few places be read at a time; one where somebody just spoke waits no longer."""
 
     def __init__(self, most: int = PLACES) -> None:

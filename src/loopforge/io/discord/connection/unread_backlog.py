@@ -13,7 +13,7 @@ import asyncio
 import logging
 from collections import Counter
 
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.errors import LedgerError
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ MARGIN = 60_000 << 22
 class Backlog:
     """The watermark. Accounts are known by their index."""
 
-    def __init__(self, front: Front) -> None:
+    def __init__(self, front: RoomsApi) -> None:
         self._channels, self._behind = front.channels, front.rooms.behind
         self._newest: dict[int, int] = {}
         self._open: dict[int, int] = {}

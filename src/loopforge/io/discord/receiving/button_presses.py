@@ -18,14 +18,14 @@ import discord
 from loopforge.chat.commands.approval_commands import LONGEST_REASON
 from loopforge.errors import LoopforgeError
 from loopforge.io.discord.connection.api_errors import FAILURES, scrub
-from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.receiving.slash_commands import SOON, Asked, give, keeps_place
 from loopforge.io.platforms.buttons.line_buttons import Press, press_of
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, ButtonPress
-from loopforge.io.platforms.incoming_lines import Reception
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.io.platforms.incoming_lines import IncomingLines
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 KINDS = (discord.InteractionType.component, discord.InteractionType.modal_submit)
@@ -34,14 +34,14 @@ KINDS = (discord.InteractionType.component, discord.InteractionType.modal_submit
 class ButtonPresses:
     """Answers presses for all clients."""
 
-    def __init__(self, reception: Reception, threads: Threads) -> None:
-        self._buttons, self._threads, self._tasks = reception.buttons, threads, Tasks()
+    def __init__(self, reception: IncomingLines, threads: Threads) -> None:
+        self._buttons, self._threads, self._tasks = reception.buttons, threads, BackgroundTasks()
 
     async def close(self) -> None:
         """Answer nothing any more."""
         await self._tasks.close()
 
-    def listen(self, client: Client) -> None:
+    def listen(self, client: GatewayClient) -> None:
         """Be told from now on what is pressed under messages of this client."""
         setattr(client, "on_interaction", partial(self._take))  # noqa: B010 (discord.py's way)
 

@@ -1,4 +1,4 @@
-"""Inward: what people do on Discord, in the order of each place, taken to the reception.
+"""Incoming events: what people do on Discord, in the order of each place, taken to the reception.
 
     a client hears  --> the place's queue --> reception.take / edited / deleted / reacted
     it was away     --> that queue first reads what was missed there (missed_backfill.py)
@@ -20,17 +20,17 @@ from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import FAILURES, scrub
-from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, find, place_of
-from loopforge.io.discord.connection.gateway_client import SAID, Client, Talk, whole
+from loopforge.io.discord.connection.bot_accounts import AccountSeat, BotAccounts, find, place_of
+from loopforge.io.discord.connection.gateway_client import SAID, GatewayClient, Talk, whole
 from loopforge.io.discord.connection.options import DiscordOptions
-from loopforge.io.discord.connection.rate_limit import Turnstile
+from loopforge.io.discord.connection.rate_limit import ReadLimiter
 from loopforge.io.discord.connection.unread_backlog import Backlog
-from loopforge.io.discord.mate_threads import Threads, Venue
-from loopforge.io.discord.receiving.missed_backfill import TRIES, Job, Missed, Read
-from loopforge.io.discord.sending.attachments import Files
-from loopforge.io.discord.sending.draft_messages import DiscordStage
+from loopforge.io.discord.mate_threads import HeardPlace, Threads
+from loopforge.io.discord.receiving.missed_backfill import TRIES, Job, MissedBackfill, Read
+from loopforge.io.discord.sending.attachments import DiscordFiles
+from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.discord.sending.personas import DiscordSpeaker
-from loopforge.io.discord.sending.webhooks import Hooks
+from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.embeds import own_words
 from loopforge.io.discord.text.incoming_message import (
     account_of,
@@ -46,10 +46,10 @@ from loopforge.io.discord.text.incoming_message import (
 )
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.emoji_commands import STOP_EMOJIS
-from loopforge.io.platforms.incoming_lines import Coming, lacking
+from loopforge.io.platforms.incoming_lines import IncomingMessage, lacking
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 AGAIN = 60.0
@@ -65,34 +65,34 @@ class _Turn(NamedTuple):
     message: int = 0
 
 
-class Inward:
+class IncomingEvents:
     """Hears for all accounts."""
 
     def __init__(
         self,
-        crowd: Crowd,
+        crowd: BotAccounts,
         parts: SurfaceParts,
         options: DiscordOptions,
-        hooks: Hooks,
-        files: Files,
+        hooks: DiscordWebhooks,
+        files: DiscordFiles,
         watch: RoomWatch,
-        drafts: DiscordStage,
+        drafts: DiscordLiveUpdates,
         threads: Threads,
-        arrived: Callable[[Client], None],
+        arrived: Callable[[GatewayClient], None],
     ) -> None:
         self._crowd, self._reception, self._hooks = crowd, parts.reception, hooks
         self._files, self._clock, self._watch = files, parts.clock, watch
         self._threads, self._arrived = threads, arrived
         self._queues: dict[int, asyncio.Queue[_Turn]] = {}
-        self._held: dict[Client, list[tuple[Client, int, _Turn]]] = {}
+        self._held: dict[GatewayClient, list[tuple[GatewayClient, int, _Turn]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
         self._unsure: dict[int, Talk] = {}
         takes = (self._hear, self._edit)
-        self._backlog, self._turnstile = Backlog(parts.front), Turnstile()
-        self._missed = Missed(crowd, parts, options, watch, drafts, self._backlog, takes)
+        self._backlog, self._turnstile = Backlog(parts.front), ReadLimiter()
+        self._missed = MissedBackfill(crowd, parts, options, watch, drafts, self._backlog, takes)
         self._reading: dict[int, set[object]] = defaultdict(set)
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
 
     async def close(self) -> None:
         """Hear nothing any more."""
@@ -100,32 +100,34 @@ class Inward:
 
     # ------------------------------------------------------------ what clients tell
 
-    def listen(self, client: Client) -> None:
+    def listen(self, client: GatewayClient) -> None:
         """Be told from now on what this client hears, in the order in which it does.
 
         By discord.py's names for it, and (spoiled) by gateway_client.py's.
         """
-        for name, heard in vars(Inward).items():
+        for name, heard in vars(IncomingEvents).items():
             if name.startswith("on_"):
                 setattr(client, name, partial(heard, self, client))
 
-    async def on_connect(self, client: Client) -> None:
+    async def on_connect(self, client: GatewayClient) -> None:
         """A session began: what is heard now waits until it is known what was missed."""
         self._held.setdefault(client, [])
         self._reading[self._crowd.index(client)] = set()
         await self.on_disconnect(client)
 
-    async def on_disconnect(self, client: Client, _guild: discord.Guild | None = None) -> None:
+    async def on_disconnect(
+        self, client: GatewayClient, _guild: discord.Guild | None = None
+    ) -> None:
         """From now on it may miss something: its connection, or a server, is gone."""
         self._backlog.opened(self._crowd.index(client))
 
     on_guild_unavailable = on_disconnect
 
-    async def on_resumed(self, client: Client) -> None:
+    async def on_resumed(self, client: GatewayClient) -> None:
         """It missed nothing, unless it reads what it missed before."""
         self._tasks.spawn(self._rest(client), f"{client.user} resumed")
 
-    async def on_ready(self, client: Client) -> None:
+    async def on_ready(self, client: GatewayClient) -> None:
         """Its servers are known: read what was missed."""
         self._crowd.stands(self._crowd.index(client), "connected")
         self._arrived(client)
@@ -135,12 +137,12 @@ class Inward:
             self._unsure.clear()
         self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
 
-    async def on_guild_available(self, client: Client, guild: discord.Guild) -> None:
+    async def on_guild_available(self, client: GatewayClient, guild: discord.Guild) -> None:
         """A server that was late: what was missed there is read too."""
         if client not in self._held:
             self._tasks.spawn(self._catch_up(client, guild), f"what {client.user} missed there")
 
-    async def on_message(self, client: Client, message: discord.Message) -> None:
+    async def on_message(self, client: GatewayClient, message: discord.Message) -> None:
         """Somebody said something."""
         if not whole(message):
             client.passed_over(SAID[0])
@@ -153,7 +155,7 @@ class Inward:
         self._put(client, message.channel.id, turn)
 
     async def on_raw_message_edit(
-        self, client: Client, event: discord.RawMessageUpdateEvent
+        self, client: GatewayClient, event: discord.RawMessageUpdateEvent
     ) -> None:
         """A message was changed; without a new text, Discord only added a preview to it.
 
@@ -167,7 +169,9 @@ class Inward:
         elif event.message.edited_at is not None:
             self._change(client, event.channel_id, lambda: self._edit(client, event.message))
 
-    async def on_spoiled(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
+    async def on_spoiled(
+        self, client: GatewayClient, channel: int, message: int, *, edited: bool
+    ) -> None:
         """A message came without what is needed of it: ask for it, in its turn."""
         job = partial(self._missed.again, client, channel, message, edited=edited)
         if edited:
@@ -176,18 +180,18 @@ class Inward:
             self._put(client, channel, _Turn(job, message))
 
     async def on_raw_message_delete(
-        self, client: Client, event: discord.RawMessageDeleteEvent
+        self, client: GatewayClient, event: discord.RawMessageDeleteEvent
     ) -> None:
         """A message is no more."""
         self._deleted(client, event.channel_id, {event.message_id})
 
     async def on_raw_bulk_message_delete(
-        self, client: Client, event: discord.RawBulkMessageDeleteEvent
+        self, client: GatewayClient, event: discord.RawBulkMessageDeleteEvent
     ) -> None:
         """Several are no more."""
         self._deleted(client, event.channel_id, event.message_ids)
 
-    def _deleted(self, client: Client, channel: int, messages: set[int]) -> None:
+    def _deleted(self, client: GatewayClient, channel: int, messages: set[int]) -> None:
         async def work() -> None:
             for each in sorted(messages):
                 for place in await self._threads.places(channel, each):
@@ -196,7 +200,7 @@ class Inward:
         self._change(client, channel, work)
 
     async def on_raw_reaction_add(
-        self, client: Client, event: discord.RawReactionActionEvent
+        self, client: GatewayClient, event: discord.RawReactionActionEvent
     ) -> None:
         """An emoji was put on a message, or taken back; our own do not count."""
         if not self._crowd.us(event.user_id):
@@ -204,7 +208,7 @@ class Inward:
 
     on_raw_reaction_remove = on_raw_reaction_add
 
-    def forget(self, client: Client) -> None:
+    def forget(self, client: GatewayClient) -> None:
         """This client is no more; what it heard last, its successor reads."""
         for by, channel, turn in self._held.pop(client, []):
             if by is not client:
@@ -212,14 +216,14 @@ class Inward:
 
     # ------------------------------------------------------------ one queue for each place
 
-    def _put(self, client: Client, channel: int, turn: _Turn) -> None:
+    def _put(self, client: GatewayClient, channel: int, turn: _Turn) -> None:
         reads = client if client in self._held else self._crowd.first(channel)
         if reads is not None and reads in self._held:  # what was missed there comes first
             self._held[reads].append((client, channel, turn))
         else:
             self._queue(channel, turn)
 
-    def _change(self, client: Client, channel: int, job: Job) -> None:
+    def _change(self, client: GatewayClient, channel: int, job: Job) -> None:
         """The same, for what says not by itself that it was brought already by another of us."""
 
         async def work() -> None:
@@ -259,7 +263,7 @@ class Inward:
             if turn.message and written:
                 await self._backlog.settled(turn.message)
 
-    async def _catch_up(self, client: Client, late: discord.Guild | None = None) -> None:
+    async def _catch_up(self, client: GatewayClient, late: discord.Guild | None = None) -> None:
         """Let every place read what was missed first, then what was heard meanwhile.
 
         What cannot be read now is read later, unless a newer session reads all of it.
@@ -274,7 +278,9 @@ class Inward:
             self._reading[index].remove(reading)
             await self._rest(client)
 
-    async def _caught_up(self, client: Client, late: discord.Guild | None, reading: object) -> bool:
+    async def _caught_up(
+        self, client: GatewayClient, late: discord.Guild | None, reading: object
+    ) -> bool:
         """Whether it could be found out what was missed, and that was read, or is not to be."""
         try:
             missed = await self._missed.jobs(client, late)
@@ -295,17 +301,17 @@ class Inward:
             self._release(client, reading)
         return True
 
-    def _given_up(self, client: Client, reading: object) -> bool:
+    def _given_up(self, client: GatewayClient, reading: object) -> bool:
         """Whether a newer session reads all of it, or nobody does."""
         return reading not in self._reading[self._crowd.index(client)] or client.is_closed()
 
-    async def _rest(self, client: Client) -> None:
+    async def _rest(self, client: GatewayClient) -> None:
         """It missed nothing, if nothing is left to be read, and nothing is away."""
         index = self._crowd.index(client)
         if client not in self._held and not self._reading[index] and _all_there(client):
             await self._backlog.done(index)
 
-    def _release(self, client: Client, reading: object) -> None:
+    def _release(self, client: GatewayClient, reading: object) -> None:
         """Take what was heard meanwhile, after what is read there; but not a newer session's."""
         if reading not in self._reading[self._crowd.index(client)]:
             return
@@ -331,7 +337,7 @@ class Inward:
 
     # ------------------------------------------------------------ hearing
 
-    async def _hear(self, client: Client, message: discord.Message) -> None:
+    async def _hear(self, client: GatewayClient, message: discord.Message) -> None:
         """Take one message in, once, whichever of our bots brought it."""
         if message.id in self._known or not speaks(message) or await self._is_ours(message):
             return
@@ -346,20 +352,26 @@ class Inward:
             self._names[message.author.id] = message.author.display_name
             await self._bring(client, message, channel)
 
-    async def thread(self, client: Client, message: discord.Message) -> str:
+    async def thread(self, client: GatewayClient, message: discord.Message) -> str:
         """Open a thread on a message, since somebody asks for it; what they are told."""
         ours = await self._is_ours(message)
         return await self._threads.ask(client, message, self._bring, ours=ours)
 
     async def _bring(
-        self, client: Client, message: discord.Message, channel: Talk, venue: Venue | None = None
+        self,
+        client: GatewayClient,
+        message: discord.Message,
+        channel: Talk,
+        venue: HeardPlace | None = None,
     ) -> None:
         seat = AccountSeat(client, channel)
         notice = await self._taken(seat, message, venue)
         self._known.append(message.id)
         await self._answer(seat, message, notice)
 
-    async def _taken(self, seat: AccountSeat, message: discord.Message, venue: Venue | None) -> str:
+    async def _taken(
+        self, seat: AccountSeat, message: discord.Message, venue: HeardPlace | None
+    ) -> str:
         """Let it be heard, if it may be; what is to be said of that."""
         client, channel = seat
         ground = ground_of(client, channel, message.author.id)
@@ -399,7 +411,7 @@ class Inward:
         message: discord.Message,
         text: str,
         files: list[File],
-        venue: Venue | None,
+        venue: HeardPlace | None,
     ) -> str:
         if not await self._reception.sessions.known(place_of(seat.channel.id)):
             await self._crowd.gathered()  # else whoever connects last is in no new room
@@ -408,7 +420,7 @@ class Inward:
         ours = await self._to_us(reference)
         try:
             venue = venue or await self._threads.venue(*seat, message, text, ours=ours)
-            coming = Coming(
+            coming = IncomingMessage(
                 spot=spot_of(venue.channel, message.author.display_name),
                 mates=venue.mates,
                 message=str(message.id),
@@ -434,7 +446,7 @@ class Inward:
         await self._post(seat, message, taken.warning)
         return taken.notice
 
-    async def _join(self, client: Client, channel: Talk) -> None:
+    async def _join(self, client: GatewayClient, channel: Talk) -> None:
         """Let the mates of an account that connected late into a place that was spoken in."""
         here = set(self._crowd.mates_in(channel)) & set(self._crowd.mates_of(client.account))
         spot = spot_of(channel, "")
@@ -487,7 +499,7 @@ class Inward:
 
     # ------------------------------------------------------------ changes
 
-    async def _edit(self, client: Client, message: discord.Message) -> None:
+    async def _edit(self, client: GatewayClient, message: discord.Message) -> None:
         if await self._is_ours(message):
             return
         channel = client.met(message.channel)
@@ -499,7 +511,7 @@ class Inward:
                 await self._reception.edited(place, str(message.id), account, text, own)
             await self._expose(AccountSeat(client, channel), message)
 
-    async def _react(self, client: Client, event: discord.RawReactionActionEvent) -> None:
+    async def _react(self, client: GatewayClient, event: discord.RawReactionActionEvent) -> None:
         """Take in an emoji; what a stop sign did is told to who put it there."""
         message = str(event.message_id)
         back, account = event.event_type == "REACTION_REMOVE", str(event.user_id)
@@ -524,7 +536,7 @@ class Inward:
             except FAILURES as error:
                 log.info("what a stop sign did could not be shown: %s", scrub(error))
 
-    async def _stop(self, client: Client, channel: Talk, by: Presser) -> str:
+    async def _stop(self, client: GatewayClient, channel: Talk, by: Presser) -> str:
         """Stop what mates do in a place, by a sign on what is no line; what is told of it."""
         place = place_of(channel.id)
         if not await self._reception.sessions.known(place):
@@ -537,7 +549,7 @@ class Inward:
         except InputError as refused:
             return self._reception.unheeded(place, by, str(refused))
 
-    async def _named(self, client: Client, event: discord.RawReactionActionEvent) -> str:
+    async def _named(self, client: GatewayClient, event: discord.RawReactionActionEvent) -> str:
         """Who that is; a reaction that is taken back comes without its name."""
         if event.member is not None:
             self._names[event.user_id] = event.member.display_name
@@ -550,6 +562,6 @@ class Inward:
         return self._names[event.user_id]
 
 
-def _all_there(client: Client) -> bool:
+def _all_there(client: GatewayClient) -> bool:
     """Whether its connection is, and all of its servers are."""
     return client.ws.open and not any(guild.unavailable for guild in client.guilds)

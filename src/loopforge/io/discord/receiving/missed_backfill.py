@@ -1,4 +1,4 @@
-"""Missed: what happened on Discord while nobody of ours was there, read when an account is back.
+"""Backfill: what happened on Discord while nobody of ours was there, read once one is back.
 
     a server tells its channels, open threads,   --> a place is read if that is newer than the
     and the last message of each                     watermark and than what was heard there
@@ -27,17 +27,17 @@ from loopforge.errors import LedgerError
 from loopforge.io.discord.connection.api_errors import FAILURES, failed, scrub
 from loopforge.io.discord.connection.bot_accounts import (
     AccountSeat,
-    Crowd,
+    BotAccounts,
     channel_of,
     find,
     place_of,
 )
-from loopforge.io.discord.connection.gateway_client import Client, Talk, rights, whole
+from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk, rights, whole
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import later
 from loopforge.io.discord.connection.unread_backlog import MARGIN, Backlog
 from loopforge.io.discord.mate_threads import carrier
-from loopforge.io.discord.sending.draft_messages import DiscordStage
+from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 Job = Callable[[], Awaitable[None]]
 Read = Callable[[], Awaitable[bool]]
 """Reads a place; whether all of it is read."""
-Take = Callable[[Client, discord.Message], Awaitable[None]]
+Take = Callable[[GatewayClient, discord.Message], Awaitable[None]]
 Open = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 """Where messages can be in a server."""
 Threaded = discord.TextChannel | discord.ForumChannel
@@ -68,16 +68,16 @@ UNKNOWN_MESSAGE = 10008
 """Discord's code for a message that is no more."""
 
 
-class Missed:
+class MissedBackfill:
     """Reads what was missed; `hear` takes each message in, `edit` one that was changed."""
 
     def __init__(
         self,
-        crowd: Crowd,
+        crowd: BotAccounts,
         parts: SurfaceParts,
         options: DiscordOptions,
         watch: RoomWatch,
-        drafts: DiscordStage,
+        drafts: DiscordLiveUpdates,
         backlog: Backlog,
         takes: tuple[Take, Take],
     ) -> None:
@@ -90,7 +90,7 @@ class Missed:
     # ------------------------------------------------------------ what is to be read
 
     async def jobs(
-        self, client: Client, late: discord.Guild | None = None
+        self, client: GatewayClient, late: discord.Guild | None = None
     ) -> list[tuple[int, Read]]:
         """What is to be read by a client that is back: channels, and what reads each.
 
@@ -113,7 +113,7 @@ class Missed:
         return [(id, partial(self._tried, client, place_of(id), job)) for id, job in found]
 
     async def closed(
-        self, client: Client, late: discord.Guild | None = None
+        self, client: GatewayClient, late: discord.Guild | None = None
     ) -> list[tuple[int, Read]]:
         """The same for threads that were closed meanwhile, as their channels list them."""
         mark = await self._backlog.since(self._crowd.index(client))
@@ -137,7 +137,11 @@ class Missed:
         return found
 
     def _known(
-        self, client: Client, guilds: Iterable[discord.Guild], places: dict[str, str], mark: int
+        self,
+        client: GatewayClient,
+        guilds: Iterable[discord.Guild],
+        places: dict[str, str],
+        mark: int,
     ) -> Iterator[tuple[int, Job]]:
         """Places with a room in which something is new, or something may have been changed."""
         here = [
@@ -155,7 +159,11 @@ class Missed:
                 yield channel.id, partial(job, newest if first else 0)
 
     def _fresh(
-        self, client: Client, guilds: Iterable[discord.Guild], places: dict[str, str], mark: int
+        self,
+        client: GatewayClient,
+        guilds: Iterable[discord.Guild],
+        places: dict[str, str],
+        mark: int,
     ) -> list[tuple[int, Job]]:
         """Places without a room in which something was said."""
         found = [
@@ -176,7 +184,7 @@ class Missed:
         ]
 
     async def _elsewhere(
-        self, client: Client, places: dict[str, str], mark: int
+        self, client: GatewayClient, places: dict[str, str], mark: int
     ) -> list[tuple[int, Job]]:
         """Private talks of this account, and places where a draft of a dead turn stands."""
         mine = set(self._crowd.mates_of(client.account))
@@ -195,7 +203,7 @@ class Missed:
             jobs[place] = partial(job, looks=nth < LOOKED)
         return [(channel_of(place), jobs[place]) for place in newest]
 
-    async def _tried(self, client: Client | None, place: str, job: Job) -> bool:
+    async def _tried(self, client: GatewayClient | None, place: str, job: Job) -> bool:
         """Read a place, as long as a client is there; what is said there meanwhile waits for it.
 
         Whether nothing is left there to be read.
@@ -216,7 +224,9 @@ class Missed:
 
     # ------------------------------------------------------------ reading
 
-    async def again(self, client: Client, channel: int, message: int, *, edited: bool) -> None:
+    async def again(
+        self, client: GatewayClient, channel: int, message: int, *, edited: bool
+    ) -> None:
         """Take in one message whose event was spoiled, as Discord gives it now."""
 
         async def job() -> None:
@@ -227,7 +237,7 @@ class Missed:
 
         await self._tried(None, place_of(channel), job)
 
-    async def _seat(self, client: Client, channel: int) -> AccountSeat:
+    async def _seat(self, client: GatewayClient, channel: int) -> AccountSeat:
         """This client, or if it is no more whoever of us is there. Raises SendFailed."""
         found = await find(client, channel) if not client.is_closed() else None
         if found is not None:
@@ -235,7 +245,7 @@ class Missed:
         return await self._crowd.seat(place_of(channel), owed=False)
 
     async def _catch_up(
-        self, client: Client, channel: Open, mark: int, room: str, newest: int
+        self, client: GatewayClient, channel: Open, mark: int, room: str, newest: int
     ) -> None:
         """Hear what was said in a place of a room since the last line that was heard there.
 
@@ -255,7 +265,7 @@ class Missed:
             await self._read(client, channel, since)
 
     async def _private(
-        self, client: Client, place: str, mark: int, room: str, last: int, *, looks: bool
+        self, client: GatewayClient, place: str, mark: int, room: str, last: int, *, looks: bool
     ) -> None:
         """The same in a private talk, of which Discord tells nothing by itself."""
         with later():
@@ -269,20 +279,20 @@ class Missed:
         if last:  # one above the watermark hides what is missing, as above
             await self._read(client, channel, last if last <= mark else after)
 
-    async def _tidy(self, client: Client, place: str, room: str) -> None:
+    async def _tidy(self, client: GatewayClient, place: str, room: str) -> None:
         with later():
             channel = await find(client, channel_of(place))
             if channel is not None:
                 await self._drafts.tidy(AccountSeat(client, channel), room)
 
     async def _listed(
-        self, client: Client, host: Threaded, mark: int, jobs: list[tuple[int, Job]]
+        self, client: GatewayClient, host: Threaded, mark: int, jobs: list[tuple[int, Job]]
     ) -> bool:
         """Whether a channel has told its closed threads, in so many tries."""
         job = partial(self._list, client, host, mark, jobs)
         return await self._tried(client, place_of(host.id), job)
 
-    async def _listed_late(self, client: Client, host: Threaded, mark: int) -> bool:
+    async def _listed_late(self, client: GatewayClient, host: Threaded, mark: int) -> bool:
         """List them and read them, where the list could not be had; whether all of that is done."""
         jobs: list[tuple[int, Job]] = []
         if not await self._listed(client, host, mark, jobs):
@@ -291,7 +301,7 @@ class Missed:
 
     async def _list(
         self,
-        client: Client,
+        client: GatewayClient,
         host: Threaded,
         mark: int,
         jobs: list[tuple[int, Job]],
@@ -308,14 +318,14 @@ class Missed:
                     job = partial(self._unknown, client, thread, after, newest)
                     jobs.append((thread.id, job))
 
-    async def _unknown(self, client: Client, channel: Open, after: int, newest: int) -> None:
+    async def _unknown(self, client: GatewayClient, channel: Open, after: int, newest: int) -> None:
         """The same where nobody was heard so far; not if another of ours has read it by now."""
         since, upto = self._done.get(channel.id, (after + 1, 0))
         if after < since or upto < newest:
             await self._read(client, channel, after)
             self._done[channel.id] = (after, newest)
 
-    async def _read(self, client: Client, channel: Talk, after: int) -> None:
+    async def _read(self, client: GatewayClient, channel: Talk, after: int) -> None:
         """Hear what was said after a message; before one that is heard in a thread, all was."""
         most, missed = self._options.catch_up, list[discord.Message]()
         with later():
@@ -336,7 +346,7 @@ class Missed:
             except Exception as error:
                 log.critical("something missed on Discord was not heard: %s", scrub(repr(error)))
 
-    async def _look_back(self, client: Client, channel: Talk, last: int, after: int) -> None:
+    async def _look_back(self, client: GatewayClient, channel: Talk, last: int, after: int) -> None:
         """Take in what became of the last lines that were heard: one call, and one for each gone.
 
         Only edits after the watermark are new: a name in a text may read otherwise now than then.
@@ -380,7 +390,7 @@ def _joined(guild: discord.Guild) -> int:
     )
 
 
-def _readable(client: Client, channel: object) -> bool:
+def _readable(client: GatewayClient, channel: object) -> bool:
     """Whether the past can be read there: without the right to, Discord says there is none."""
     if not client.sees(channel):
         return False

@@ -19,13 +19,13 @@ from loopforge.errors import LoopforgeError
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import FAILURES, scrub
 from loopforge.io.discord.connection.bot_accounts import place_of
-from loopforge.io.discord.connection.gateway_client import Client
+from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.mate_threads import NOT_YOURS, UNANSWERED, UNSAID, Threads
 from loopforge.io.discord.text.incoming_message import ground_of, speaks, spot_of
 from loopforge.io.discord.text.outgoing_markdown import LIMIT
-from loopforge.io.platforms.incoming_lines import Reception
+from loopforge.io.platforms.incoming_lines import IncomingLines
 from loopforge.io.platforms.place_allowlist import NOT_HERE
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 SOON = 1.5
@@ -38,24 +38,24 @@ TOO_LATE = "The answer came too late to be shown to you alone; please ask again.
 TALK = "Talk in a thread"
 CHOICES = 25
 """Completions that Discord shows."""
-Asked = discord.Interaction[Client]
-Opening = Callable[[Client, discord.Message], Awaitable[str]]
+Asked = discord.Interaction[GatewayClient]
+Opening = Callable[[GatewayClient, discord.Message], Awaitable[str]]
 """Opens a thread on a message, and says what is to be told of it."""
 
 
-class Slash:
+class SlashCommands:
     """Gives each client its commands, and answers them."""
 
-    def __init__(self, reception: Reception, threads: Threads) -> None:
+    def __init__(self, reception: IncomingLines, threads: Threads) -> None:
         self._reception, self._threads = reception, threads
         self._offered: set[int] = set()
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
 
     async def close(self) -> None:
         """Answer nothing any more."""
         await self._tasks.close()
 
-    def equip(self, client: Client, opening: Opening) -> None:
+    def equip(self, client: GatewayClient, opening: Opening) -> None:
         """Give a client its commands, before it connects; `opening` opens threads on messages."""
         client.tree.on_error = _failed  # type: ignore[method-assign]
         for command in COMMANDS:
@@ -66,13 +66,13 @@ class Slash:
         client.tree.add_command(app_commands.ContextMenu(name="Why?", callback=self._why))
         client.tree.add_command(app_commands.ContextMenu(name=TALK, callback=self._talk(opening)))
 
-    def offer(self, client: Client) -> None:
+    def offer(self, client: GatewayClient) -> None:
         """Tell Discord of the commands of a client that is connected, once in a process."""
         if client.id not in self._offered:
             self._offered.add(client.id)
             self._tasks.spawn(self._sync(client), f"commands of {client.user}")
 
-    async def _sync(self, client: Client) -> None:
+    async def _sync(self, client: GatewayClient) -> None:
         try:
             await client.tree.sync()
         except FAILURES as error:
@@ -181,7 +181,7 @@ class Slash:
 
 
 async def give(
-    tasks: Tasks, interaction: Asked, work: Coroutine[Any, Any, str], *, private: bool
+    tasks: BackgroundTasks, interaction: Asked, work: Coroutine[Any, Any, str], *, private: bool
 ) -> None:
     """Give the answer, or announce it and give it when it is there.
 

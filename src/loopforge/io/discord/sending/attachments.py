@@ -1,4 +1,4 @@
-"""Files both ways: what people attach is kept once, what a line came with is uploaded elsewhere.
+"""Attachments: what people attach is kept once, what a line came with is uploaded elsewhere.
 
 Limits are looked at before anything is fetched. Does not know rooms.
 """
@@ -26,7 +26,7 @@ SMALL = 10_000_000
 """Bytes that a bot may upload anywhere; servers that are boosted take more."""
 
 
-class Files:
+class DiscordFiles:
     """Attachments in, uploads out."""
 
     def __init__(self, artifacts: Artifacts, clock: Clock, limits: FileLimits) -> None:

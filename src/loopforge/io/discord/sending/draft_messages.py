@@ -1,4 +1,4 @@
-"""The stage: drafts, typing signs and marks as Discord can show them.
+"""Live updates: drafts, typing signs and marks as Discord can show them.
 
 A draft is one message that grows, at a pace that Discord bears; it ends with a cursor, so that one
 that was left behind is recognised. The line takes its place in the end (message_delivery.py), or it
@@ -20,20 +20,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import discord
-from loopforge.chat.room.platform_channels import PlacedDraft
+from loopforge.chat.room.platform_channels import DraftPost
 from loopforge.chat.room.room_store import stream_of
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import Drafted, nonce
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.discord.connection.api_errors import scrub
-from loopforge.io.discord.connection.bot_accounts import AccountSeat, Crowd, place_of
+from loopforge.io.discord.connection.bot_accounts import AccountSeat, BotAccounts, place_of
 from loopforge.io.discord.mate_threads import carrier
-from loopforge.io.discord.sending.personas import DiscordSpeaker, Voices
-from loopforge.io.discord.sending.webhooks import Hooks
+from loopforge.io.discord.sending.personas import DiscordSpeaker, Personas
+from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces
 from loopforge.io.platforms.status_reactions import Mark
-from loopforge.io.platforms.typing_updates import Speech
+from loopforge.io.platforms.typing_updates import LiveSpeech
 
 log = logging.getLogger(__name__)
 STATUS_EMOJIS: dict[Mark, str] = {
@@ -88,12 +88,14 @@ class _Draft:
         self.busy = asyncio.Lock()
 
 
-class DiscordStage:
+class DiscordLiveUpdates:
     """Shows what is in the air of a room, and knows all drafts that stand on Discord."""
 
     name = "discord"
 
-    def __init__(self, crowd: Crowd, voices: Voices, hooks: Hooks, front: Front) -> None:
+    def __init__(
+        self, crowd: BotAccounts, voices: Personas, hooks: DiscordWebhooks, front: RoomsApi
+    ) -> None:
         self._crowd, self._voices, self._hooks, self._front = crowd, voices, hooks, front
         self._drafts: BoundedMapping[DraftKey, _Draft] = BoundedMapping(REMEMBERED)
         self._used: deque[int] = deque(maxlen=REMEMBERED)
@@ -121,7 +123,7 @@ class DiscordStage:
 
     # ------------------------------------------------------------ drafts
 
-    async def draft(self, speech: Speech, text: str) -> float:
+    async def draft(self, speech: LiveSpeech, text: str) -> float:
         """There is more of what a mate is saying; what is over is not shown any more.
 
         Seconds to wait before the same is tried again; 0 if it stands, or never will.
@@ -167,7 +169,7 @@ class DiscordStage:
         """The line stands where its draft stood, or never will."""
         self._drafts.setdefault(DraftKey(place, turn), _Draft()).message = 0
 
-    async def withdraw(self, speech: Speech) -> None:
+    async def withdraw(self, speech: LiveSpeech) -> None:
         """Nothing was said after all: the draft goes, unless a line is to stand there."""
         key = DraftKey(speech.place, speech.turn)
         if (row := await self._row(key)) is not None and row.line:
@@ -190,13 +192,15 @@ class DiscordStage:
         row = await self._row(key)
         return int(row.message) if row else 0
 
-    async def _row(self, key: DraftKey) -> PlacedDraft | None:
+    async def _row(self, key: DraftKey) -> DraftPost | None:
         found = await self._front.channels.drafts(key.place)
         return next((each for each in found if each.turn == key.turn), None)
 
     # ------------------------------------------------------------ showing
 
-    async def _put(self, speech: Speech, draft: _Draft, voice: DiscordSpeaker, text: str) -> None:
+    async def _put(
+        self, speech: LiveSpeech, draft: _Draft, voice: DiscordSpeaker, text: str
+    ) -> None:
         if draft.message:
             await voice.edit(draft.message, text)
             return
@@ -214,7 +218,7 @@ class DiscordStage:
             self._used.append(draft.message)
         await self._note(speech.room, DraftKey(speech.place, speech.turn), draft.message)
 
-    async def _answered(self, voice: DiscordSpeaker, speech: Speech) -> int | None:
+    async def _answered(self, voice: DiscordSpeaker, speech: LiveSpeech) -> int | None:
         """The message to which it is a reply, as the line will be; None in private."""
         channel = voice.seat.channel
         if not speech.answers or isinstance(channel, discord.DMChannel):

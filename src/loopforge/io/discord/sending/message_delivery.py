@@ -1,4 +1,4 @@
-"""Outward: one thing of a room into one place of Discord, exactly once.
+"""Delivery: one thing of a room into one place of Discord, exactly once.
 
     a mate's line       by its own account, else by webhook, else with its name before it
     a person's line     by webhook under their name and where they are, else as a quotation
@@ -18,24 +18,24 @@ from msgspec import Struct
 
 import discord
 from loopforge.chat.room.room_store import PREFIX as ROOM
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import nonce
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import SendFailed, Unknown
 from loopforge.io.discord.connection.api_errors import LOST, failed
-from loopforge.io.discord.connection.bot_accounts import Crowd, named
+from loopforge.io.discord.connection.bot_accounts import BotAccounts, named
 from loopforge.io.discord.mate_threads import carrier
-from loopforge.io.discord.sending.attachments import Files
-from loopforge.io.discord.sending.draft_messages import DiscordStage
+from loopforge.io.discord.sending.attachments import DiscordFiles
+from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.discord.sending.personas import (
     UNTOUCHED,
     DiscordButtons,
     DiscordSpeaker,
-    Voices,
+    Personas,
 )
-from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, References, without
-from loopforge.io.discord.sending.webhooks import Hooks
+from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, ReplyQuotes, without
+from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, fenced, pieces, shown
 from loopforge.io.platforms.buttons.line_buttons import Press, buttons_of, tone_of
 from loopforge.io.text.graphemes import clip
@@ -54,7 +54,7 @@ READ = 200
 """Messages that are read back at most."""
 
 
-class DiscordLetter(Struct, frozen=True):
+class DiscordOutgoing(Struct, frozen=True):
     """What a thing is in one place: the texts of its messages, and what goes with the last one."""
 
     voice: DiscordSpeaker
@@ -74,16 +74,16 @@ class DiscordDelivery:
 
     def __init__(
         self,
-        crowd: Crowd,
-        voices: Voices,
-        front: Front,
-        hooks: Hooks,
-        files: Files,
-        drafts: DiscordStage,
+        crowd: BotAccounts,
+        voices: Personas,
+        front: RoomsApi,
+        hooks: DiscordWebhooks,
+        files: DiscordFiles,
+        drafts: DiscordLiveUpdates,
     ) -> None:
         self._crowd, self._voices, self._hooks, self._files = crowd, voices, hooks, files
         self._front, self._channels, self._drafts = front, front.channels, drafts
-        self._references = References(front)
+        self._references = ReplyQuotes(front)
         self._found: dict[str, dict[int, int]] = {}
 
     async def send(self, out: Outgoing) -> str:
@@ -129,13 +129,13 @@ class DiscordDelivery:
             case _:
                 return await self._voices.anybody(out.place)
 
-    async def _letter(self, out: Outgoing) -> DiscordLetter:
+    async def _letter(self, out: Outgoing) -> DiscordOutgoing:
         voice, body = await self._voice(out, out.event), out.event.body
         if isinstance(body, Told):
             buttons = await buttons_of(self._front, out.event)
-            return DiscordLetter(voice, _word(body, str(body.text)), buttons=buttons)
+            return DiscordOutgoing(voice, _word(body, str(body.text)), buttons=buttons)
         if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
-            return DiscordLetter(voice)
+            return DiscordOutgoing(voice)
         text, long = f"{voice.quoted}{body.text}", None
         if (file := as_file(shown(text), _room(voice, body.reply_to))) is not None:
             data = str(body.text).encode("utf-8", "replace")
@@ -143,7 +143,7 @@ class DiscordDelivery:
         parts = await self._parts(out, voice, body.reply_to, text) or (voice.quoted.strip(),)
         reply = await self._answered(out.place, body.reply_to)
         buttons = await buttons_of(self._front, out.event)
-        return DiscordLetter(voice, parts, reply, body.files, long, buttons)
+        return DiscordOutgoing(voice, parts, reply, body.files, long, buttons)
 
     async def _parts(
         self, out: Outgoing, voice: DiscordSpeaker, reply: str, text: str
@@ -182,7 +182,7 @@ class DiscordDelivery:
         found = self._found.pop(out.delivery, {})
         return " ".join(str(found[part]) for part in sorted(found))
 
-    async def _post(self, out: Outgoing, letter: DiscordLetter, part: int) -> int:
+    async def _post(self, out: Outgoing, letter: DiscordOutgoing, part: int) -> int:
         voice, text = letter.voice, letter.parts[part]
         uploads: list[discord.File] = []
         if letter.ends(part):
@@ -203,7 +203,7 @@ class DiscordDelivery:
         """The message that shows what this line was to become; 0 if none does."""
         return await self._drafts.take(*self._turn(out)) if self._turn(out)[1] else 0
 
-    async def _replace(self, letter: DiscordLetter, draft: int, found: dict[int, int]) -> int:
+    async def _replace(self, letter: DiscordOutgoing, draft: int, found: dict[int, int]) -> int:
         """Let the first part stand where the draft stood, if it still does; see `_away`."""
         if letter.ends(0):
             # an edit cannot bring files that a nonce would protect
@@ -217,7 +217,7 @@ class DiscordDelivery:
         found[0] = draft
         return 0
 
-    async def _away(self, letter: DiscordLetter, draft: int) -> int:
+    async def _away(self, letter: DiscordOutgoing, draft: int) -> int:
         """Take a draft away; 0, or the draft where nobody may: the line is said all the same."""
         try:
             await self._voices.take(letter.voice, draft)
@@ -228,7 +228,7 @@ class DiscordDelivery:
             return draft
         return 0
 
-    async def _shown(self, letter: DiscordLetter, draft: int) -> dict[int, int]:
+    async def _shown(self, letter: DiscordOutgoing, draft: int) -> dict[int, int]:
         """The first part, if it stands already where the draft stood."""
         try:
             message = await letter.voice.seat.channel.fetch_message(draft)
@@ -240,7 +240,7 @@ class DiscordDelivery:
         return {0: draft} if same else {}
 
     async def _standing(
-        self, out: Outgoing, letter: DiscordLetter, known: dict[int, int]
+        self, out: Outgoing, letter: DiscordOutgoing, known: dict[int, int]
     ) -> dict[int, int]:
         """The parts that are there, by reading the place back."""
         voice = letter.voice
@@ -276,7 +276,7 @@ class DiscordDelivery:
         return found
 
     async def _matches(
-        self, out: Outgoing, letter: DiscordLetter, part: int, message: discord.Message
+        self, out: Outgoing, letter: DiscordOutgoing, part: int, message: discord.Message
     ) -> bool:
         """Whether a message is this part, and not an earlier line that reads the same."""
         content, text = _plain(message.content), _plain(letter.parts[part])

@@ -1,4 +1,4 @@
-"""Who is heard how: a speaker is one voice in one place, and Voices finds it.
+"""Personas: a speaker is one voice in one place, and `Personas` finds it.
 
     own      by an account that is this very mate, wherever that is
     hook     by a webhook of ours with a mate's name and face; where there is no room for one, and
@@ -19,13 +19,13 @@ from loopforge.io.discord.connection.api_errors import failed, scrub, timed_out
 from loopforge.io.discord.connection.bot_accounts import (
     PREFIX,
     AccountSeat,
-    Crowd,
+    BotAccounts,
     channel_of,
     find,
     named,
 )
 from loopforge.io.discord.connection.gateway_client import rights
-from loopforge.io.discord.sending.webhooks import Hooks
+from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.incoming_markdown import webhook_name
 
 T = TypeVar("T")
@@ -199,10 +199,10 @@ class DiscordSpeaker:
         return gone and self.hook is not None
 
 
-class Voices:
+class Personas:
     """Finds voices. Each raises SendFailed where nobody of ours can speak."""
 
-    def __init__(self, crowd: Crowd, hooks: Hooks) -> None:
+    def __init__(self, crowd: BotAccounts, hooks: DiscordWebhooks) -> None:
         self._crowd, self._hooks = crowd, hooks
 
     async def mate(self, place: str, mate: str) -> DiscordSpeaker:

@@ -1,4 +1,4 @@
-"""References: what a line answers, as a small first line of a message that can bear no reply.
+"""Reply quotes: what a line answers, as a small first line of a message that can bear no reply.
 
 Webhooks cannot reply. So what they say begins with whom they answer and the first words of that,
 and leads there where it stands in the same channel. Of a line that a channel was never shown, its
@@ -9,7 +9,7 @@ what was hidden as a spoiler stays hidden. Does not send.
 import re
 
 from loopforge.chat.room.room_store import PREFIX as ROOM
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said, Told
@@ -71,10 +71,10 @@ def without(text: str) -> str:
     return rest if first.startswith(START.strip()) else text
 
 
-class References:
+class ReplyQuotes:
     """Writes them."""
 
-    def __init__(self, front: Front) -> None:
+    def __init__(self, front: RoomsApi) -> None:
         self._front = front
 
     async def to(self, out: Outgoing, line: str, channel: Talk) -> str:

@@ -21,9 +21,9 @@ from msgspec import Struct, field
 import discord
 from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import SendFailed
-from loopforge.io.discord.connection.api_errors import Broken, scrub
-from loopforge.io.discord.connection.bot_accounts import Crowd
-from loopforge.io.discord.connection.gateway_client import PATIENCE, Client, Talk, rights
+from loopforge.io.discord.connection.api_errors import CallBroken, scrub
+from loopforge.io.discord.connection.bot_accounts import BotAccounts
+from loopforge.io.discord.connection.gateway_client import PATIENCE, GatewayClient, Talk, rights
 from loopforge.io.discord.text.incoming_markdown import webhook_name
 from loopforge.mates.cards.avatar_image import Portraits
 
@@ -51,10 +51,10 @@ async def once(
     try:
         response = await handler(request)
     except OSError as error:
-        raise Broken(type(error).__name__) from None
+        raise CallBroken(type(error).__name__) from None
     if response.status >= 500:
         response.release()
-        raise Broken(f"status {response.status}")
+        raise CallBroken(f"status {response.status}")
     asked = response.headers.get("Retry-After", "") if response.status == 429 else ""
     wait = retry_after(asked, discord.utils.utcnow())
     if wait is not None and wait > PATIENCE:
@@ -63,7 +63,7 @@ async def once(
     return response
 
 
-class Rack(Struct):
+class ChannelWebhooks(Struct):
     """An account's webhooks in a channel, by the mate's label ("" for everybody's).
 
     `ours` and `all`: how many of this home's, and of anybody's, are there. `refused`: labels of
@@ -81,13 +81,15 @@ class Rack(Struct):
         return self.ours + ("" not in self.found) < OURS and self.all < MOST
 
 
-class Hooks:
+class DiscordWebhooks:
     """Our webhooks, by channel."""
 
-    def __init__(self, crowd: Crowd, portraits: Portraits, connector: Connector | None) -> None:
+    def __init__(
+        self, crowd: BotAccounts, portraits: Portraits, connector: Connector | None
+    ) -> None:
         self._crowd, self._portraits, self._connector = crowd, portraits, connector
         self._sessions: dict[int, aiohttp.ClientSession] = {}
-        self._racks: dict[tuple[int, int], Rack] = {}
+        self._racks: dict[tuple[int, int], ChannelWebhooks] = {}
         self._bare: dict[int, discord.Webhook] = {}
         self._ids: set[int] = set()
         self._others: set[int] = set()
@@ -100,7 +102,9 @@ class Hooks:
 
     # ------------------------------------------------------------ to speak by
 
-    async def of(self, client: Client, channel: Talk, mate: str = "") -> discord.Webhook | None:
+    async def of(
+        self, client: GatewayClient, channel: Talk, mate: str = ""
+    ) -> discord.Webhook | None:
         """The webhook of a mate ("": of everybody) in a channel or a thread's channel.
 
         None where we may have none; of a mate also where there is room for everybody's only.
@@ -178,11 +182,11 @@ class Hooks:
 
     # ------------------------------------------------------------ found, made, changed
 
-    async def _rack(self, client: Client, host: Host) -> Rack:
+    async def _rack(self, client: GatewayClient, host: Host) -> ChannelWebhooks:
         """This account's webhooks in a channel; they are asked for once."""
         key = (client.id, host.id)
         if key not in self._racks:
-            rack = Rack()
+            rack = ChannelWebhooks()
             for hook in await host.webhooks():
                 maker = hook.user.id if hook.user is not None else 0
                 name = _OURS.fullmatch(hook.name or "")
@@ -196,7 +200,7 @@ class Hooks:
         return self._racks[key]
 
     async def _faced(
-        self, client: Client, host: Host, rack: Rack, mate: str
+        self, client: GatewayClient, host: Host, rack: ChannelWebhooks, mate: str
     ) -> discord.Webhook | None:
         """A mate's own, with the face that it has now; None where it can have none."""
         label, (_, colour) = webhook_name(mate).replace(" ", "-"), self._crowd.looks(mate)
@@ -225,9 +229,9 @@ class Hooks:
 
     async def _made(
         self,
-        client: Client,
+        client: GatewayClient,
         host: Host,
-        rack: Rack,
+        rack: ChannelWebhooks,
         label: str,
         name: str,
         face: bytes | None = None,
@@ -238,7 +242,7 @@ class Hooks:
         self._know(client, hook)
         return hook
 
-    def _know(self, client: Client, hook: discord.Webhook) -> None:
+    def _know(self, client: GatewayClient, hook: discord.Webhook) -> None:
         """Keep the same webhook over connections on which nothing is done twice.
 
         Its calls take turns with those of its account. It knows the client because discord.py

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 import discord
 from loopforge.chat.room.platform_channels import ChannelSpot
-from loopforge.io.discord.connection.bot_accounts import Crowd, place_of
-from loopforge.io.discord.connection.gateway_client import Client, Talk
+from loopforge.io.discord.connection.bot_accounts import BotAccounts, place_of
+from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk
 from loopforge.io.discord.text.embeds import shown_in
 from loopforge.io.discord.text.incoming_markdown import DiscordNames, mentioned, readable
 from loopforge.io.platforms.place_allowlist import ServedPlace
@@ -25,7 +25,7 @@ SPOKEN = (
 """Messages that somebody said; the others are Discord's own notices."""
 
 
-def said_by(client: Client, message: discord.Message) -> bool:
+def said_by(client: GatewayClient, message: discord.Message) -> bool:
     """Whether a message is one that a program with this account's token said, as no answer."""
     if message.type not in (discord.MessageType.default, discord.MessageType.reply):
         return False
@@ -50,7 +50,7 @@ def spot_of(channel: Talk, person: str) -> ChannelSpot:
     return ChannelSpot(key, f"#{channel.name}", "group")
 
 
-def ground_of(client: Client, channel: Talk, person: int) -> ServedPlace | None:
+def ground_of(client: GatewayClient, channel: Talk, person: int) -> ServedPlace | None:
     """The server of a place, as this person speaks there; None in private.
 
     Its maker's is a server that they own or speak in, and any if nobody else may invite the bot.
@@ -67,7 +67,7 @@ def ground_of(client: Client, channel: Talk, person: int) -> ServedPlace | None:
     return ServedPlace("discord", ids, here.__contains__, maker)
 
 
-def body_of(message: discord.Message, crowd: Crowd, channel: Talk) -> str:
+def body_of(message: discord.Message, crowd: BotAccounts, channel: Talk) -> str:
     """What it says, as anybody reads it, and below it what its embeds show."""
     text = message.content
     for snapshot in message.message_snapshots:
@@ -115,14 +115,14 @@ def manages(who: object, channel: object) -> bool:
     return allowed.manage_channels or allowed.manage_guild
 
 
-def addressed(message: discord.Message, crowd: Crowd) -> bool:
+def addressed(message: discord.Message, crowd: BotAccounts) -> bool:
     """Whether one of our bots is mentioned or answered."""
     replied = message.reference.resolved if message.reference is not None else None
     answered = isinstance(replied, discord.Message) and crowd.us(replied.author.id)
     return answered or any(crowd.us(user) for user in mentioned(message.content))
 
 
-def _names(message: discord.Message, crowd: Crowd, channel: Talk, text: str) -> DiscordNames:
+def _names(message: discord.Message, crowd: BotAccounts, channel: Talk, text: str) -> DiscordNames:
     users = {user.id: user.display_name for user in message.mentions}
     roles = {role.id: role.name for role in message.role_mentions}
     channels = {each.id: str(each.name) for each in message.channel_mentions}

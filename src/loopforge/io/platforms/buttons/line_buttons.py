@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.events import Event
 from loopforge.errors import InputError
 from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
@@ -63,7 +63,7 @@ def tone_of(press: Press) -> str:
     return press.tone if isinstance(press, LinePress) else TONES.get(press.verb, "plain")
 
 
-async def buttons_of(front: Front, line: Event) -> tuple[Press, ...]:
+async def buttons_of(front: RoomsApi, line: Event) -> tuple[Press, ...]:
     """The buttons that belong under a line, or a word of the room, as things stand."""
     own = await front.commands.routed.buttons(line)
     return (

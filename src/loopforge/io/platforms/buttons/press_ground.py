@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.events import Event
-from loopforge.people.identity.person_registry import Registry
+from loopforge.people.identity.person_registry import PersonRegistry
 
 
 class Presser(Struct, frozen=True, kw_only=True):
@@ -31,8 +31,8 @@ class PressGround:
     `trusted` say of a person whether the home is theirs, and whether they are known here.
     """
 
-    front: Front
-    people: Registry
+    front: RoomsApi
+    people: PersonRegistry
     find: Callable[[Sequence[str], str], Awaitable[tuple[str, str]]]
     owns: Callable[[str], bool]
     trusted: Callable[[str], bool]

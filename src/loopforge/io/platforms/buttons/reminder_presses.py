@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from loopforge.chat.commands.reminder_buttons import REMINDER_WAYS, ReminderVerb
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.events import Event
 from loopforge.errors import InputError
 from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
@@ -45,7 +45,7 @@ class ReminderPress(Struct, frozen=True):
         return cls(verb) if data.startswith(_SIGN) and verb in REMINDER_WAYS else None
 
 
-async def buttons_of_reminder(front: Front, told: Event) -> Sequence[ReminderPress]:
+async def buttons_of_reminder(front: RoomsApi, told: Event) -> Sequence[ReminderPress]:
     """The buttons that belong under a word of the room; none where no reminder rings in it."""
     rung = await front.rung.told(told)
     return [ReminderPress(verb) for verb in REMINDER_WAYS] if rung is not None and rung.kept else ()

@@ -1,4 +1,4 @@
-"""The endpoint: the server of the Bot API that bots talk to, Telegram's own or another.
+"""The API server: the server of the Bot API that bots talk to, Telegram's own or another.
 
 Pure. Does not know tokens, and asks nothing.
 """

@@ -24,8 +24,8 @@ from loopforge.io.platforms.bot_tokens import BotAccount
 from loopforge.io.telegram.connection.api_errors import failure, foreign
 from loopforge.io.telegram.connection.api_server import OFFICIAL, title
 from loopforge.io.telegram.connection.group_admins import GroupAdmins
-from loopforge.io.telegram.connection.rate_limit import Flood
-from loopforge.io.telegram.connection.update_intake import Intake
+from loopforge.io.telegram.connection.rate_limit import FloodWait
+from loopforge.io.telegram.connection.update_intake import UpdateIntake
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -54,10 +54,10 @@ HOOKED = (
 WORDY = ("telegram.Bot", "telegram.request.BaseRequest")
 """Loggers of the library that say nothing but what they could not read, with people's words."""
 
-Hear = Callable[["Poll", Sequence[telegram.Update]], Awaitable[None]]
+Hear = Callable[["BotPolling", Sequence[telegram.Update]], Awaitable[None]]
 
 
-class Fresh(telegram.Bot):
+class RawUpdateBot(telegram.Bot):
     """A bot that gives its updates as they came."""
 
     async def fresh(self, offset: int | None) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ class Fresh(telegram.Bot):
         return found
 
 
-class Poll:
+class BotPolling:
     """A bot and its polling. `state` says in plain words how it stands with it.
 
     `known`: Telegram has said who it is. `number` is the bot's id, as the token says. `for_all`: in
@@ -102,20 +102,20 @@ class Poll:
         self._server, base = title(base), base or OFFICIAL
         for name in WORDY:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-        self.bot = Fresh(
+        self.bot = RawUpdateBot(
             token,
             base_url=f"{base}/bot",
             base_file_url=f"{base}/file/bot",
             request=HTTPXRequest(connection_pool_size=CONNECTIONS),
             get_updates_request=HTTPXRequest(connection_pool_size=1),
         )
-        self.state, self.flood = "not connected yet", Flood(clock)
+        self.state, self.flood = "not connected yet", FloodWait(clock)
         self.number = int(head) if (head := token.partition(":")[0]).isdigit() else 0
         self._failures = 0
         self.known = False
         self.for_all = False
         self.files = asyncio.Semaphore(FILES)
-        self._intake = Intake(self.bot.readable, lambda whole: hear(self, whole), clock.sleep)
+        self._intake = UpdateIntake(self.bot.readable, lambda whole: hear(self, whole), clock.sleep)
         self.groups = GroupAdmins(self.bot, self.number, clock)
 
     async def run(self) -> None:

@@ -18,7 +18,7 @@ WRONG = 10
 """Wrong codes of strangers that one bot answers in a minute, so that it can talk meanwhile."""
 
 
-class Flood:
+class FloodWait:
     """For how long Telegram wants nothing more from one bot in a chat; and the pace of drafts.
 
     And of answers to wrong codes, which are for whoever types them, but cost all chats of the bot.

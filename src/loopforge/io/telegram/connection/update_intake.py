@@ -1,4 +1,4 @@
-"""Intake: what one bot is told, taken in chat by chat, and up to where it may be acknowledged.
+"""Intake: updates of one bot, taken in chat by chat, and up to where it may be acknowledged.
 
 The updates of a chat are taken in one after the other, chats side by side: a file that comes slowly
 holds up its own chat alone. Telegram forgets whatever stands before the number that is asked for
@@ -19,7 +19,7 @@ from itertools import takewhile
 from typing import Any
 
 import telegram
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 
 Read = Callable[[Sequence[dict[str, Any]]], Sequence[telegram.Update]]
 PRESSES = 0
@@ -32,7 +32,7 @@ REST = 1.5
 """Seconds for which more of an album is waited for: longer than until Telegram is asked again."""
 
 
-class Intake:
+class UpdateIntake:
     """The updates of one bot. `take` takes one in, or all that are one album.
 
     If it raises, they have to come again.
@@ -40,7 +40,7 @@ class Intake:
 
     def __init__(self, read: Read, take: Take, sleep: Sleep = asyncio.sleep) -> None:
         self._read, self._take, self._sleep = read, take, sleep
-        self._tasks = Tasks()
+        self._tasks = BackgroundTasks()
         self._lanes: dict[int, deque[telegram.Update]] = {}
         self._working: dict[int, asyncio.Task[None]] = {}
         self._page: list[int] = []

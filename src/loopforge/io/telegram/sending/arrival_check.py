@@ -1,4 +1,4 @@
-"""Looking: which messages of a chat are ours, where nobody knows whether a sending arrived.
+"""Arrival check: which messages of a chat are ours, where nobody knows whether a sending arrived.
 
 Telegram has no key by which a message that is sent twice is known to be one, and no way to read a
 chat back. What it has: messages of a chat are numbered upwards, and asking to end the live location
@@ -27,7 +27,7 @@ from telegram.error import BadRequest
 
 from loopforge.errors import SendFailed
 from loopforge.io.telegram.connection.chat_keys import ChatKey
-from loopforge.io.telegram.connection.polling import Poll
+from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.runtime.ports import Clock
 
 PACE = 1.05
@@ -38,18 +38,18 @@ AFRESH = 3
 """Questions after which it is read again which numbers are known."""
 
 
-class Depth(NamedTuple):
+class CheckDepth(NamedTuple):
     """How far is looked: so many numbers in a row that are not there, and so many asked in all."""
 
     empty: int
     asked: int
 
 
-SUPERGROUP = Depth(5, 16)
+SUPERGROUP = CheckDepth(5, 16)
 """Every message there has the next number, and only what was deleted leaves a hole."""
-GROUP = Depth(14, 18)
+GROUP = CheckDepth(14, 18)
 """A basic group's numbers are the bot's over all its chats: others' leave holes."""
-PRIVATE = Depth(30, 45)
+PRIVATE = CheckDepth(30, 45)
 """The same; but nothing but one in a second is asked of a private chat."""
 
 
@@ -68,17 +68,17 @@ class NumberSpan(NamedTuple):
 Read = Callable[[], Awaitable[NumberSpan]]
 
 
-class Look:
+class ArrivalCheck:
     """What was seen of one chat for one thing that is in doubt; it goes on where it stopped."""
 
-    def __init__(self, poll: Poll, at: ChatKey, clock: Clock) -> None:
+    def __init__(self, poll: BotPolling, at: ChatKey, clock: Clock) -> None:
         self._bot, self._flood, self._at, self._clock = poll.bot, poll.flood, at, clock
         self._seen: dict[int, str] = {}
         self._early: set[int] = set()
         self._began: float | None = None
 
     @property
-    def depth(self) -> Depth:
+    def depth(self) -> CheckDepth:
         """How far is looked in this chat."""
         if self._at.counts:
             return SUPERGROUP

@@ -1,4 +1,4 @@
-"""Answers: what a bot says that is no line of a room: notices, and what a command comes to.
+"""Replies: what a bot says that is no line of a room: notices, and what a command comes to.
 
 They stand in no ledger. One that Telegram does not take now is sent again for as long as somebody
 waits for it, after what was said there before it and beside everything else; where it may have
@@ -21,11 +21,16 @@ from msgspec.structs import replace
 
 from loopforge.errors import SendFailed
 from loopforge.io.telegram.connection.chat_keys import ChatKey, where
-from loopforge.io.telegram.connection.polling import Poll
-from loopforge.io.telegram.sending.arrival_check import Look
-from loopforge.io.telegram.sending.message_delivery import Part, Sending, Upload, parts_of
+from loopforge.io.telegram.connection.polling import BotPolling
+from loopforge.io.telegram.sending.arrival_check import ArrivalCheck
+from loopforge.io.telegram.sending.message_delivery import (
+    Part,
+    TelegramDelivery,
+    UploadPart,
+    parts_of,
+)
 from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
-from loopforge.runtime.background_tasks import Tasks
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -41,7 +46,7 @@ class ReplyAnswer(Struct, frozen=True, kw_only=True):
     `otherwise` gives what is said instead where it cannot be sent.
     """
 
-    poll: Poll
+    poll: BotPolling
     at: ChatKey
     text: str
     reply: int | None = None
@@ -52,8 +57,8 @@ class ReplyAnswer(Struct, frozen=True, kw_only=True):
 class CommandReplies:
     """Says what is no line of a room."""
 
-    def __init__(self, sending: Sending, clock: Clock) -> None:
-        self._sending, self._clock, self._tasks = sending, clock, Tasks()
+    def __init__(self, sending: TelegramDelivery, clock: Clock) -> None:
+        self._sending, self._clock, self._tasks = sending, clock, BackgroundTasks()
         self._order: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def close(self) -> None:
@@ -88,7 +93,7 @@ class CommandReplies:
         """Try it until it is there; what it met, where it cannot be."""
         end, parts = self._clock.ticks() + answer.patience, [*parts_of(answer.text, 1)]
         anchor = await self._sending.anchor(answer.poll, answer.at, answer.reply)
-        doubt, look = False, Look(answer.poll, answer.at, self._clock)
+        doubt, look = False, ArrivalCheck(answer.poll, answer.at, self._clock)
         for pause in chain(PAUSES, repeat(PAUSES[-1])):
             try:
                 if doubt and await self._sending.arrived(look, answer.poll, answer.at, anchor):
@@ -111,7 +116,7 @@ class CommandReplies:
 
     async def _post(self, answer: ReplyAnswer, part: Part) -> None:
         outward = TelegramMessages(answer.poll)
-        if isinstance(part, Upload):
+        if isinstance(part, UploadPart):
             number = await outward.file(answer.at, part.name, part.data, answer.reply)
         else:
             number = await outward.post(answer.at, part, answer.reply)

@@ -1,4 +1,4 @@
-"""Sending: a delivery as messages of Telegram, by the bot of whoever speaks, each part once.
+"""Delivery: as messages of Telegram, by the bot of whoever speaks, each part once.
 
 A line that was cut off half way goes on where it stopped: what is there is known from this
 process, from the draft that stands, or by asking (outgoing_message.py). What was found by asking is
@@ -18,7 +18,7 @@ from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import data_of
 from loopforge.chat.room.event_wording import platform
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import IN_DOUBT
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
@@ -26,11 +26,11 @@ from loopforge.errors import ArtifactError, InputError, SendFailed
 from loopforge.io.platforms.buttons.line_buttons import Press, buttons_of
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.chat_keys import ChatKey, where
-from loopforge.io.telegram.connection.polling import Poll
-from loopforge.io.telegram.sending.arrival_check import Look, NumberSpan
+from loopforge.io.telegram.connection.polling import BotPolling
+from loopforge.io.telegram.sending.arrival_check import ArrivalCheck, NumberSpan
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, GroupDrafts
 from loopforge.io.telegram.sending.outgoing_message import Buttons, TelegramMessages
-from loopforge.io.telegram.text.outgoing_markdown import LIMIT, Rendered, pieces
+from loopforge.io.telegram.text.outgoing_markdown import LIMIT, EntityText, pieces
 from loopforge.io.text.message_split import as_file
 from loopforge.runtime.ports import Clock, Outgoing
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
@@ -46,7 +46,7 @@ Like = tuple[str, ...]
 """The places (SQL) whose messages are numbered together."""
 
 
-class Upload(NamedTuple):
+class UploadPart(NamedTuple):
     """A part that is a file, and what stands under it."""
 
     name: str
@@ -55,21 +55,21 @@ class Upload(NamedTuple):
 
 
 UNCLEAR = "it was cut off, and nobody can tell whether it arrived."
-TAKEN = Rendered("(deleted)")
+TAKEN = EntityText("(deleted)")
 """What is left of a line that Telegram lets nobody take away any more."""
 NO_MORE = ("to edit not found", "can't be edited")
 """How Telegram says that a message is not there, or not this bot's."""
 
-Part: TypeAlias = Rendered | Upload
+Part: TypeAlias = EntityText | UploadPart
 
 
-class TelegramLetter(NamedTuple):
+class TelegramOutgoing(NamedTuple):
     """A line as it is to be sent: by which bot, in parts, in answer to which line.
 
     `buttons` stand under its last part.
     """
 
-    poll: Poll
+    poll: BotPolling
     parts: tuple[Part, ...]
     reply_to: str = ""
     buttons: Buttons = None
@@ -79,21 +79,21 @@ class TelegramLetter(NamedTuple):
         return self.buttons if part == len(self.parts) - 1 else None
 
 
-class Sending:
+class TelegramDelivery:
     """Sends what is delivered."""
 
     def __init__(
         self,
-        polls: Sequence[Poll],
+        polls: Sequence[BotPolling],
         sessions: Sessions,
-        front: Front,
+        front: RoomsApi,
         artifacts: Artifacts,
         clock: Clock,
     ) -> None:
         self._polls, self._sessions, self._clock = polls, sessions, clock
         self._front, self._artifacts = front, artifacts
         self._there: dict[str, list[int]] = {}
-        self._looks: dict[str, Look] = {}
+        self._looks: dict[str, ArrivalCheck] = {}
         # Places in doubt, by bot and chat, and numbers that may be of several of them: which topic
         # a message of ours stands in, nobody says.
         self._doubts: dict[tuple[int, int], set[str]] = defaultdict(set)
@@ -130,13 +130,15 @@ class Sending:
             there += found
 
     async def _ours(
-        self, poll: Poll, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
+        self, poll: BotPolling, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
     ) -> Sequence[int]:
         """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
         like = _numbered(poll, where(place))
         anchor = await self._sessions.channels.highest(like, place, before)
         most = wanted if self._saw(like, anchor) else None
-        look = self._looks.setdefault(f"{place} {before}", Look(poll, where(place), self._clock))
+        look = self._looks.setdefault(
+            f"{place} {before}", ArrivalCheck(poll, where(place), self._clock)
+        )
         try:
             found = await self._above(look, poll, where(place), anchor, told, most)
         except SendFailed as refused:
@@ -153,8 +155,8 @@ class Sending:
 
     async def _above(
         self,
-        look: Look,
-        poll: Poll,
+        look: ArrivalCheck,
+        poll: BotPolling,
         at: ChatKey,
         anchor: int,
         told: Sequence[int] = (),
@@ -175,12 +177,12 @@ class Sending:
         """Whether this process was there for a message, and so for all notices since."""
         return number in self._met[like] or any(each == number for _, each in self._sent[like])
 
-    async def anchor(self, poll: Poll, at: ChatKey, reply: int | None) -> int:
+    async def anchor(self, poll: BotPolling, at: ChatKey, reply: int | None) -> int:
         """A number above which everything stands that is sent from now on, in answer to that."""
         like = _numbered(poll, at)
         return reply or max([await self._sessions.channels.top(like), *self._met[like]])
 
-    async def arrived(self, look: Look, poll: Poll, at: ChatKey, anchor: int) -> bool:
+    async def arrived(self, look: ArrivalCheck, poll: BotPolling, at: ChatKey, anchor: int) -> bool:
         """Whether something of ours that is no line stands above this number. Raises SendFailed."""
         async with self.locks[at.key]:
             found = await self._above(look, poll, at, anchor)
@@ -192,11 +194,11 @@ class Sending:
         """The lowest number of what began to be sent at this time or later; 0: nothing was."""
         return min((number for at, number in self._sent[like] if at >= began), default=0)
 
-    def met(self, poll: Poll, place: str, number: int) -> None:
+    def met(self, poll: BotPolling, place: str, number: int) -> None:
         """A message of this number is known for what it is, though it is no line of a room."""
         self._met[_numbered(poll, where(place))].append(number)
 
-    async def stray(self, poll: Poll, key: GroupDraftKey) -> int:
+    async def stray(self, poll: BotPolling, key: GroupDraftKey) -> int:
         """The draft of a turn whose posting broke off; 0 if none stands, or nobody can tell.
 
         Raises SendFailed where that can be told later.
@@ -259,7 +261,7 @@ class Sending:
         there = await self._begun(out)
         at, outward = where(out.place), TelegramMessages(letter.poll)
         for nth, (number, part) in enumerate(zip(tuple(there), letter.parts, strict=False)):
-            if isinstance(part, Rendered):
+            if isinstance(part, EntityText):
                 try:
                     await outward.edit(at, number, part, letter.under(nth))
                 except SendFailed as refused:
@@ -270,7 +272,7 @@ class Sending:
         reply = await self.message(out.place, letter.reply_to)
         for nth, part in enumerate(letter.parts[len(there) :], len(there)):
             to, began = reply if nth == 0 else None, self._clock.ticks()
-            if isinstance(part, Upload):
+            if isinstance(part, UploadPart):
                 under = letter.under(nth)
                 there.append(await outward.file(at, part.name, part.data, to, under))
             else:
@@ -336,9 +338,9 @@ class Sending:
         self, outward: TelegramMessages, at: ChatKey, number: int, part: Part, under: Buttons
     ) -> None:
         """Let a message be this part; what became a file once stays one. One that is gone is."""
-        name, data, words = part if isinstance(part, Upload) else ("text.md", b"", part.text)
+        name, data, words = part if isinstance(part, UploadPart) else ("text.md", b"", part.text)
         try:
-            if isinstance(part, Rendered):
+            if isinstance(part, EntityText):
                 await outward.edit(at, number, part, under)
             else:
                 await outward.fill(at, number, name, data, words)
@@ -365,10 +367,10 @@ class Sending:
 
     # ------------------------------------------------------------ words
 
-    async def _letter(self, out: Outgoing) -> TelegramLetter:
+    async def _letter(self, out: Outgoing) -> TelegramOutgoing:
         return await self._worded(out.event, where(out.place))
 
-    async def _worded(self, event: Event, at: ChatKey, text: str | None = None) -> TelegramLetter:
+    async def _worded(self, event: Event, at: ChatKey, text: str | None = None) -> TelegramOutgoing:
         """A line as it is to be sent."""
         poll, body = self._speaker(event, at), event.body
         match body:
@@ -376,40 +378,40 @@ class Sending:
                 head = self.head(poll, mate)
                 given = [await self._upload(file) for file in body.files]
                 parts = (*parts_of(head + (text or str(body.text))), *given)
-                return TelegramLetter(poll, parts, reply, await self._buttons(event))
+                return TelegramOutgoing(poll, parts, reply, await self._buttons(event))
             case Heard(person=person, surface=surface, reply_to=reply):
                 scene = await self._front.rooms.scene(event.stream.removeprefix(PREFIX))
                 where = platform(surface) if ":" in surface else surface
                 head = f"**{scene.person(person)}** ({where}): "
                 files = [await self._upload(file) for file in body.files]
                 parts = parts_of(head + (text if text is not None else str(body.text)))
-                return TelegramLetter(poll, (*parts, *files), reply)
+                return TelegramOutgoing(poll, (*parts, *files), reply)
             case Told():
                 buttons = None if text is not None else await self._buttons(event)
                 said = str(body.text) if text is None else text
                 parts = parts_of(said if body.asks else f"_{said}_")
-                return TelegramLetter(poll, parts, buttons=buttons)
+                return TelegramOutgoing(poll, parts, buttons=buttons)
             case _:
                 raise SendFailed("this is nothing that could be sent to Telegram.", final=True)
 
     async def _buttons(self, event: Event) -> Buttons:
         return _buttons(await buttons_of(self._front, event))
 
-    async def _upload(self, file: File) -> Upload:
+    async def _upload(self, file: File) -> UploadPart:
         try:
-            return Upload(str(file.name), await data_of(self._artifacts, file))
+            return UploadPart(str(file.name), await data_of(self._artifacts, file))
         except (InputError, ArtifactError):  # also where even its name is forgotten
-            return Upload(f"{file.name}.txt", b"This file is kept no longer.")
+            return UploadPart(f"{file.name}.txt", b"This file is kept no longer.")
 
     # ------------------------------------------------------------ who, where
 
-    def head(self, poll: Poll, mate: str) -> str:
+    def head(self, poll: BotPolling, mate: str) -> str:
         """What stands before a mate's words: its name, where others speak by the same bot."""
         known = self._front.rooms.mates.get(mate)
         own = not poll.shared and mate in poll.mates
         return "" if own else f"**{known.name if known else mate}:** "
 
-    def by(self, mate: str, at: ChatKey) -> Poll:
+    def by(self, mate: str, at: ChatKey) -> BotPolling:
         """The bot by which a mate speaks in a place. Raises SendFailed."""
         polls = [each for each in self._polls if at.bot is None or each.number == at.bot]
         own = [each for each in polls if mate in each.mates and not each.shared]
@@ -419,7 +421,7 @@ class Sending:
             return polls[0]
         raise SendFailed("no bot of this home is in that chat.")
 
-    def _speaker(self, event: Event, at: ChatKey) -> Poll:
+    def _speaker(self, event: Event, at: ChatKey) -> BotPolling:
         return self.by(event.body.mate if isinstance(event.body, Said) else "", at)
 
     async def message(self, place: str, line: str) -> int | None:
@@ -428,7 +430,7 @@ class Sending:
         return int(posts[0]) if posts and posts[0].isdigit() else None
 
 
-def _numbered(poll: Poll, at: ChatKey) -> Like:
+def _numbered(poll: BotPolling, at: ChatKey) -> Like:
     """The places (SQL) whose messages are numbered together with those of this one.
 
     In supergroups and channels numbers are the chat's own; elsewhere they are the bot's, over all
@@ -450,16 +452,16 @@ def _buttons(presses: Sequence[Press]) -> Buttons:
 
 def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
     """A text as so many messages at most: the last is a file with all of it, where it is more."""
-    words = [part for part in parts if isinstance(part, Rendered)]
+    words = [part for part in parts if isinstance(part, EntityText)]
     whole = as_file(text, LIMIT, 0)
     if not most or whole is None or (len(parts) <= most and len(words) == len(parts)):
         return parts
     under = words[most - 1].text if len(words) >= most else ""
-    return (*words[: most - 1], Upload(whole.name, whole.data, under))
+    return (*words[: most - 1], UploadPart(whole.name, whole.data, under))
 
 
 def parts_of(text: str, most: int = MOST_PARTS) -> tuple[Part, ...]:
     """A text as so many messages at most, or as its beginning and a file."""
     if long := as_file(text, LIMIT, most):
-        return (*pieces(long.preview.text)[:1], Upload(long.name, long.data))
+        return (*pieces(long.preview.text)[:1], UploadPart(long.name, long.data))
     return pieces(text)

@@ -1,4 +1,4 @@
-"""Outward: lines of rooms as messages of Telegram.
+"""Outgoing: lines of rooms as messages of Telegram.
 
 Knows bots and chats; does not know rooms, nor how a line is worded (see terminal_wording.py), nor
 what of it stands there already (see arrival_check.py).
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from loopforge.errors import SendFailed
 from loopforge.io.telegram.connection.api_errors import asking
 from loopforge.io.telegram.connection.chat_keys import ChatKey
-from loopforge.io.telegram.connection.polling import Poll
-from loopforge.io.telegram.text.outgoing_markdown import Rendered
+from loopforge.io.telegram.connection.polling import BotPolling
+from loopforge.io.telegram.text.outgoing_markdown import EntityText
 from loopforge.io.text.graphemes import measure
 from telegram import (
     InlineKeyboardMarkup,
@@ -29,13 +29,13 @@ NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 class TelegramMessages:
     """Sends by one bot, and nothing more in a chat while Telegram asks for patience there."""
 
-    def __init__(self, poll: Poll) -> None:
+    def __init__(self, poll: BotPolling) -> None:
         self.bot, self._flood = poll.bot, poll.flood
 
     async def post(
         self,
         at: ChatKey,
-        rendered: Rendered,
+        rendered: EntityText,
         reply: int | None = None,
         buttons: Buttons = None,
     ) -> int:
@@ -73,7 +73,7 @@ class TelegramMessages:
         return sent.message_id
 
     async def edit(
-        self, at: ChatKey, message: int, rendered: Rendered, buttons: Buttons = None
+        self, at: ChatKey, message: int, rendered: EntityText, buttons: Buttons = None
     ) -> None:
         """Let a message of ours say something else, with these buttons (None: without).
 

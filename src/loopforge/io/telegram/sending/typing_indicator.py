@@ -1,4 +1,4 @@
-"""The stage: typing signs, drafts and marks as Telegram can show them.
+"""Live updates: typing signs, drafts and marks as Telegram can show them.
 
 In private chats a draft is Telegram's own (it fades by itself when the message comes). In groups it
 is a message that is edited, seldom enough that lines are not held up (api_errors.py); its number is
@@ -15,17 +15,17 @@ from telegram.constants import ChatAction
 from telegram.error import TelegramError
 
 from loopforge.chat.room.room_store import stream_of
-from loopforge.chat.rooms_api import Front
+from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import IN_DOUBT, Drafted
 from loopforge.core.events import Perceived
 from loopforge.errors import SendFailed, Unknown
 from loopforge.io.platforms.status_reactions import Mark
-from loopforge.io.platforms.typing_updates import Speech
+from loopforge.io.platforms.typing_updates import LiveSpeech
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.chat_keys import NAME, where
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, looks
-from loopforge.io.telegram.sending.message_delivery import Sending
+from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
 from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
 from loopforge.io.telegram.text.outgoing_markdown import rendered
 
@@ -42,12 +42,12 @@ TYPING_AGAIN = 4.5
 """Seconds after which Telegram lets a typing sign fade."""
 
 
-class TelegramStage:
+class TelegramLiveUpdates:
     """Shows what is in the air of a room."""
 
     name = NAME
 
-    def __init__(self, sending: Sending, sessions: Sessions, front: Front) -> None:
+    def __init__(self, sending: TelegramDelivery, sessions: Sessions, front: RoomsApi) -> None:
         self._sending, self._sessions, self._front = sending, sessions, front
 
     async def typing(self, place: str, mate: str) -> None:
@@ -56,7 +56,7 @@ class TelegramStage:
         bot = self._sending.by(mate, at).bot
         await bot.send_chat_action(at.chat, ChatAction.TYPING, message_thread_id=at.topic)
 
-    async def draft(self, speech: Speech, text: str) -> float:
+    async def draft(self, speech: LiveSpeech, text: str) -> float:
         """Show what it is saying so far; seconds to wait, where it is not yet time.
 
         What is refused for good is drafted no more: the line itself will come.
@@ -75,7 +75,7 @@ class TelegramStage:
             return 0.0 if refused.final else refused.after or 1.0
         return 0.0
 
-    async def _show(self, speech: Speech, text: str) -> None:
+    async def _show(self, speech: LiveSpeech, text: str) -> None:
         at, key = where(speech.place), GroupDraftKey(speech.place, speech.turn)
         poll = self._sending.by(speech.mate, at)
         shown = rendered(self._sending.head(poll, speech.mate) + text)
@@ -101,7 +101,7 @@ class TelegramStage:
         drafted.message = number
         await self._note(speech, str(number))
 
-    async def withdraw(self, speech: Speech) -> None:
+    async def withdraw(self, speech: LiveSpeech) -> None:
         """Take a draft away."""
         key, poll = (
             GroupDraftKey(speech.place, speech.turn),
@@ -150,11 +150,11 @@ class TelegramStage:
                 turn = (await self._front.line(room, stray.turn)).body
                 mate = turn.mate if isinstance(turn, Perceived) else ""
             try:
-                await self.withdraw(Speech(room, stray.place, stray.turn, mate))
+                await self.withdraw(LiveSpeech(room, stray.place, stray.turn, mate))
             except SendFailed as refused:
                 log.info("telegram: a draft is looked for at the next start: %s", refused.why)
 
-    async def _away(self, speech: Speech, number: int) -> None:
+    async def _away(self, speech: LiveSpeech, number: int) -> None:
         at = where(speech.place)
         try:
             await TelegramMessages(self._sending.by(speech.mate, at)).delete(at, number)
@@ -163,7 +163,7 @@ class TelegramStage:
                 raise
         await self._note(speech, "")
 
-    async def _note(self, speech: Speech, number: str) -> None:
+    async def _note(self, speech: LiveSpeech, number: str) -> None:
         if speech.room:
             body = Drafted(turn=speech.turn, surface=speech.place, message_id=number)
             await self._front.note(stream_of(speech.room), body)

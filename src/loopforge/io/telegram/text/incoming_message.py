@@ -1,4 +1,4 @@
-"""Inward: what an update of Telegram says, in the words of the reception.
+"""Incoming: what an update of Telegram says, in the words of incoming_lines.py.
 
 Knows Telegram's messages; does not know rooms, and fetches nothing.
 """
@@ -37,7 +37,7 @@ class Attachment(NamedTuple):
     spoken: bool = False
 
 
-class Order(NamedTuple):
+class BotCommand(NamedTuple):
     """A command: /why@maya_bot the last one."""
 
     name: str
@@ -177,14 +177,14 @@ def mentions(message: telegram.Message, username: str) -> bool:
     return re.search(rf"@{re.escape(username)}\b", text, re.IGNORECASE) is not None
 
 
-def order(message: telegram.Message) -> Order | None:
+def order(message: telegram.Message) -> BotCommand | None:
     """The command that a message is, if it begins with one; what is forwarded commands nothing."""
     text = message.text or ""
     for entity in [] if message.forward_origin else message.entities:
         if entity.type == MessageEntityType.BOT_COMMAND and entity.offset == 0:
             said = message.parse_entity(entity)
             name, _, to = said.removeprefix("/").partition("@")
-            return Order(name.lower(), to, text[len(said) :].strip())
+            return BotCommand(name.lower(), to, text[len(said) :].strip())
     return None
 
 

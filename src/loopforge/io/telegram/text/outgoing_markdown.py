@@ -25,14 +25,14 @@ LIMIT = 4096
 _LINKED = re.compile(r"(?:https?|tg)://[^\s]+", re.IGNORECASE)
 
 
-class Rendered(Struct, frozen=True):
+class EntityText(Struct, frozen=True):
     """A text and its entities, those first that begin first and enclose others."""
 
     text: str
     entities: tuple[MessageEntity, ...] = ()
 
 
-def rendered(markdown: str) -> Rendered:
+def rendered(markdown: str) -> EntityText:
     """The text without markup, and what the markup said. Blank where there is nothing to show."""
     shown = styled(markdown, _reader(), _LINKED)
     at = [0, *accumulate(1 + (letter > "\uffff") for letter in shown.text)]
@@ -46,22 +46,22 @@ def rendered(markdown: str) -> Rendered:
         )
         for one in shown.spans
     )
-    return Rendered(shown.text, tuple(entities))
+    return EntityText(shown.text, tuple(entities))
 
 
-def pieces(markdown: str, limit: int = LIMIT) -> tuple[Rendered, ...]:
+def pieces(markdown: str, limit: int = LIMIT) -> tuple[EntityText, ...]:
     """The text as messages of at most `limit` units; none of them blank, none for a blank text.
 
     Raises InputError for a limit under 40.
     """
     cut = split(markdown, limit) if markdown.strip(VOID) else ()
-    found: list[Rendered] = []
+    found: list[EntityText] = []
     for piece in () if dear(markdown) else cut:
         found += _fitting(piece.text, limit)
-    return tuple(found) or tuple(Rendered(piece.text) for piece in cut)
+    return tuple(found) or tuple(EntityText(piece.text) for piece in cut)
 
 
-def _fitting(markdown: str, limit: int) -> list[Rendered]:
+def _fitting(markdown: str, limit: int) -> list[EntityText]:
     """Rendered in as many parts as it takes: columns are wider than the table they are made of."""
     whole = rendered(markdown)
     if not whole.text:
@@ -70,7 +70,7 @@ def _fitting(markdown: str, limit: int) -> list[Rendered]:
         return [whole]
     half = measure(markdown) // 2
     if half < LEAST:
-        return [Rendered(markdown.strip(VOID))]
+        return [EntityText(markdown.strip(VOID))]
     return [part for piece in split(markdown, half) for part in _fitting(piece.text, limit)]
 
 
