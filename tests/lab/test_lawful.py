@@ -14,7 +14,8 @@ from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.run.run_log import body_of
-from loopforge.lab.world.protocols import KINDS, VARS, shipped
+from loopforge.lab.world.city_state import BOUNDS
+from loopforge.lab.world.protocols import INDEX, KINDS, VARS, shipped
 from loopforge.lab.world.scenario_checks import ABLATIONS, Scenario
 from loopforge.lab.world.scenario_file import scenario_of
 from tests.lab.city import PLACES, ROBOTS, acts, laws, play, read
@@ -93,7 +94,7 @@ thousandths = st.integers(0, 1000)
 def places(draw: st.DrawFn) -> list[dict[str, Any]]:
     """Up to six places, each near any others, one way or both, or none."""
     named = [f"place {letter}" for letter in LETTERS[: draw(st.integers(1, 6))]]
-    values = st.dictionaries(st.sampled_from(VARS), st.integers(-500, 1000), max_size=4)
+    values = st.dictionaries(st.sampled_from(VARS), thousandths, max_size=4)
     return [
         {
             "name": name,
@@ -103,7 +104,7 @@ def places(draw: st.DrawFn) -> list[dict[str, Any]]:
                 if len(named) > 1
                 else st.just([])
             ),
-            "values": draw(values),
+            "values": {of: BOUNDS[INDEX[of]][0] + value for of, value in draw(values).items()},
         }
         for name in named
     ]
@@ -115,6 +116,8 @@ def robots(draw: st.DrawFn, where: list[str]) -> list[dict[str, Any]]:
     count = draw(st.integers(1, 5))
     roles = st.sampled_from(["maintenance", "qa", "guard", "hauler", "clerk", "nobody"])
     overseer = draw(st.integers(-1, count - 1))
+    kinds = st.sampled_from(["trust", "fear", "resentment"])
+    bonds = st.sets(st.tuples(kinds, st.sampled_from("ab")), max_size=3)
     return [
         {
             "name": f"Robot {letter}",
@@ -125,12 +128,11 @@ def robots(draw: st.DrawFn, where: list[str]) -> list[dict[str, Any]]:
             "emotions": {name: draw(thousandths) for name in EMOTIONS},
             "traits": {name: draw(thousandths) for name in TRAITS},
             "scars": {},
-            "bonds": draw(
-                st.dictionaries(
-                    st.sampled_from(["trust:Robot a", "fear:Robot b", "resentment:Zed"]),
-                    thousandths,
-                )
-            ),
+            "bonds": {
+                f"{kind}:Robot {other}": draw(thousandths)
+                for kind, other in sorted(draw(bonds))
+                if other != letter and other in LETTERS[:count]
+            },
         }
         for nth, letter in enumerate(LETTERS[:count])
     ]
@@ -171,7 +173,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
     )
     return {
         "name": draw(st.sampled_from(["odd", "Odd-2", "ödd_city"])),
-        "question": draw(st.text("? aé{}%$", min_size=1, max_size=40)),
+        "question": draw(st.text("? aé{}%$", max_size=39)) + "?",
         "seed": draw(st.integers(-(2**63) + 1, 2**63 - 1)),
         "days": draw(st.integers(1, 3)),
         "steps_per_day": draw(st.integers(1, 3)),

@@ -32,7 +32,7 @@ class RoomPlace(Struct, frozen=True, kw_only=True):
     kind: str
 
 
-class UnpromptedChoice(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Unprompted(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether mates may speak up uncalled, where somebody decided that.
 
     `woken`: one was woken for that, and no person has spoken since.

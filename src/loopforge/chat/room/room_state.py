@@ -22,13 +22,7 @@ from msgspec.structs import replace
 
 from loopforge.chat.room import energy_limit as energy
 from loopforge.chat.room.energy_limit import Energy
-from loopforge.chat.room.participants import (
-    Member,
-    Participant,
-    RoomPlace,
-    StandIn,
-    UnpromptedChoice,
-)
+from loopforge.chat.room.participants import Member, Participant, RoomPlace, StandIn, Unprompted
 from loopforge.chat.room.permissions import Grant, may
 from loopforge.chat.room.turn_queue import UNCALLED, DueTurn, OpenTurn, TurnQueue
 from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, remember
@@ -158,7 +152,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
     reminders: ReminderBook = msgspec.field(default_factory=ReminderBook)
     places: dict[str, RoomPlace] = {}
     quiet: bool = False
-    unprompted: UnpromptedChoice = UnpromptedChoice()
+    unprompted: Unprompted = Unprompted()
     unpaced: bool = False
     rights: dict[str, Grant] = {}
     default_mate: str = ""
