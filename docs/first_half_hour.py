@@ -81,7 +81,7 @@ async def walk(crowd: Crowd, home: Path, shoot: Shoot) -> None:
     async with stage(crowd, home, shoot) as here:
         async with here.opened() as site:
             ana = await arrive(here, site)
-            await talk(here, ana)
+            await talk(here, site, ana)
             await lines(ana)
             await mates(ana)
             await remembered(ana)
@@ -113,7 +113,7 @@ async def arrive(here: Stage, site: Town) -> Newcomer:
     return ana
 
 
-async def talk(here: Stage, ana: Newcomer) -> None:
+async def talk(here: Stage, site: Town, ana: Newcomer) -> None:
     """4 to 8: asked and answered, why, by name, said anew, stopped."""
     await ana.press("@maya Who are you?")
     await ana.hears("What broke near you lately?")
@@ -125,6 +125,7 @@ async def talk(here: Stage, ana: Newcomer) -> None:
     await ana.say("Merlin, what is good for tired bread?")
     await ana.hears("Patience, child.")
     await ana.picture("by-name")
+    await site.app.front.rooms.settled("commons")  # another mate may still weigh a word of its own
     await ana.press("Try again", ana.line("Patience, child."))
     await ana.hears("A warm bowl and an old song.")
     await ana.picture("another-version")

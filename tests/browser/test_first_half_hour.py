@@ -27,7 +27,7 @@ async def test_the_first_minutes(browser: Browser, tmp_path: Path) -> None:
 
     async with stage(Crowd(browser), tmp_path, look) as here, here.opened() as site:
         ana = await arrive(here, site)
-        await talk(here, ana)
+        await talk(here, site, ana)
         await ana.say("/model")
         await ana.sees("llama3.2")
         await ana.page.goto("about:blank")

@@ -1,11 +1,13 @@
 """What was missed is found behind what was heard elsewhere, and behind what nobody can hear."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from discord.gateway import KeepAliveHandler
 from loopforge.core.platform_events import CaughtUp
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.unread_backlog import Backlog
@@ -186,5 +188,6 @@ async def test_a_connection_that_is_lost_while_a_gap_is_read(city: Twin, tmp_pat
         await city.say(ben, plaza, "five")
         gate.release()
         await home.hears(plaza, "one", "three", "five")
+    assert not any(isinstance(thread, KeepAliveHandler) for thread in threading.enumerate())
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await home.hears(alley, "two", "four")

@@ -9,6 +9,7 @@ anything, and does not start again by itself (surface.py does).
 
 import logging
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -19,6 +20,7 @@ import aiohttp
 
 import discord
 from discord import app_commands
+from discord.gateway import KeepAliveHandler
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import scrub
 from loopforge.io.discord.connection.foreign_speech import ForeignSpeech
@@ -165,6 +167,17 @@ class GatewayClient(discord.Client):
                 raise SessionsEnded("Discord ends one session after the other.")
             if self._often(self._cut, MINUTE):
                 raise SessionsEnded("Discord ends one connection after the other.")
+
+    async def close(self) -> None:
+        """End it, and a connection that was given up while it began: the library knows none such.
+
+        The thread of its heartbeats would go on after its client's end.
+        """
+        await super().close()
+        for thread in threading.enumerate():
+            ws = thread.ws if isinstance(thread, KeepAliveHandler) else None
+            if ws is not None and getattr(ws, "_connection", None) is self._connection:
+                await ws.close()
 
     def _often(self, times: deque[float], within: float) -> bool:
         """Note one more time; whether it were as many as are noted, within so many seconds."""
