@@ -20,6 +20,7 @@ from loopforge.core.factory_vocabulary import Decided, Minded
 MOST_UNANSWERED = 0.05
 """The share of decisions without an answer above which nothing is a finding."""
 MOST_REASONS = 1000
+"""Different reasons of decisions without an answer; after so many, none is counted any more."""
 FATES = ("answered", "refused", "cut off", "malformed", "failed")
 RARE = ("malformed",)
 """Left out of a line where there were none."""

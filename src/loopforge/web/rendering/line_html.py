@@ -175,7 +175,9 @@ def _line(
     shown["unheard"] = deaf and _sounds(body) and not shown["transcribed"]
     shown["beside"] = isinstance(body, Said) and not (body.mode or body.cut) and bool(event.cause)
     if isinstance(event, Revised) and event.revision.deleted:
-        shown["words"] = Markup('<p class="forgotten">{}</p>').format(_deletion(event, scene))
+        shown["words"] = Markup('<p class="forgotten">{}</p>').format(
+            _deletion(event.revision.by, scene)
+        )
     if isinstance(body, Said):
         card = scene.mate(body.mate)
         face = avatar_faces.shown(card.handle) if scene.has(body.mate) else faces.mate(card.handle)
@@ -210,8 +212,8 @@ def _long(body: AnyBody) -> bool:
     return isinstance(body, Heard | Said) and len(body.text.text or "") > LONG
 
 
-def _deletion(event: Revised, scene: RoomSnapshot) -> str:
-    who = scene.author(event.revision.by)
+def _deletion(by: str, scene: RoomSnapshot) -> str:
+    who = scene.author(by)
     return f"Deleted by {who}." if who else "Deleted on the platform where it was said."
 
 
@@ -268,9 +270,7 @@ def change_of(event: Event, scene: RoomSnapshot) -> dict[str, Any]:
             made = {"turn": turn, "aside": edit_aside(body), "html": _words(text, names_of(scene))}
             return {"kind": event.kind, "line": line, **made}
         case LineDeleted(line=line, by=by):
-            who = scene.author(by)
-            told = f"Deleted by {who}." if who else "Deleted on the platform where it was said."
-            return {"kind": event.kind, "line": line, "told": told}
+            return {"kind": event.kind, "line": line, "told": _deletion(by, scene)}
         case _:
             return {"kind": event.kind, "seq": event.seq}
 

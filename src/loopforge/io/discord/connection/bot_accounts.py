@@ -22,12 +22,11 @@ GATHERING = 5.0
 """Seconds that are waited for accounts that are about to be there."""
 AWAY = 30.0
 """Seconds that somebody who speaks waits for an account; how long in all, deliveries decide."""
-
-
-TWO = (
+CONTESTED = (
     "another program speaks by this bot, too, so that people are answered twice: end that one, or "
     "make a new token in the developer portal, and "
 )
+"""What is said of an account by which another program speaks, before what to do then."""
 Standing = Literal["waiting", "connected", "refused"]
 
 
@@ -114,7 +113,7 @@ class BotAccounts:
     def contested(self, index: int) -> None:
         """Another program speaks by an account of ours."""
         renewal = self.accounts[index].renewal
-        said = f"connected as {self._clients[index].user}; {TWO}{renewal}"
+        said = f"connected as {self._clients[index].user}; {CONTESTED}{renewal}"
         self._states[index] = AccountState("connected", said)
 
     def place(self, index: int, client: GatewayClient) -> None:

@@ -23,8 +23,8 @@ from discord import app_commands
 from discord.gateway import KeepAliveHandler
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import scrub
-from loopforge.io.discord.connection.foreign_speech import ForeignSpeech
 from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.io.discord.connection.token_conflict import TokenConflict
 from loopforge.io.platforms.bot_tokens import BotAccount
 
 log = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ class GatewayClient(discord.Client):
             allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True),
         )
         self.privates: dict[int, discord.DMChannel] = {}
-        self.speech = ForeignSpeech()
+        self.speech = TokenConflict()
         self._told: set[str] = set()
         self._asked: deque[int] = deque(maxlen=REMEMBERED)
         self._ended: deque[float] = deque(maxlen=ENDED)

@@ -1,12 +1,10 @@
-"""Foreign speech: whether another program speaks by an account of ours.
+"""Token conflict: whether another program speaks by an account of ours.
 
 Discord lets any number of programs in by one token, tells each of them everything, and none of the
 others. But an account hears what is said by itself: what this process did not say, another one did,
 or it is of a call that broke off. So a few of them within an hour say it. Pure: ids of messages,
 which hold their times.
 """
-
-from __future__ import annotations
 
 from collections import deque
 
@@ -18,7 +16,7 @@ REMEMBERED = 1000
 """Messages of this process, and of nobody, that are remembered."""
 
 
-class ForeignSpeech:
+class TokenConflict:
     """What one account says and hears of itself."""
 
     def __init__(self) -> None:
