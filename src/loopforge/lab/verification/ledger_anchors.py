@@ -3,7 +3,7 @@
 A run's rows stand in a file that is chained by hashes. Whoever can write that file can make a new
 chain; they cannot make the ledger say that it was always so. The ledger is told how the run begins,
 of each day that is closed and of its end, each with the hash of the chain there
-(docs/decisions/0014-rows-in-files.md). Runs that no home knows of have none of this.
+(docs/decisions/0014-lab-rows-in-chained-files.md). Runs that no home knows of have none of this.
 """
 
 from pathlib import Path
