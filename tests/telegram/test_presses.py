@@ -1,8 +1,13 @@
 """Buttons under a question on Telegram, at odd moments and in basic groups."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
 from loopforge.runtime.effects.effect_worker import UNANSWERED
@@ -11,6 +16,7 @@ from tests.hurried_clock import HurriedClock
 from tests.telegram.city import City
 from tests.telegram.homes import HURRIED, Home, hall, pair
 from tests.telegram.records import Line
+from tests.telegram.speaking import STALE
 from tests.telegram.test_questions import _has, asked, posting, settled
 
 DONE = "Yes: it is done now, and the mate is told."
@@ -48,6 +54,33 @@ async def test_of_two_who_press_at_once_one_counts(tmp_path: Path, city: City) -
         assert sorted(told) == sorted([DONE, f"{OVER} {end}", f"{OVER} {end}"])
         await home.until(lambda: _has(posted, "Cleo"))
     assert posted == ["Cleo"]
+
+
+async def test_a_slow_press_holds_up_no_other(
+    tmp_path: Path, city: City, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others are answered meanwhile; an answer that is too late for Telegram comes in private."""
+    maya, ana, lab = await hall(city)
+    async with posting(tmp_path, maya, city, ana) as (home, posted):
+        act, gate = home.app.front.commands.act, asyncio.Event()
+        await city.say(ana, lab, "maya, send it to Cleo")
+        first = await asked(city, maya, "Cleo")
+        (room,) = await home.rooms()
+        await city.say(ana, maya, "send it to Dora")
+        second = await asked(city, maya, "Dora")
+        monkeypatch.setattr(home.app.front.commands, "act", partial(_after, act, gate, room))
+        await city.pressing(ana, first, "Allow once")
+        assert await city.press(ana, second, "Allow once") == DONE
+        late = f"Bad Request: {STALE}"
+        await city.fault("answerCallbackQuery", "refuse", code=400, description=late)
+        gate.set()
+        assert (await settled(city, maya, first)).text.endswith("Ana said yes.")
+
+        async def told() -> bool:
+            return any(DONE in one.text for one in await city.lines(second.chat, by=maya))
+
+        await city.until(told)
+    assert sorted(posted) == ["Cleo", "Dora"]
 
 
 async def test_stop_takes_an_open_question_back(tmp_path: Path, city: City) -> None:
@@ -97,6 +130,20 @@ async def test_a_question_of_several_messages_has_its_buttons_under_the_last(
         assert (await settled(city, maya, question)).text.endswith("Ana said yes.")
         await home.until(lambda: _has(posted, "Cleo"))
     assert posted == ["Cleo"]
+
+
+async def _after(
+    act: Callable[..., Awaitable[str]],
+    gate: asyncio.Event,
+    slow: str,
+    room: str,
+    *given: Any,
+    **more: Any,
+) -> str:
+    """Do what a command asks, in this room only once the gate is open."""
+    if room == slow:
+        await gate.wait()
+    return await act(room, *given, **more)
 
 
 async def test_in_a_basic_group_too(tmp_path: Path, city: City) -> None:

@@ -1,6 +1,7 @@
 """A press on a button under a line of a mate: what it came to is told to who pressed, alone.
 
 One that Telegram tells again, since the program ended before it was acknowledged, is done once.
+What comes too late for a press (Telegram waits some seconds) is said in private.
 """
 
 import logging
@@ -16,11 +17,14 @@ from loopforge.io.platforms.buttons.line_buttons import LineButtons, Press, pres
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE
 from loopforge.io.telegram.connection.api_errors import failure
-from loopforge.io.telegram.connection.chat_keys import NAME
+from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey
 from loopforge.io.telegram.connection.polling import BotPolling
+from loopforge.io.telegram.sending.command_replies import ReplyAnswer
 from loopforge.io.telegram.text import incoming_message
 
 log = logging.getLogger(__name__)
+LATE = "query is too old"
+"""How Telegram begins to say that a press can be answered no longer."""
 TOAST, GLANCE = 200, 60
 """Signs that Telegram shows of an answer to a press; more than a glance stays until it is read."""
 
@@ -33,8 +37,9 @@ class ButtonPresses:
         buttons: LineButtons,
         places: Callable[[int, int], Awaitable[list[str]]],
         taken: TakenCommands,
+        say: Callable[[ReplyAnswer], Awaitable[None]],
     ) -> None:
-        self._buttons, self._places, self._taken = buttons, places, taken
+        self._buttons, self._places, self._taken, self._say = buttons, places, taken, say
 
     async def pressed(self, poll: BotPolling, query: telegram.CallbackQuery) -> None:
         """Somebody pressed a button of ours."""
@@ -58,6 +63,9 @@ class ButtonPresses:
             await query.answer(told[:TOAST], show_alert=len(told) > GLANCE)
         except TelegramError as error:
             log.info("telegram: a press could not be answered: %s", failure(error))
+            if LATE in str(error.message).casefold():
+                alone = ChatKey(query.from_user.id, bot=poll.number)
+                await self._say(ReplyAnswer(poll=poll, at=alone, text=told))
         if press is not None and query.message is not None:
             await self._taken.over(NAME, f"press {query.id}")
 

@@ -13,6 +13,7 @@ import logging
 import traceback
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -94,8 +95,9 @@ class Telegram:
         sessions = parts.reception.sessions
         sending = TelegramDelivery(self._polls, sessions, parts.front, parts.artifacts, clock)
         self._sending = sending
-        self._presses = ButtonPresses(parts.reception.buttons, self._places_in, self._taken)
         self._answers = CommandReplies(sending, clock)
+        buttons, say = parts.reception.buttons, self._answers.say
+        self._presses = ButtonPresses(buttons, self._places_in, self._taken, say)
         self._stage = stage = TelegramLiveUpdates(sending, sessions, parts.front)
         streams, marks = manners.streams, manners.marks
         self._watch = RoomWatch(
@@ -151,10 +153,10 @@ class Telegram:
 
         Raises LedgerError: it comes again. Presses of buttons wait for nothing.
         """
-        update = whole[0]
-        chat = None if update.callback_query else update.effective_chat
+        update, chat = whole[0], whole[0].effective_chat
         private = chat is not None and chat.type == ChatType.PRIVATE
-        async with self._order[chat.id if chat else 0, poll.number if private else 0]:
+        key = (chat.id if chat else 0, poll.number if private else 0)
+        async with nullcontext() if update.callback_query else self._order[key]:
             try:
                 await self._update(poll, update, [each.effective_message for each in whole[1:]])
             except LedgerError:

@@ -22,10 +22,10 @@ import telegram
 from loopforge.runtime.background_tasks import BackgroundTasks
 
 Read = Callable[[Sequence[dict[str, Any]]], Sequence[telegram.Update]]
-PRESSES = 0
-"""In place of a chat's number."""
 Take = Callable[[Sequence[telegram.Update]], Awaitable[None]]
 Sleep = Callable[[float], Awaitable[None]]
+Lane = tuple[int, int]
+"""A chat, and in it the message under which is pressed; 0 for all that is no press."""
 ALBUM = 10
 """Messages that Telegram lets an album have."""
 REST = 1.5
@@ -41,8 +41,8 @@ class UpdateIntake:
     def __init__(self, read: Read, take: Take, sleep: Sleep = asyncio.sleep) -> None:
         self._read, self._take, self._sleep = read, take, sleep
         self._tasks = BackgroundTasks()
-        self._lanes: dict[int, deque[telegram.Update]] = {}
-        self._working: dict[int, asyncio.Task[None]] = {}
+        self._lanes: dict[Lane, deque[telegram.Update]] = {}
+        self._working: dict[Lane, asyncio.Task[None]] = {}
         self._page: list[int] = []
         self._done: set[int] = set()
         self._grown: dict[int, int] = {}
@@ -64,10 +64,10 @@ class UpdateIntake:
         updates = self._read(list(new.values()))
         self._done |= new.keys() - {each.update_id for each in updates}
         for update in updates:
-            chat = self._chat(update)
-            if (lane := self._lanes.get(chat)) is None:
-                lane = self._lanes[chat] = deque()
-                self._working[chat] = self._tasks.spawn(self._work(chat, lane), "a telegram chat")
+            key = self._lane(update)
+            if (lane := self._lanes.get(key)) is None:
+                lane = self._lanes[key] = deque()
+                self._working[key] = self._tasks.spawn(self._work(key, lane), "a telegram chat")
             lane.append(update)
 
     async def settle(self, seconds: float) -> None:
@@ -78,7 +78,7 @@ class UpdateIntake:
         if failed is not None:
             raise failed
 
-    async def _work(self, chat: int, lane: deque[telegram.Update]) -> None:
+    async def _work(self, key: Lane, lane: deque[telegram.Update]) -> None:
         try:
             while lane:
                 whole = await self._whole(lane)
@@ -89,7 +89,7 @@ class UpdateIntake:
         except Exception as error:
             self._failed = error
         finally:
-            del self._lanes[chat], self._working[chat]
+            del self._lanes[key], self._working[key]
 
     async def _whole(self, lane: deque[telegram.Update]) -> list[telegram.Update]:
         """What is first, with the rest of its album."""
@@ -101,20 +101,21 @@ class UpdateIntake:
             found = len(same)
             await self._sleep(REST)
 
-    def _chat(self, update: telegram.Update) -> int:
+    def _lane(self, update: telegram.Update) -> Lane:
         """Whose order an update keeps: a supergroup's is that of the group which it was.
 
-        Presses of buttons wait for no chat: Telegram wants an answer to each within seconds.
+        A press of a button waits only for others on its message: Telegram wants an answer to each
+        within seconds.
         """
-        if update.callback_query:
-            return PRESSES
         chat = update.effective_chat.id if update.effective_chat else 0
+        if query := update.callback_query:
+            return chat, query.message.message_id if query.message else 0
         if message := update.message:
             if message.migrate_to_chat_id:
                 self._grown[message.migrate_to_chat_id] = chat
             if message.migrate_from_chat_id:
                 self._grown[chat] = message.migrate_from_chat_id
-        return self._grown.get(chat, chat)
+        return self._grown.get(chat, chat), 0
 
     async def close(self) -> None:
         """Take in nothing more; what was not taken in comes again to whoever asks next."""
