@@ -52,7 +52,8 @@ def test_tests_that_pass_are_better_than_tests_that_fail() -> None:
 def test_each_row_is_named_where_it_holds(more: dict[str, object], name: str) -> None:
     """What moved a score stands beside it, with whose word it is."""
     bare = {reason.name for reason in scored(Trajectory(turns=1, most=10)).reasons}
-    found = {reason.name for reason in scored(Trajectory(turns=1, most=10, **more)).reasons}  # type: ignore[arg-type]
+    attempt = Trajectory(turns=1, most=10, **more)  # type: ignore[arg-type]
+    found = {reason.name for reason in scored(attempt).reasons}
     assert name in found - bare
 
 
