@@ -92,8 +92,7 @@ from loopforge.runtime.effects.effect_worker import Effects
 from loopforge.runtime.effects.late_results import LateResults
 from loopforge.runtime.effects.nested_calls import InnerSites
 from loopforge.runtime.local.room_pubsub import LocalSignals
-from loopforge.runtime.local.stream_lanes import LocalLanes
-from loopforge.runtime.local.stream_timers import LocalTimers
+from loopforge.runtime.local.stream_lanes import LocalLanes, LocalTimers
 from loopforge.runtime.plugins.installed_plugins import installed, made
 from loopforge.runtime.ports import (
     Clock,

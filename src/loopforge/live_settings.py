@@ -24,8 +24,13 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadSettings, Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.models.providers.known_services import key_objection, keys_in
-from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved, save
-from loopforge.runtime.installation.settings_file import RAW_TABLES
+from loopforge.runtime.installation.settings_file import (
+    KEYS,
+    RAW_TABLES,
+    SETTINGS,
+    read_saved,
+    save,
+)
 from loopforge.runtime.plugins.setting_declarations import SettingsRow, SettingState
 from loopforge.runtime.system_clock import Stamp
 from loopforge.setting_defaults import Settings

@@ -25,12 +25,14 @@ from loopforge.io.platforms.bot_tokens import tokens_in
 from loopforge.ledger.database.database_url import located
 from loopforge.models.providers.known_services import keys_in
 from loopforge.runtime.installation.home_timezone import zone_of
-from loopforge.runtime.installation.saved_settings import KEYS, SETTINGS, read_saved
 from loopforge.runtime.installation.settings_file import (
     FILE,
+    KEYS,
     RAW_TABLES,
+    SETTINGS,
     placed,
     read_file,
+    read_saved,
     refuse_strangers,
 )
 from loopforge.runtime.plugins.installed_plugins import installed

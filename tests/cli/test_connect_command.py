@@ -9,8 +9,8 @@ import typer
 from loopforge.cli import main
 from loopforge.cli.connect_command import conclude
 from loopforge.io import bot_connecting
-from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
+from loopforge.io.platforms.surface_plugin import AccountFinding, ConnectReport
 from loopforge.mates.mate_roster import MateRoster
 from tests.cli.conftest import Run
 

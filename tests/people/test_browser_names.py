@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.people.accounts.browser_names import LONGEST, browser
+from loopforge.people.accounts.account_decisions import LONGEST, browser
 
 KIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 

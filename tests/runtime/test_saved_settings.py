@@ -4,12 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from loopforge.runtime.installation.saved_settings import read_saved
+from loopforge.runtime.installation.settings_file import read_saved
 
 SAVING = """
 import sys
 from pathlib import Path
-from loopforge.runtime.installation.saved_settings import save
+from loopforge.runtime.installation.settings_file import save
 for n in range(100):
     save(Path(sys.argv[1]), f"{sys.argv[2]}{n}", n)
 """

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from loopforge.runtime.local.stream_timers import LocalTimers
+from loopforge.runtime.local.stream_lanes import LocalTimers
 from loopforge.runtime.ports import Timers
 from tests.runtime.conftest import START, Stage
 

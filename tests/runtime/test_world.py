@@ -18,8 +18,7 @@ from loopforge.core.policy import Thinking, ask
 from loopforge.core.room_vocabulary import Heard, Said, Say, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.local.stream_lanes import LocalLanes
-from loopforge.runtime.local.stream_timers import LocalTimers
+from loopforge.runtime.local.stream_lanes import LocalLanes, LocalTimers
 from loopforge.runtime.ports import Question
 from loopforge.runtime.turn_driver import TurnEnding
 from loopforge.runtime.world import (

@@ -12,8 +12,8 @@ from loopforge.cli.health_checks.platform_checks import accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
 from loopforge.io.bot_connecting import connect, looked_at
-from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
+from loopforge.io.platforms.surface_plugin import ConnectReport
 from loopforge.io.telegram.connection import account_checks
 from loopforge.mates.cards.avatar_image import picture
 from loopforge.settings import load_settings

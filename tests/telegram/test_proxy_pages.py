@@ -8,7 +8,7 @@ import pytest
 from loopforge.core.delivery_states import Accepted, Failed, PutOff, Uncertain
 from loopforge.core.room_vocabulary import PlaceLeft
 from loopforge.io.platforms.surface_options import SurfaceOptions
-from loopforge.io.telegram.connection.group_admins import GroupAdmins
+from loopforge.io.telegram.connection.polling import GroupAdmins
 from tests.sim_clock import SimClock
 from tests.telegram.city import City
 from tests.telegram.clients import calling

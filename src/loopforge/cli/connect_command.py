@@ -19,8 +19,8 @@ from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.core.mates.mate_file import Mate
-    from loopforge.io.platforms.account_findings import ConnectReport
     from loopforge.io.platforms.bot_tokens import BotAccount
+    from loopforge.io.platforms.surface_plugin import ConnectReport
     from loopforge.setting_defaults import Settings
 
 

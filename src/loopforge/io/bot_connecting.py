@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 from loopforge.core.mates.mate_file import Mate, called
 from loopforge.core.text.spoken_lists import listed
 from loopforge.errors import InputError, Unknown
-from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.io.platforms.bot_tokens import EVERYBODY, FILE, BotAccount, BotTokens
 from loopforge.io.platforms.secret_scrubbing import scrub_logs
 from loopforge.io.platforms.surface_plugin import (
     AccountVisit,
     BotRules,
+    ConnectReport,
     InstalledSurface,
     Surfaces,
 )

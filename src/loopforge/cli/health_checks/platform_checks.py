@@ -11,8 +11,8 @@ from loopforge.cli.health_checks.health_finding import STATES, DoctorFinding, no
 from loopforge.errors import BadSettings, LoopforgeError
 
 if TYPE_CHECKING:
-    from loopforge.io.platforms.account_findings import AccountFinding as Seen
     from loopforge.io.platforms.bot_tokens import BotAccount
+    from loopforge.io.platforms.surface_plugin import AccountFinding as Seen
     from loopforge.io.platforms.surface_plugin import InstalledSurface, Surfaces
     from loopforge.setting_defaults import Settings
 
@@ -120,8 +120,8 @@ def _visited(account: BotAccount, there: InstalledSurface) -> Sequence[Seen]:
     """What a platform says of an account; that it cannot be reached is no fault of the home's."""
     from loopforge.errors import NotLetIn, Unreachable
     from loopforge.io.bot_connecting import looked_at
-    from loopforge.io.platforms.account_findings import AccountFinding as Seen
     from loopforge.io.platforms.bot_tokens import FILE as KEPT
+    from loopforge.io.platforms.surface_plugin import AccountFinding as Seen
 
     try:
         return asyncio.run(looked_at(account, there)).findings

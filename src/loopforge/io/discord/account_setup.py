@@ -17,18 +17,17 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
 from loopforge.io.discord.connection.account_checks import (
     DiscordChannel,
+    invite,
     of_application,
     of_server,
 )
 from loopforge.io.discord.connection.api_errors import failed
-from loopforge.io.discord.connection.bot_permissions import invite
 from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.receiving.slash_commands import SlashCommands
 from loopforge.io.discord.sending.webhooks import Connector
-from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
-from loopforge.io.platforms.surface_plugin import AccountVisit
+from loopforge.io.platforms.surface_plugin import AccountFinding, AccountVisit, ConnectReport
 from loopforge.mates.cards.avatar_image import Portraits
 
 LONGEST = 60.0

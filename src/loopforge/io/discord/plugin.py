@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.io.platforms.place_allowlist import only_places
 from loopforge.io.platforms.surface_plugin import (
     AccountVisit,
     BotRules,
+    ConnectReport,
     RunningSurface,
     SurfaceParts,
     SurfacePlugin,

@@ -155,7 +155,8 @@ class IncomingLines:
         self._grounds = grounds or ServedPlaces()
         self.sessions = Sessions(front)
         self._unheeded: dict[tuple[str, str], datetime] = {}
-        self.buttons = LineButtons(PressGround(front, people, self._pressed, owns, trusted))
+        self._pressing = PressGround(front, people, self._pressed, owns, trusted)
+        self.buttons = LineButtons(self._pressing)
 
     async def serves(self, ground: ServedPlace, account: str, *, asked: bool) -> str | None:
         """Whether mates talk in a server or group: None, or a notice to show ("": nothing).
@@ -339,15 +340,7 @@ class IncomingLines:
         if not command or back:
             return ""
         try:
-            return await self._front.commands.act(
-                room,
-                person.id,
-                command,
-                number,
-                keeper=by.keeper,
-                owner=self._owns(person.id),
-                untrusted=not self._trusted(person.id),
-            )
+            return await self._pressing.commanded(room, person.id, place, by, command, number)
         except InputError as refused:
             return str(refused) if command != "stop" else self.unheeded(place, by, str(refused))
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from loopforge.io.platforms.account_findings import ConnectReport
+from msgspec import Struct
+
 from loopforge.runtime.plugins.installed_plugins import installed
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Surface
@@ -35,6 +36,32 @@ if TYPE_CHECKING:
     from loopforge.runtime.delivery_worker import Deliveries
     from loopforge.runtime.ports import Clock, Dice
     from loopforge.runtime.system_clock import Stamp
+
+State = Literal["ok", "warn", "bad"]
+
+
+class AccountFinding(Struct, frozen=True):
+    """One thing that was looked at: how it is, in a sentence, and what to do.
+
+    `warn`: mates can talk, but not as well or not everywhere. `bad`: they cannot.
+    """
+
+    state: State
+    said: str
+    mend: str = ""
+
+
+class ConnectReport(Struct, frozen=True):
+    """What was found, and the addresses by which people come to the bot, each with what it does."""
+
+    findings: tuple[AccountFinding, ...] = ()
+    ways: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def well(self) -> bool:
+        """Whether mates can talk by it."""
+        return all(finding.state != "bad" for finding in self.findings)
+
 
 GROUP = "loopforge.surfaces"
 

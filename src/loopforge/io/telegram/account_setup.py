@@ -17,8 +17,7 @@ import telegram
 from loopforge.chat.commands.command_catalogue import COMMANDS
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
-from loopforge.io.platforms.account_findings import AccountFinding, ConnectReport
-from loopforge.io.platforms.surface_plugin import AccountVisit
+from loopforge.io.platforms.surface_plugin import AccountFinding, AccountVisit, ConnectReport
 from loopforge.io.telegram.connection.account_checks import findings, invite, private
 from loopforge.io.telegram.connection.api_errors import failure
 from loopforge.io.telegram.connection.api_server import OFFICIAL, title

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from loopforge.io.platforms.account_findings import ConnectReport
 from loopforge.io.platforms.place_allowlist import only_places
 from loopforge.io.platforms.surface_plugin import (
     AccountVisit,
     BotRules,
+    ConnectReport,
     RunningSurface,
     SurfaceParts,
     SurfacePlugin,

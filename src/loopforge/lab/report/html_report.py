@@ -16,16 +16,16 @@ from loopforge.lab.inspect.decision_why import sections
 from loopforge.lab.inspect.trait_drift import times
 from loopforge.lab.report.error_rates import bounds, rates, unanswered
 from loopforge.lab.report.factor_effects import ablations, contrasted, family, too_few, undeclared
-from loopforge.lab.report.html_page import html
+from loopforge.lab.report.html_page import Table, html
 from loopforge.lab.report.limits_manifest import detectable, manifest
 from loopforge.lab.report.number_format import p_is, shared
 from loopforge.lab.report.robot_careers import beliefs, careers
-from loopforge.lab.report.study_data import Study, study_of, total
-from loopforge.lab.report.study_design import design
+from loopforge.lab.report.study_data import CALLED, Study, named, spelled, study_of, total
 from loopforge.lab.report.tipping_points import doses, trades
 from loopforge.lab.report.told_episodes import episodes
 from loopforge.lab.report.waiting_times import waits
 from loopforge.lab.run.run_log import LOG, no_log
+from loopforge.lab.sweeps.experiment_file import Hypothesis
 from loopforge.lab.sweeps.sweep_results import SWEPT
 from loopforge.lab.sweeps.sweep_worker import MindsMaker
 from loopforge.runtime.installation.extras import require
@@ -101,3 +101,39 @@ def _data(study: Study, maker: MindsMaker | None) -> dict[str, object]:
         "total": total,
         "wilson": wilson,
     }
+
+
+WAYS = {"greater": "more than", "less": "less than"}
+
+
+def design(study: Study) -> list[Table]:
+    """Of a sweep its factors, the cells left out, its hypotheses; of a run its cast."""
+    if study.watched is not None:
+        began, robots = study.watched.began, study.watched.scenario.robots
+        cast = tuple((each.name, each.role, began.policies.get(each.name, "")) for each in robots)
+        head = ("robot", "role", "decided by")
+        return [Table("The cast", head, cast, words=(0, 1, 2), folded=False)]
+    assert study.layout is not None
+    experiment = study.layout.experiment
+    levels = tuple(
+        (named(name), ", ".join(map(str, each))) for name, each in experiment.all_factors.items()
+    )
+    out = tuple(
+        (str(cell.cell), ", ".join(f"{named(n)} {level}" for n, level in cell.levels.items()))
+        for cell in study.layout.left_out
+    )
+    declared = tuple((each.name, each.says, _compared(each)) for each in experiment.hypotheses)
+    head = ("hypothesis", "in words", "what is compared")
+    tables = [
+        Table("Factors and their levels", ("factor", "levels"), levels, (0, 1), folded=False),
+        Table("Cells left out", ("cell", "levels"), out, words=(1,)),
+        Table("The hypotheses, as declared", head, declared, words=(0, 1, 2), folded=False),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def _compared(each: Hypothesis) -> str:
+    arms = (spelled(each.factor, level) for level in (each.b, each.a))
+    way = f" {WAYS.get(each.direction, 'other than')} ".join(arms)
+    where = "".join(f", {spelled(name, level)}" for name, level in each.where.items())
+    return f"{CALLED[each.measure]}: {way}{where}"

@@ -20,7 +20,6 @@ from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.people.accounts import typed_codes
 from loopforge.people.accounts.account_book import AccountBook, AccountEntry
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.people.accounts.browser_names import browser
 from loopforge.people.accounts.credential_store import (
     CredentialStore,
     LinkRow,
@@ -33,6 +32,41 @@ from loopforge.people.accounts.password_hashing import Passwords
 from loopforge.people.identity.person_registry import STREAM, PersonRegistry
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import Stamp
+
+LONGEST = 60
+
+_PROGRAMS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("CriOS/", "Chrome"),
+    ("Chromium/", "Chromium"),
+    ("Safari/", "Safari"),
+)
+"""What tells a browser, the one that says most first: many call themselves by several names."""
+_SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("CrOS", "ChromeOS"),
+    ("Mac OS X", "Mac"),
+    ("Linux", "Linux"),
+)
+
+
+def browser(agent: str) -> str:
+    """Such as "Firefox on Linux"; what is not known, as it came, cut short."""
+    program = next((name for sign, name in _PROGRAMS if sign in agent), "")
+    system = next((name for sign, name in _SYSTEMS if sign in agent), "")
+    if program and system:
+        return f"{program} on {system}"
+    plain = "".join(sign if sign.isprintable() else " " for sign in agent)
+    return program or " ".join(plain.split())[:LONGEST].strip() or "a browser"
+
 
 log = logging.getLogger(__name__)
 

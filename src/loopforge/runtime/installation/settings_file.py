@@ -1,17 +1,22 @@
-"""loopforge.toml as a text: read, and checked for what no setting is.
+"""loopforge.toml as a text: read, and checked for what no setting is; and what was saved beside it.
 
-Knows no setting; what a value means, and whether it is allowed, is known where the table is.
+What was saved while the home ran are two JSON objects in its data (settings.json, keys.json), which
+only its owner may read, written by the program alone.
+
+Knows no setting; what a value means, and whether it is allowed, is known where the table is. Shows
+no key.
 """
 
 import difflib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.limits.toml_reading import toml_of
-from loopforge.errors import BadSettings
-from loopforge.runtime.installation.home_files import text_of
+from loopforge.errors import BadSettings, LoopforgeError
+from loopforge.runtime.installation.home_files import alone, bytes_of, text_of, write_private
 from loopforge.runtime.plugins.setting_declarations import keys_within, line_of
 
 FILE = "loopforge.toml"
@@ -70,3 +75,40 @@ def refuse_strangers(
                     f"{path.parent / placed(text, key)}: `{key}` stands below [{table}] and so "
                     "belongs to it; move it above the first table."
                 )
+
+
+SETTINGS, KEYS = "settings.json", "keys.json"
+
+
+def read_saved(path: Path) -> dict[str, Any]:
+    """What is saved there; nothing where there is no file. Raises BadSettings."""
+    try:
+        found = json.loads(bytes_of(path) or b"{}")
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadSettings(
+            f"{path} cannot be read: {error}. Mend it, or move it away: what was set in the "
+            "browser then no longer holds."
+        ) from error
+    if not isinstance(found, dict):
+        raise BadSettings(f"{path} must be a JSON object. Mend it, or move it away.")
+    return found
+
+
+def save(path: Path, name: str, value: Any) -> Any:
+    """Save a value under this name, or with None take it away; what was saved there before.
+
+    Raises LoopforgeError where it cannot be written; then nothing has changed.
+    """
+    try:
+        with alone(path):
+            saved = read_saved(path)
+            before = saved.pop(name, None)
+            if value is not None:
+                saved[name] = value
+            content = json.dumps(saved, ensure_ascii=False, indent=1, sort_keys=True)
+            write_private(path, content.encode())
+    except OSError as error:
+        raise LoopforgeError(f"{path} cannot be written: {error.strerror}.") from error
+    return before

@@ -3,12 +3,16 @@
 On one machine a lane is an asyncio task that runs a handler until it has nothing left to do. It is
 fed from the ledger: `wake` says only "look again". Hearing and stop do not pass through here.
 
-Does not cover: several machines (the same port is to be served by a queue on PostgreSQL).
+What a stream waits for stands in the ledger, and at the start every stream is looked into.
+
+Does not cover: several machines (the same port is to be served by a queue on PostgreSQL), and
+moments that outlive the process.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from loopforge.errors import LedgerError
@@ -81,3 +85,35 @@ class LocalLanes(Generic[K]):
         await self._clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
         self._again.add(stream)
         return failures + 1
+
+
+class LocalTimers:
+    """One task for each stream that waits. `wake` is given the stream."""
+
+    def __init__(self, wake: Callable[[str], None], clock: Clock) -> None:
+        self._wake, self._clock, self._tasks = wake, clock, BackgroundTasks()
+        self._waiting: dict[str, asyncio.Task[None]] = {}
+
+    def at(self, stream: str, when: datetime) -> None:
+        """See `Timers.at`."""
+        self.cancel(stream)
+        self._waiting[stream] = self._tasks.spawn(self._wait(stream, when), f"timer {stream}")
+
+    def cancel(self, stream: str) -> None:
+        """See `Timers.cancel`."""
+        if waiting := self._waiting.pop(stream, None):
+            waiting.cancel()
+
+    def waiting(self) -> Sequence[str]:
+        """See `Timers.waiting`."""
+        return tuple(self._waiting)
+
+    async def close(self) -> None:
+        """Wake nobody any more."""
+        await self._tasks.close()
+
+    async def _wait(self, stream: str, when: datetime) -> None:
+        while (left := (when - self._clock.now()).total_seconds()) > 0:
+            await self._clock.sleep(left)
+        del self._waiting[stream]
+        self._wake(stream)

@@ -1,7 +1,7 @@
 """The tasks of a home as a page: how each stands, a form that gives one, and calibration.
 
 A task is given here by the owner alone; others give theirs where they talk with mates. Everybody
-sees those that task_access.py lets them see.
+sees those that task_access.py lets them see. The figure is drawn as the charts of the Factory are.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,58 @@ from msgspec import Struct
 from loopforge.core.limits.money_amounts import rounded
 from loopforge.core.text.name_labels import clipped
 from loopforge.core.work.first_tier import advice_of
+from loopforge.core.work.task_confidence import ReliabilityBin
 from loopforge.core.work.task_lifecycle import TaskStage
 from loopforge.errors import BadSettings, InputError, NotLetIn
+from loopforge.lab.charts.bar_charts import percent
+from loopforge.lab.charts.line_charts import CurveLine, curves
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
 from loopforge.web.server.page_context import Fields, PageContext, page
 from loopforge.web.server.request_limits import RequestLimits
-from loopforge.web.work.calibration_chart import CalibrationFigure, figure_of
 from loopforge.web.work.task_access import RoomStands, TaskAccess, access_to
 from loopforge.work.task_service import calibration_of, checked_budget
 from loopforge.work.task_state import TaskState
 from loopforge.work.tier_history import decided_tasks
+
+
+class CalibrationFigure(Struct, frozen=True, kw_only=True):
+    """The score (0 is perfect), of how many tasks, its bins, and the drawing."""
+
+    brier: float
+    tasks: int
+    bins: tuple[ReliabilityBin, ...]
+    drawing: str
+
+
+def figure_of(brier: float | None, bins: Sequence[ReliabilityBin]) -> CalibrationFigure | None:
+    """The figure; None where no task is over."""
+    if brier is None:
+        return None
+    points = tuple((round(one.thought, 2), (one.came,) * 3) for one in bins)
+    said = "; ".join(
+        f"thought {one.thought:.0%}, came {one.came:.0%}, of {one.tasks}" for one in bins
+    )
+    even = CurveLine(
+        label="as foretold",
+        role="quiet",
+        nth=2,
+        points=((0.0, (0.0,) * 3), (1.0, (1.0,) * 3)),
+    )
+    came = CurveLine(label="as it came", role="ink", points=points)
+    drawing = curves(
+        "calibration",
+        "How often results were taken, by the confidence at the end",
+        said,
+        [even, came],
+        percent,
+        along="confidence at the end (1 is certain)",
+        whole=True,
+    )
+    return CalibrationFigure(
+        brier=brier, tasks=sum(one.tasks for one in bins), bins=tuple(bins), drawing=drawing
+    )
+
 
 MOST = 200
 """Tasks that are looked at, the newest of the home."""

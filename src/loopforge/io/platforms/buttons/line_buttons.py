@@ -1,7 +1,7 @@
 """Buttons under lines, the same for every platform: which there are, and what a press comes to.
 
     a question whether a tool may be used   question_buttons.py
-    a reminder that rang                    reminder_presses.py
+    a reminder that rang                    a press does what `/reminders` does, for whose it is
     a line of what goes on beside the room  a press gives that command, as an answer to the line
 
 What a button says stands in its data, and what it is about in the line above it, so that it works
@@ -11,10 +11,12 @@ shows buttons, nor what goes on beside rooms.
 
 import re
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from loopforge.chat.commands.reminder_buttons import REMINDER_WAYS, ReminderVerb
 from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.events import Event
 from loopforge.errors import InputError
@@ -24,15 +26,40 @@ from loopforge.io.platforms.buttons.question_buttons import (
     QuestionButtons,
     buttons_under,
 )
-from loopforge.io.platforms.buttons.reminder_presses import (
-    ReminderButtons,
-    ReminderPress,
-    buttons_of_reminder,
-)
 
-_DATA = re.compile(r"do:([a-z]{2,20})")
-GONE = "This is nothing of this place, or no longer."
+_SIGN, _DATA = "ring:", re.compile(r"do:([a-z]{2,20})")
+NOTHING = "This is nothing of this place, or no longer."
+ELSEWHERE = "This is no reminder of this place, or no longer."
+GONE = "This reminder is gone already."
 TONES = {"once": "yes", "deny": "no", "cancel": "no"}
+
+
+class ReminderPress(Struct, frozen=True):
+    """A press under a reminder: what it says."""
+
+    verb: ReminderVerb
+
+    @property
+    def data(self) -> str:
+        """It in a few signs."""
+        return f"{_SIGN}{self.verb}"
+
+    @property
+    def label(self) -> str:
+        """What people read on it."""
+        return REMINDER_WAYS[self.verb][0]
+
+    @classmethod
+    def read(cls, data: str) -> Self | None:
+        """The press that data of a button stand for; None for others."""
+        verb = data.removeprefix(_SIGN)
+        return cls(verb) if data.startswith(_SIGN) and verb in REMINDER_WAYS else None
+
+
+async def buttons_of_reminder(front: RoomsApi, told: Event) -> Sequence[ReminderPress]:
+    """The buttons that belong under a word of the room; none where no reminder rings in it."""
+    rung = await front.rung.told(told)
+    return [ReminderPress(verb) for verb in REMINDER_WAYS] if rung is not None and rung.kept else ()
 
 
 class LinePress(Struct, frozen=True):
@@ -79,7 +106,6 @@ class LineButtons:
     def __init__(self, ground: PressGround) -> None:
         self._ground, self._front = ground, ground.front
         self.questions = QuestionButtons(ground)
-        self._reminders = ReminderButtons(ground)
 
     async def pressed(
         self, places: Sequence[str], message: str, by: Presser, press: Press, reason: str = ""
@@ -89,14 +115,34 @@ class LineButtons:
             case ButtonPress():
                 return await self.questions.pressed(places, message, by, press, reason)
             case ReminderPress():
-                return await self._reminders.pressed(places, message, by, press)
+                return await self._moved(places, message, by, press)
             case LinePress(verb=verb):
                 return await self._ordered(places, message, by, verb)
+
+    async def _moved(
+        self, places: Sequence[str], message: str, by: Presser, press: ReminderPress
+    ) -> str:
+        """Put a reminder off or cancel it."""
+        room, line = await self._ground.under(places, message)
+        rung = await self._front.rung.told(line) if line else None
+        if rung is None:
+            return ELSEWHERE
+        if not rung.kept:
+            return GONE
+        person = self._ground.people.who(places[0].partition(":")[0], by.account)
+        if person is None or by.bot:
+            return "This is somebody else's reminder."
+        here = replace(by, keeper=by.keeper and rung.room == room)
+        words = "reminders", rung.argument(press.verb)
+        try:
+            return await self._ground.commanded(rung.room, person.id, places[0], here, *words)
+        except InputError as refusal:
+            return str(refusal)
 
     async def _ordered(self, places: Sequence[str], message: str, by: Presser, verb: str) -> str:
         room, line = await self._ground.under(places, message)
         if line is None or await self._front.commands.routed.source(line) is None:
-            return GONE
+            return NOTHING
         if by.bot:
             return "A bot decides nothing."
         person = await self._ground.comes_in(places[0], room, by)

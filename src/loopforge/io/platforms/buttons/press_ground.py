@@ -48,3 +48,19 @@ class PressGround:
         person = await self.people.meet(platform, by.account, by.name)
         await self.front.rooms.arrive(room, person.id, by.name, platform)
         return person.id
+
+    async def commanded(
+        self, room: str, person: str, place: str, by: Presser, command: str, argument: str
+    ) -> str:
+        """Do what a command of the room does, as who pressed. Raises InputError."""
+        return await self.front.commands.act(
+            room,
+            person,
+            command,
+            argument,
+            keeper=by.keeper,
+            owner=self.owns(person),
+            untrusted=not self.trusted(person),
+            surface=place.partition(":")[0],
+            account=by.account,
+        )

@@ -150,16 +150,8 @@ class QuestionButtons:
         command = "deny" if verb == "deny" else "approve"
         more = ALWAYS if verb == "always" else reason
         try:
-            return await self._front.commands.act(
-                room,
-                person,
-                command,
-                f"{question.number} {more}",
-                keeper=by.keeper,
-                owner=self._ground.owns(person),
-                untrusted=not self._ground.trusted(person),
-                surface=place.partition(":")[0],
-                account=by.account,
+            return await self._ground.commanded(
+                room, person, place, by, command, f"{question.number} {more}"
             )
         except Unknown:
             return await self._over(question)  # somebody else was quicker

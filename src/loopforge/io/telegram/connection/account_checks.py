@@ -5,7 +5,7 @@ say that.
 """
 
 import telegram
-from loopforge.io.platforms.account_findings import AccountFinding
+from loopforge.io.platforms.surface_plugin import AccountFinding
 
 FATHER = "https://t.me/BotFather"
 
