@@ -43,5 +43,6 @@ def threads_of(
     routing = ThreadRouting(ports.ledger, work.tasks, rooms.mates, files, voice)
     conduct.routing.route = routing
     closing.beside = routing.ended
+    work.forgetting.voice = voice
     posts = ThreadPosts(ports.ledger, work.tasks, voice, files, ports.stamp, ports.tasks)
     return work._replace(posts=posts), RoutedCommands(rooms, approvals, routing)

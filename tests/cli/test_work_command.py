@@ -10,9 +10,9 @@ import pytest
 
 from loopforge.cli.work.task_watching import onward
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.work.work_vocabulary import TaskStopped
+from loopforge.core.work.work_vocabulary import ResultOffered, TaskStopped
 from loopforge.work.task_state import TaskState
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, typing
 
 NOUN = "work"
 DOCS = Path(__file__).parents[2] / "docs" / "work.md"
@@ -59,6 +59,21 @@ def test_a_task_is_given_watched_and_taken(run: Run) -> None:
     assert run("forget", short, "--yes")[1] == "Forgotten, with all its files.\n"
     assert "run echo hello" not in run("list")[1]
     assert "was forgotten" in run("resume", short)[2]
+
+
+def test_a_turn_of_a_task_is_asked_why_by_its_number(
+    run: Run, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`show` names the command; and what commands printed keeps where its rows begin."""
+    _, out, _ = run("run", "run echo '  hello'")
+    assert "\n      hello\n" in out
+    (row,) = json.loads(run("list", "--json")[1])
+    turn = f"{row['id'][-8:]}#1"
+    assert f"`loopforge why {turn}` tells how turn 1 came about.\n" in run("show", row["id"])[1]
+    typed = typing(capsys, "--home", str(home))
+    code, out, _ = typed("why", turn)
+    assert (code, "work_run" in out) == (0, True)
+    assert "There is no event" in typed("why", turn.replace("#1", "#7"))[2]
 
 
 def test_where_its_files_lie_is_told(run: Run) -> None:
@@ -156,6 +171,11 @@ def test_what_can_be_done_is_what_would_be_done(run: Run, home: Path) -> None:
     assert "There is nothing to merge" in out
     assert "work approve" not in out
     assert " has it go on, " in out.splitlines()[-1]
+    offer = ResultOffered(
+        commit="c0ffee", branch=Words("b"), base="", message=Words("m"), diff=Words("d")
+    )
+    offers = TaskState(stream="task:1234567890", stage="finished", offered=offer)
+    assert onward(offers).startswith("`loopforge work show 34567890 --diff` shows the change; ")
     poor = TaskState(
         stream="task:1234567890",
         stage="stopped",

@@ -15,7 +15,7 @@ from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.known_services import PLACES
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_request import turns_of
-from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock, Question, Route
@@ -587,3 +587,10 @@ def test_roles_take_turns() -> None:
 def test_a_lone_system_message_gets_company() -> None:
     """A prompt of nothing but a system message is given a user to answer."""
     assert turns(("system", "Greet."), provider="anthropic")[-1] == ("user", "Go on.")
+
+
+@every_protocol
+async def test_a_server_that_wants_no_key_is_asked_without_one(kind: str) -> None:
+    """As docs/adding-models.md has it, whichever protocol it speaks."""
+    outcome = await ask(kind, Behaviour(), key=Secret(""))
+    assert (outcome.outcome, outcome.text) == ("answered", "Hello, ana!")

@@ -39,9 +39,27 @@ async def test_it_may_insist_and_that_is_said(place: Path, sure: int) -> None:
     async with working(place, in_order(WRONG, TESTED, done, done)) as shop:
         state = await shop.state(await shop.give(TASK))
         assert (state.stage, state.turns) == ("finished", 4)
-        assert "Done, it says, though the tests that it ran last failed" in str(state.summary)
+        assert "turns, it says; but the tests that it ran last failed; it cost" in str(
+            state.summary
+        )
         before, *after = (one.confidence for one in state.progress[1:])
         assert before > after[0] > after[1]
+
+
+async def test_a_generalist_that_made_a_change_is_sent_back_too(place: Path) -> None:
+    """Where a model says that it is anybody's work; one that changed nothing only ran them."""
+    answers = in_order(WRONG, TESTED, DONE, RIGHT, PASSED, DONE)
+
+    def script(asked: Question) -> Step:
+        if "role" in (asked.schema or {}).get("properties", {}):
+            kind = {"type": "coding", "role": "general", "complexity": "MEDIUM"}
+            return {**kind, "flow": "sequential-thinking", "reason": "so"}
+        return answers(asked)
+
+    async with working(place, script) as shop:
+        state = await shop.state(await shop.give("Look after the halves of two."))
+        assert state.classified is not None
+        assert (state.classified.role, state.turns, state.failing) == ("general", 6, "")
 
 
 async def test_whoever_approves_it_is_told(place: Path) -> None:
@@ -61,6 +79,44 @@ async def test_whoever_approves_it_is_told(place: Path) -> None:
         assert offered is not None
         assert "The tests that were run last failed" in str(offered.notes[0])
         assert "unittest nowhere; exit 1 (failed)" in str(offered.message)
+        assert "before the last change" not in str(offered.message)
+
+
+async def test_a_commit_says_which_tests_failed_before_its_last_change(place: Path) -> None:
+    """They were run to see what is wrong, and say nothing of what it is now."""
+    folder = place / "project"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    (folder / "app.py").write_text("TWO = 3\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "begin")
+    wrong = uses("work_run", command="python3 -B -m unittest nowhere; exit 1")
+    edit = uses("work_edit", path="app.py", old="3", new="4")
+    right = uses("work_run", command="python3 -B app.py # pytest")
+    async with working(place / "home", in_order(wrong, edit, right, DONE)) as shop:
+        known = shop.tasks.places.repositories.registered
+        id = await shop.give("Fix TWO in app.py", repo=(await known.register(folder)).name)
+        state = await shop.state(id)
+        assert state.offered is not None
+        told = str(state.offered.message)
+        assert "- python3 -B -m unittest nowhere; exit 1 (failed, before the last change)\n" in told
+        assert "- python3 -B app.py # pytest\n" in told
+        assert list(state.written) == ["repo/app.py"]
+
+
+async def test_what_lies_beside_the_clone_is_named_where_nothing_is_to_merge(place: Path) -> None:
+    """*Nothing was changed* and a list of changed files would contradict each other."""
+    folder = place / "project"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "begin")
+    steps = (uses("work_write", path="b.py", text="y = 1\n"), DONE)
+    async with working(place / "home", in_order(*steps)) as shop:
+        known = shop.tasks.places.repositories.registered
+        id = await shop.give("Write b.py in Python", repo=(await known.register(folder)).name)
+        offered = (await shop.state(id)).offered
+        assert offered is not None
+        assert str(offered.message).endswith("b.py: beside the clone, repo/, not in it.")
 
 
 async def test_tests_may_fail_where_nothing_is_to_be_changed(place: Path) -> None:

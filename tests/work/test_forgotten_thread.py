@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room_vocabulary import LineEdited
+from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Said
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import Tool, ToolCall
 from loopforge.work.task_state import PREFIX
@@ -53,6 +53,26 @@ async def test_a_room_is_deleted_whose_task_was_forgotten_before(place: Path) ->
         assert (await room.app.rooms.house.state("room:commons")).closed
 
 
+async def test_what_a_room_was_told_of_a_forgotten_task_is_deleted_there(place: Path) -> None:
+    """However short it is: the mate's lines of the task, and no line of anybody else."""
+    steps = (WAITS, says("done", "It is on 80."))
+    async with commons(place, in_order(*steps)) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        await room.hears("80")
+        (task,) = await room.tasks()
+        assert len(await room.said()) == 3
+        told = await room.app.work.forgetting.forget(task, room.ana)
+        assert told == "Forgotten, with all its files and what it said in its room."
+        await room.rest()
+        said = [Said, LineEdited]
+        assert {one.text.text for kind in said for one in await room.bodies(kind)} == {None}
+        assert len(await room.bodies(LineDeleted)) == 3
+        heard = [str(one.text) for one in await room.bodies(Heard)]
+        assert heard == ["otto, write a Python server in serve.py", "80"]
+        assert (await room.app.work.forgetting.forget(task, room.ana)).startswith("It is forgotten")
+        assert len(await room.bodies(LineDeleted)) == 3
+
+
 async def test_a_line_that_asked_does_not_say_again_what_was_erased(place: Path) -> None:
     """It says how it was answered, without the words that are forgotten."""
     tool = Tool(name="send", summary="Sends.", asks=True)
@@ -91,3 +111,22 @@ async def test_a_deleted_line_leaves_nothing_in_the_task_that_it_steered(place: 
         assert room.holding(b"marmoladic") == []
         assert (await room.shop.state(task)).stage == "finished"
         assert (await room.app.ledger.verify()).sound
+
+
+async def test_who_deletes_a_line_that_steered_a_task_is_told_of_its_files(place: Path) -> None:
+    """They may hold its words, and are not looked into; of a line that none was shown, nothing is."""
+    wrote = uses("work_write", path="serve.py", text="PORT = 4711\n")
+    async with commons(place, in_order(WAITS, wrote, says("done", "It is up."))) as room:
+        await room.hears("otto, write a Python server in serve.py")
+        line = await room.hears("take the port 4711")
+        other = await room.hears("maya, is it late?")
+        for one in (other, line):
+            await room.app.front.rooms.delete("commons", room.ana, one.id)
+            await room.app.forgetting.finish("room:commons")
+            await room.rest()
+            told = [text for text in await room.said() if "That line is gone" in text]
+            assert len(told) == (one is line)
+        assert told[0].startswith("otto: ")
+        assert "I changed 1 file." in told[0]
+        (task,) = await room.tasks()
+        assert room.shop.file(task, "serve.py").read_text() == "PORT = 4711\n"

@@ -16,7 +16,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TypeVar
 
@@ -231,13 +231,21 @@ def on_app(context: typer.Context, work: Callable[[App], Coroutine[Any, Any, T]]
 
 
 async def event_id(app: App, named: str) -> str:
-    """The id of an event, given by it or by its place, such as room:commons#74 or commons#74."""
+    """The id of an event, given by it or by its place: room:commons#74, commons#74.
+
+    After a task's last digits the number is that of a turn: 92a6819f#3.
+    """
     stream, _, seq = named.rpartition("#")
     if not (stream and seq.isascii() and seq.isdecimal() and len(seq) < 12):
         return named
     where = stream if ":" in stream else f"room:{stream}"
     found = await app.ledger.read(where, after=int(seq) - 1, limit=1)
-    return found[0].id if found and found[0].seq == int(seq) else named
+    if found and found[0].seq == int(seq):
+        return found[0].id
+    with suppress(Unknown):
+        turns = (await app.work.tasks.store.named(stream)).progress
+        return next((one.turn for one in turns if one.nth == int(seq)), named)
+    return named
 
 
 def listed(rows: Sequence[Row], as_json: bool, line: Callable[[Row], str], none: str) -> None:

@@ -1,4 +1,4 @@
-"""loopforge why EVENT: the flight record of a line, by its id or its place (commons#74)."""
+"""loopforge why EVENT: the flight record of a line or a turn, by its id or place (commons#74)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def command(
     event: Annotated[
         str,
         typer.Argument(
-            help="A line, or any event of a turn: its id, or its place, such as commons#74."
+            help="A line, or any event of a turn: its id, or its place, such as commons#74; or a "
+            "turn of a task, such as 92a6819f#3."
         ),
     ],
 ) -> None:

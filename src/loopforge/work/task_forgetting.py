@@ -11,25 +11,31 @@ merged stays merged.
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import chain
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import LineDeleted
 from loopforge.core.work.work_vocabulary import TaskOpened
 from loopforge.errors import Changed, LedgerError, LoopforgeError
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.runtime.ports import Ledger
+from loopforge.runtime.ports import Ledger, RoomVoice
 from loopforge.work.git.task_repositories import TaskRepositories
-from loopforge.work.task_state import FORGOTTEN, PREFIX
+from loopforge.work.task_state import FORGOTTEN, PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
 
 Erase = Callable[[ErasureRequest], Awaitable[object]]
 Settled = Callable[[str], Awaitable[None]]
 
+WHY = "the task was to be forgotten"
+
 log = logging.getLogger(__name__)
 
 
 class TaskForgetting:
-    """Looks after that, where a home is run; and has one task forgotten, in any process."""
+    """Looks after that, where a home is run; and has one task forgotten, in any process.
+
+    By `voice`, where there is one, rooms are told what becomes of tasks.
+    """
 
     def __init__(
         self,
@@ -42,23 +48,38 @@ class TaskForgetting:
         self._ledger, self._erase, self._store = ledger, erase, store
         self._repositories, self._halt = repositories, halt
         self._settled: Settled = _alone
+        self.voice: RoomVoice | None = None
         self._gone: set[str] = set()
         self._wanted = True
 
     async def forget(self, task: str, person: str) -> str:
-        """Forget a task whole, and what rests on it; what is told of it.
+        """Forget a task whole, what rests on it, and what its room was told; what is told of it.
 
-        That there was one, when, and what it cost stays on record. Raises Unknown, and Changed
-        while something of it is under way.
+        What people said in the room stays, and so does on record that there was one, when, and
+        what it cost. Raises Unknown, and Changed while something of it is under way.
         """
         state = await self._store.named(task)
         if state.at_work or state.open or state.running:
             raise Changed("Something of this task is under way; stop it first.")
-        told = "It is forgotten already." if state.forgotten else "Forgotten, with all its files."
-        wish = ErasureRequest(stream=state.stream, by=person, why="the task was to be forgotten")
-        await self._erase(wish)
+        already = state.forgotten
+        unsaid = await self._unsaid(state, person)  # first: else it would be said again, forgotten
+        await self._erase(ErasureRequest(stream=state.stream, by=person, why=WHY))
         await self._repositories.forget(state.stream)
-        return told
+        if already:
+            return "It is forgotten already."
+        return f"Forgotten, with all its files{' and what it said in its room' * bool(unsaid)}."
+
+    async def _unsaid(self, state: TaskState, person: str) -> int:
+        """Take back what a room was told of a task; how many lines. Nothing of other people's."""
+        if self.voice is None or not state.thread.startswith("room:"):
+            return 0
+        causes = {event.id for event in await self._ledger.read(state.stream)}
+        spoken = await self.voice.spoken(state.thread, causes)
+        if words := (*spoken, *chain.from_iterable(spoken.values())):
+            await self._erase(ErasureRequest(events=words, exactly=True, by=person, why=WHY))
+        for line in spoken:
+            await self.voice.delete(state.thread, line, person)
+        return len(spoken)
 
     def follow(self, settled: Settled) -> None:
         """Look again whenever something was forgotten, by this process or by another one.

@@ -49,6 +49,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkspaceSaved,
 )
 from loopforge.runtime.effects.nested_calls import TOLD
+from loopforge.work.workspace.workspace_tools import CLONE
 
 PREFIX = "task:"
 FORGOTTEN = "it was forgotten"
@@ -465,7 +466,8 @@ def paths_of(use: ToolUse) -> tuple[str, ...]:
     if patch := argument(use, "patch"):
         return tuple(PATCHED.findall(patch))
     path = argument(use, "path")
-    return (path,) if path else ()
+    within = f"{CLONE}/{path}"
+    return ((within if use.value.startswith(within) else path),) if path else ()
 
 
 def spent_of(body: Answered) -> tuple[int, int]:

@@ -61,10 +61,9 @@ def _head(state: TaskState) -> str:
     if state.halted is not None and state.stage == "stopped":
         return f"Stopped after {turns} ({state.halted.why}); it cost {cost}."
     if state.finished is not None:
-        though = ", it says, though the tests that it ran last failed" if state.failing else ""
-        return (
-            f"Done{though} after {turns}; it cost {cost}; confidence {state.confidence:.0f} of 100."
-        )
+        though = ", it says; but the tests that it ran last failed" if state.failing else ""
+        sure = f"confidence {state.confidence:.0f} of 100"
+        return f"Done after {turns}{though}; it cost {cost}; {sure}."
     return f"{turns.capitalize()} so far; it cost {cost}."
 
 

@@ -46,11 +46,11 @@ def lines_of(event: Event, *, owner: bool = False) -> list[str]:
             if not asks:
                 return [f"  {tool} {_short(str(arguments))}"]
             asked = f"  {tool} {spelled_out(str(arguments))}"
-            return [asked, "  It runs when a person says yes: `allow`, or `deny`."]
+            return [asked, "  It runs when a person says yes within a day: `allow`, or `deny`."]
         case body if isinstance(body, EffectEnd):
             rows = str(body.value).splitlines()
             more = [f"    [{counted(len(rows) - 6, 'more line')}]"] if len(rows) > 6 else []
-            return [*(f"    {_short(row)}" for row in rows[:6]), *more]
+            return [*(f"    {_indented(row)}" for row in rows[:6]), *more]
         case TaskStopped(why=why, mend=mend) if owner and mend:
             return [f"Stopped: {why}.", f"For the owner: {for_owner(mend)}."]
         case body if isinstance(body, WorkEvent):
@@ -188,6 +188,12 @@ def _offered(body: ResultOffered) -> list[str]:
         *(f"Look twice: {note}" for note in body.notes),
         f"{head}. `approve` merges exactly this.",
     ]
+
+
+def _indented(row: str) -> str:
+    """A row as far as it is shown; code and tracebacks are read by where their rows begin."""
+    row = row.expandtabs(4)
+    return " " * min(len(row) - len(row.lstrip(" ")), LONGEST) + _short(row)
 
 
 def _short(text: str) -> str:

@@ -207,7 +207,7 @@ class TurnOutcomes:
         trouble = str(plan.meta.get("trouble", "")) if plan else BROKE_OFF
         after = list[Body]()
         done = any(isinstance(act, FinishWork) for act in acts)
-        one.failing = one.state.failing if done and one.state.changes_files else ""
+        one.failing = one.state.failing if done and _changed(one.state) else ""
         last = one.nth >= most + one.state.since
         for act in acts:
             if isinstance(act, FinishWork) and one.failing and not last and not _warned(one.state):
@@ -371,6 +371,13 @@ def _allowed(ended: TurnEnding, verdicts: Sequence[Verdict]) -> tuple[Act, ...]:
     return tuple(
         act for act, verdict in zip(ended.plan.acts, verdicts, strict=True) if verdict.allowed
     )
+
+
+def _changed(state: TaskState) -> bool:
+    """Whether it is a change that is done: a generalist, who may be given anything, made one."""
+    known = state.classified
+    general = known and (known.flow, known.role) == ("sequential-thinking", "general")
+    return state.changes_files or bool(general and state.written)
 
 
 def _warned(state: TaskState) -> bool:

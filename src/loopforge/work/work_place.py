@@ -7,6 +7,7 @@ import logging
 
 from loopforge.core.events import Fact
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.spoken_lists import listed
 from loopforge.core.work.task_confidence import exit_of_tests
 from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered
 from loopforge.errors import LoopforgeError, Unknown
@@ -14,8 +15,13 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.work.git.proposal_making import ResultNote
 from loopforge.work.git.proposals import MergeResult, Proposal
 from loopforge.work.git.task_repositories import TaskRepositories
-from loopforge.work.task_state import TaskState, argument
+from loopforge.work.task_state import TaskState, argument, paths_of
 from loopforge.work.workspace.task_workspace import Workspaces
+from loopforge.work.workspace.workspace_tools import CLONE
+
+EARLIER = " (failed, before the last change)"
+NAMED = 8
+"""Files that are named."""
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +62,7 @@ class WorkPlaces:
         try:
             found = await self.repositories.propose(state.stream, note, state.task.only)
         except (LoopforgeError, OSError) as error:
-            why = Words(why_of(error))
+            why = Words(f"{why_of(error)}{_beside(state)}")
             body = ResultOffered(commit="", branch=Words(""), base="", message=why, diff=Words(""))
             return [self._stamp.fact(body, actor="runtime", cause=state.id)]
         offered = _offered(found, state.failing)
@@ -108,14 +114,23 @@ def why_of(error: LoopforgeError | OSError) -> str:
 
 
 def _tests(state: TaskState) -> list[str]:
-    """The tests that were run, each as it was run last, and those that failed."""
-    ends = dict[str, int]()
+    """The tests that were run, each as it was run last, and those that failed, and when."""
+    ends = dict[str, str]()
     for use in state.uses:
         command = argument(use, "command")
+        if use.outcome == "returned" and use.tool != "work_read" and paths_of(use):
+            ends = {ran: how and EARLIER for ran, how in ends.items()}
         if (code := exit_of_tests(command, use.value)) is not None:
             ends.pop(command, None)
-            ends[command] = code
-    return [f"{command} (failed)" if code else command for command, code in ends.items()]
+            ends[command] = " (failed)" if code else ""
+    return [f"{command}{how}" for command, how in ends.items()]
+
+
+def _beside(state: TaskState) -> str:
+    """Where what was written lies, if none of it is in the clone."""
+    if not state.written or any(path.startswith(f"{CLONE}/") for path in state.written):
+        return ""
+    return f" {listed(tuple(state.written)[-NAMED:])}: beside the clone, {CLONE}/, not in it."
 
 
 def _offered(found: Proposal, failing: str) -> ResultOffered:

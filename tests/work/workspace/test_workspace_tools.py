@@ -58,6 +58,28 @@ async def test_a_document_is_read_by_what_it_says(bench: Bench) -> None:
         await bench.use("work_read", path="in/c.xlsx")
 
 
+async def test_paths_of_the_clone_are_found_as_commands_name_them(bench: Bench) -> None:
+    """What tests and git print begins in the clone; what is new beside it is said to lie there."""
+    bench.place.files.write("repo/src/a.py", b"x = 1\n")
+    assert await bench.use("work_list", path="src") == "repo/src/a.py (6 bytes)"
+    assert (await bench.use("work_read", path="src/a.py")).startswith("repo/src/a.py, lines 1")
+    assert await bench.use("work_search", pattern="x", path="src") == "repo/src/a.py:1:x = 1"
+    assert await bench.use("work_edit", path="src/a.py", old="1", new="2") == (
+        "repo/src/a.py is edited in 1 place."
+    )
+    assert await bench.use("work_write", path="src/a.py", text="x = 3\n") == (
+        "repo/src/a.py is written: 1 line."
+    )
+    assert (await bench.use("work_run", command="ls", folder="src")).endswith("\na.py")
+    assert await bench.use("work_write", path="b.py", text="y\n") == (
+        "b.py is written: 1 line. It lies beside the clone: only what is in repo/ is offered to be "
+        "merged."
+    )
+    assert (await bench.use("work_read", path="b.py")).startswith("b.py, lines 1")
+    with pytest.raises(Unknown, match=r"'c\.py' cannot be used"):
+        await bench.use("work_read", path="c.py")
+
+
 async def test_a_file_is_written_found_read_edited_and_run(bench: Bench) -> None:
     """The whole way, with what each tool says."""
     assert await bench.use("work_write", path="src/a.py", text="x = 1\nprint(x)\n") == (

@@ -2,11 +2,12 @@
 
     cause (an event of any stream) -> Said, in the room and all its places
     the same line again -> LineEdited, unless an edit before it has not arrived there yet
+    what they are of is forgotten -> LineDeleted
 
 Does not know what the words are about. Who may read them is whoever is in the room.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -15,7 +16,7 @@ from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.turns.apply_acts import queued
 from loopforge.core.delivery_states import Accepted, Queued
 from loopforge.core.events import Body, Event
-from loopforge.core.room_vocabulary import File, LineEdited, Reacted, Said
+from loopforge.core.room_vocabulary import File, LineDeleted, LineEdited, Reacted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.ports import Ledger, RoomOrder
@@ -41,10 +42,11 @@ class MatePosts:
         self._deliveries, self._stamp = deliveries, stamp
 
     async def say(
-        self, stream: str, mate: str, text: str, *, cause: str, files: Sequence[File] = ()
+        self, stream: str, mate: str, text: str | Words, *, cause: str, files: Sequence[File] = ()
     ) -> str:
         """See `RoomVoice.say`."""
-        body = Said(turn=cause, mate=mate, text=Words(text), files=tuple(files))
+        said = Words(text) if isinstance(text, str) else text
+        body = Said(turn=cause, mate=mate, text=said, files=tuple(files))
 
         async def attempt(state: RoomState) -> str:
             if state.closed or state.seq == 0:
@@ -68,8 +70,7 @@ class MatePosts:
         async def attempt(state: RoomState) -> None:
             if state.closed or await self._says(state, line) == text:
                 return
-            gone = await self._ledger.read(stream, kinds=["room.line_deleted"])
-            if any(getattr(event.body, "line", "") == line for event in gone):
+            if await self._gone(stream, line):
                 return
             fact = self._stamp.fact(body, actor=f"mate:{mate}", cause=line)
             facts = [fact, *queued(fact, state.places, self._stamp, "edit")]
@@ -77,6 +78,42 @@ class MatePosts:
 
         await self._decide(stream, attempt)
         return True
+
+    async def spoken(self, stream: str, causes: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """See `RoomVoice.spoken`."""
+        edits, found = dict[str, list[str]](), dict[str, list[str]]()
+        kinds, before, first = ["room.said", "room.line_edited"], None, min(causes, default="")
+        while causes:
+            last = await self._ledger.read(
+                stream, kinds=kinds, before=before, limit=LATEST, newest=True
+            )
+            for event in last:
+                if isinstance(event.body, LineEdited):
+                    edits.setdefault(event.body.line, []).append(event.id)
+                elif event.cause in causes:
+                    found[event.id] = []
+            if len(last) < LATEST or last[0].id < first:
+                break
+            before = last[0].seq
+        return {line: edits.get(line, []) for line in found}
+
+    async def delete(self, stream: str, line: str, person: str) -> None:
+        """See `RoomVoice.delete`."""
+        who = f"person:{person}"
+
+        async def attempt(state: RoomState) -> None:
+            if state.closed or await self._gone(stream, line):
+                return
+            fact = self._stamp.fact(LineDeleted(line=line, by=who), actor=who)
+            facts = [fact, *queued(fact, state.places, self._stamp, "deletion")]
+            await self._ledger.append(stream, facts, expect=state.seq)
+
+        await self._decide(stream, attempt)
+
+    async def _gone(self, stream: str, line: str) -> bool:
+        """Whether a line was deleted."""
+        gone = await self._ledger.read(stream, kinds=["room.line_deleted"])
+        return any(getattr(event.body, "line", "") == line for event in gone)
 
     async def _says(self, state: RoomState, line: str) -> str | None:
         """What a line says by now."""

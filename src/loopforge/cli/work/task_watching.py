@@ -184,7 +184,10 @@ def onward(state: TaskState, *, idle: bool = False) -> str:
                 "ends it."
             )
         case "finished":
-            return f"`loopforge work approve {which}` or `loopforge work reject {which}`."
+            look = (
+                f"`loopforge work show {which} --diff` shows the change; " if state.offered else ""
+            )
+            return f"{look}`loopforge work approve {which}` or `loopforge work reject {which}`."
         case "approved" | "rejected":
             return ""
         case _ if idle:

@@ -139,6 +139,9 @@ def show_task(
         if diff and state.offered is not None:
             for row in str(state.offered.diff).splitlines():
                 typer.echo(plain(row))
+        if state.turns:
+            turn = f"{state.id[-8:]}#{state.turns}"
+            typer.echo(f"`loopforge why {turn}` tells how turn {state.turns} came about.")
         typer.echo(onward(state, idle=holder(home.settings.home) is None))
         tell_folder(home, state)
 
@@ -193,12 +196,19 @@ def allow(context: typer.Context, which: Which, as_json: Json = False) -> None:
 
 
 @app.command()
-def deny(context: typer.Context, which: Which, as_json: Json = False) -> None:
+def deny(
+    context: typer.Context,
+    which: Which,
+    why: Annotated[str, typer.Argument(help="The reason, which the mate is told.")] = "",
+    as_json: Json = False,
+) -> None:
     """Say no to the use of a tool that a task waits for; it goes on without, and is watched."""
     _go_on(
         context,
         which,
-        lambda home, person: home.work.tasks.allow(which, person, owner=True, yes=False),
+        lambda home, person: home.work.tasks.allow(
+            which, person, owner=True, yes=False, reason=why
+        ),
         as_json,
     )
 

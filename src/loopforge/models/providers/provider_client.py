@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
 CONNECT_SECONDS = 10
+NO_KEY = "none"
+"""What is sent to a server that wants no key: the SDKs insist on one."""
 MOST_BYTES = 16 * 2**20
 """No answer is longer on the wire; a server that goes on is cut off."""
 LONGEST_LINE = 2**20
@@ -155,7 +157,7 @@ def _openai(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
 
     client = AsyncOpenAI(
         base_url=spec.base_url,
-        api_key=spec.key.reveal() or "none",  # the SDK insists on one
+        api_key=spec.key.reveal() or NO_KEY,
         max_retries=0,
         http_client=http,
     )
@@ -198,7 +200,10 @@ def _anthropic(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
     client = AsyncAnthropic(
-        base_url=spec.base_url, api_key=spec.key.reveal(), max_retries=0, http_client=http
+        base_url=spec.base_url,
+        api_key=spec.key.reveal() or NO_KEY,
+        max_retries=0,
+        http_client=http,
     )
     return AnthropicModel(
         spec.id,
@@ -213,7 +218,7 @@ def _google(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
     from pydantic_ai.providers.google import GoogleProvider
 
     provider = GoogleProvider(
-        api_key=spec.key.reveal(), base_url=spec.base_url or None, http_client=http
+        api_key=spec.key.reveal() or NO_KEY, base_url=spec.base_url or None, http_client=http
     )
     return GoogleModel(
         spec.id, provider=provider, profile=GoogleModelProfile(supports_json_schema_output=True)

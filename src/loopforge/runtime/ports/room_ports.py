@@ -5,13 +5,14 @@ are not its own. By `RoomVoice` whoever took them has a mate say, in that room, 
 buttons under such a line, and where more of it is told, are asked of `OrderRoute` again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File
+from loopforge.core.text.erasable_text import Words
 
 
 class RoomLine(Struct, frozen=True, kw_only=True):
@@ -107,12 +108,21 @@ class RoomVoice(Protocol):
     """Words of mates in a room that are of no turn there. They call nobody."""
 
     async def say(
-        self, stream: str, mate: str, text: str, *, cause: str, files: Sequence[File] = ()
+        self, stream: str, mate: str, text: str | Words, *, cause: str, files: Sequence[File] = ()
     ) -> str:
-        """Say it once for each cause (an event's id); the line's id, "" where the room is gone."""
+        """Say it once for each cause (an event's id); the line's id, "" where the room is gone.
+
+        A plain string is private, and forgotten with what it quotes.
+        """
 
     async def edit(self, stream: str, mate: str, line: str, text: str) -> bool:
         """Let that line of the mate be this text; False while an earlier edit is on its way."""
+
+    async def spoken(self, stream: str, causes: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """The lines that were said for these causes, each with the events that edited it."""
+
+    async def delete(self, stream: str, line: str, person: str) -> None:
+        """Delete a line of a mate on somebody's wish, once, everywhere it was said."""
 
     async def react(self, stream: str, mate: str, line: str, emoji: str, *, cause: str) -> None:
         """Put an emoji on a line, once for each cause."""

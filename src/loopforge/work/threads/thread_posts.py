@@ -28,7 +28,16 @@ from loopforge.core.effect_states import (
 )
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import File, Heard, PersonReacted, Said, Stopped
+from loopforge.core.room_vocabulary import (
+    File,
+    Heard,
+    LineDeleted,
+    PersonReacted,
+    Said,
+    Stopped,
+)
+from loopforge.core.text.erasable_text import public
+from loopforge.core.text.spoken_lists import counted
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
     ResultApproved,
@@ -73,6 +82,11 @@ HINT = (
 ASKING = EffectProposed | ResultOffered
 """What asks for an answer, and does so no longer when it has one."""
 ANSWERED = "It waits for no answer any more."
+LEFT = (
+    "That line is gone from the record of my work, with what I said of it; but what I wrote stays "
+    "and may hold it: I changed {}. Tell me what to take out, or /undo goes back to the copy "
+    "before the last change."
+)
 DIFF, NOTES, ORDER = 3000, 10, 300
 """Characters of a change that are shown, notes on it, and characters of what is to be done."""
 
@@ -141,6 +155,7 @@ class ThreadPosts:
         self._ledger.subscribe(self._happened, streams=PREFIX)
         self._ledger.subscribe(self._decided, streams=ROOM, kinds=["room.stopped"])
         self._ledger.subscribe(self._reacted, streams=ROOM, kinds=["room.person_reacted"])
+        self._ledger.subscribe(self._deleted, streams=ROOM, kinds=["room.line_deleted"])
         self._ledger.subscribe(self._erased, kinds=["ledger.erased"])
         since = self._stamp.clock.now() - LATER
         for state in await self._tasks.tasks():
@@ -204,6 +219,24 @@ class ThreadPosts:
             await self._tasks.stop(state.id, body.person)
         elif not state.forgotten:
             await self._tasks.rate(state.id, body.person, up=body.emoji[:1] == UP, line=body.to)
+
+    def _deleted(self, stream: str, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(body := event.body, LineDeleted):
+                work = partial(self._left, stream, body.line, event.id)
+                self._spawn(work, "a line that steered is deleted")
+
+    async def _left(self, room: str, line: str, cause: str) -> None:
+        """Say which files may still hold what a deleted line had a task do."""
+        for state in await self._tasks.store.of_thread(room):
+            if state.forgotten or not state.written:
+                continue
+            waiting = {one.source for one in state.pending.values()}
+            steered = await self._ledger.read(state.stream, kinds=["task.steered"])
+            sources = {one.body.source for one in steered if isinstance(one.body, TaskSteered)}
+            if line in sources - waiting:
+                told = public(LEFT.format(counted(len(state.written), "file")))
+                await self._voice.say(room, self._mate(state), told, cause=cause)
 
     def _erased(self, _stream: str, _events: Sequence[Event]) -> None:
         self._erasures += 1

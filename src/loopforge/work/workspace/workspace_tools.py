@@ -40,6 +40,7 @@ FOUND = 60
 DOCUMENT = {kind.ending: media for media, kind in DOCUMENTS.items()}
 """The media types of documents, by how their names end."""
 CLONE = "repo"
+BESIDE = f" It lies beside the clone: only what is in {CLONE}/ is offered to be merged."
 MADE_BY_TOOLS = frozenset(
     {GIT, "__pycache__", "node_modules", ".venv", "venv", ".tox", ".nox", ".npm", ".cache"}
     | {".local", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
@@ -127,7 +128,7 @@ async def work_list(home: ToolHome, call: ToolCall) -> str:
     """Which files there are."""
     place = await place_of(home, call)
     found = await asyncio.to_thread(place.files.listing, LOOKED_AT)
-    under = _inner(str(call.arguments.get("path") or ""))
+    under = await _meant(place, call.arguments.get("path"))
     rows = [
         _row(each)
         for each in found
@@ -151,7 +152,8 @@ def _row(entry: WorkspaceEntry) -> str:
 @tool_work(WORK_READ)
 async def work_read(home: ToolHome, call: ToolCall) -> str:
     """What stands in a file."""
-    place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
+    place = await place_of(home, call)
+    path = await _meant(place, call.arguments["path"])
     if media := DOCUMENT.get(path.rpartition(".")[2].lower()):
         text = await home.files.extract(replace(await place.file(path), media=media))
     else:
@@ -195,7 +197,7 @@ async def work_search(home: ToolHome, call: ToolCall) -> str:
     """Where something stands."""
     place = await place_of(home, call)
     given = call.arguments
-    under = _inner(str(given.get("path") or "")) or "."
+    under = await _meant(place, given.get("path")) or "."
     how = "F" if given.get("words") else "E"
     line = (
         f"grep -rnI{how} --exclude-dir=.git -m {FOUND} -e {shlex.quote(given['pattern'])} "
@@ -213,11 +215,13 @@ async def work_search(home: ToolHome, call: ToolCall) -> str:
 @tool_work(WORK_WRITE)
 async def work_write(home: ToolHome, call: ToolCall) -> str:
     """A file written whole."""
-    place, path = await place_of(home, call), _inner(str(call.arguments["path"]))
-    text = str(call.arguments["text"])
+    place, text = await place_of(home, call), str(call.arguments["text"])
+    path = await _meant(place, call.arguments["path"])
     await asyncio.to_thread(_put, place, path, text)
     lines = counted(len(text_lines(text)), "line")
-    return f"{path} is written: {lines}."
+    clone = await asyncio.to_thread(clone_in, place)
+    beside = BESIDE if clone and not f"{path}/".startswith(f"{clone}/") else ""
+    return f"{path} is written: {lines}.{beside}"
 
 
 def _put(place: TaskWorkspace, path: str, text: str) -> None:
@@ -233,7 +237,7 @@ def _put(place: TaskWorkspace, path: str, text: str) -> None:
 async def work_edit(home: ToolHome, call: ToolCall) -> str:
     """An exact edit, or a patch."""
     place, given = await place_of(home, call), call.arguments
-    path = _inner(str(given.get("path") or ""))
+    path = await _meant(place, given.get("path"))
     if patch := str(given.get("patch") or ""):
         return await _patched(place, path, patch)
     if not path or "old" not in given or "new" not in given:
@@ -275,7 +279,7 @@ def clone_in(place: TaskWorkspace) -> str:
 async def work_run(home: ToolHome, call: ToolCall) -> ToolResult:
     """A command."""
     place, given = await place_of(home, call), call.arguments
-    where = _inner(str(given.get("folder") or "")) or await asyncio.to_thread(clone_in, place)
+    where = await _meant(place, given.get("folder")) or await asyncio.to_thread(clone_in, place)
     line = f"cd -- {shlex.quote(where or '.')} || exit 1\n{given['command']}"
     before = await asyncio.to_thread(_lying, place)
     ended = await place.run(line, seconds=given.get("seconds"))
@@ -304,6 +308,28 @@ def in_short(text: str) -> ToolResult:
     left = len(text) - HEAD - TAIL
     told = f"{text[:HEAD]}\n[... {left:,} characters are in output.txt alone ...]\n{text[-TAIL:]}"
     return ToolResult(text=told, files=(ToolFile(name="output.txt", data=text.encode()),))
+
+
+async def _meant(place: TaskWorkspace, given: object) -> str:
+    """The path that is meant: from the workspace on or, where only there is such a one, the clone.
+
+    Commands begin in the clone, and what they print names files as from there on.
+    """
+    return await asyncio.to_thread(_found, place, _inner(str(given or "")))
+
+
+def _found(place: TaskWorkspace, path: str) -> str:
+    clone = clone_in(place) if path and not _lies(place, path) else ""
+    within = f"{clone}/{path}"
+    return within if clone and _lies(place, within) else path
+
+
+def _lies(place: TaskWorkspace, path: str) -> bool:
+    try:
+        place.files.entry(path)
+    except InputError:
+        return False
+    return True
 
 
 def _inner(path: str) -> str:
