@@ -96,15 +96,16 @@ async def test_an_end_while_a_gap_is_read(city: Twin, tmp_path: Path) -> None:
         await home.hears(alley, "one", "two")
 
 
-@pytest.mark.parametrize("kind", ["channel", "private", "closed"])
+@pytest.mark.parametrize("kind", ["channel", "private", "closed", "closed within the hour"])
 async def test_a_newer_line_of_the_same_place_hides_none(
     city: Twin, tmp_path: Path, kind: str
 ) -> None:
     """What was missed in a place is read, also where something newer was heard there before."""
-    city.town.clock.advance(-4 * 3600)
+    away = 0 if kind.endswith("hour") else 4 * 3600
+    city.town.clock.advance(-away)
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     place = city.private(ben, maya) if kind == "private" else plaza
-    if kind == "closed":
+    if kind.startswith("closed"):
         place = await city.thread(ben, plaza, "a walk")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         first = await home.tell(ben, place, "one")
@@ -114,9 +115,9 @@ async def test_a_newer_line_of_the_same_place_hides_none(
         await home.hears(place, "one", "three")
         await home.delivered(place)
         await home.app.front.rooms.behind.note("discord", first.id)
-    if kind == "closed":
+    if kind.startswith("closed"):
         await city.archive(place)
-    city.town.clock.advance(4 * 3600)
+    city.town.clock.advance(away)
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await home.hears(place, "one", "three", "two")
 

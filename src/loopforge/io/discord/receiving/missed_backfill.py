@@ -3,7 +3,7 @@
     a server tells its channels, open threads,   --> a place is read if that is newer than the
     and the last message of each                     watermark and than what was heard there
     a private talk: nothing is told              --> it is asked for what came after the last line
-    a gap longer than threads stay open          --> channels list their closed threads
+    somebody closed a thread meanwhile           --> channels list their closed threads
     the newest few places                        --> what was edited or deleted in them, too
 
 Ids of Discord's messages are in the order of time; the watermark stands in unread_backlog.py:
@@ -19,7 +19,6 @@ nor the order with what is heard meanwhile (incoming_events.py keeps that).
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from datetime import timedelta
 from functools import partial
 
 import discord
@@ -62,8 +61,6 @@ LISTED = 20
 """Channels that list their closed threads after one gap, those first with the newest."""
 MOST_CLOSED = 1000
 """Closed threads that one channel lists: those that were closed last."""
-STAYS = timedelta(hours=1)
-"""How long a thread stays open at least after its last message."""
 UNKNOWN_MESSAGE = 10008
 """Discord's code for a message that is no more."""
 
@@ -117,8 +114,7 @@ class MissedBackfill:
     ) -> list[tuple[int, Read]]:
         """The same for threads that were closed meanwhile, as their channels list them."""
         mark = await self._backlog.since(self._crowd.index(client))
-        since = discord.utils.snowflake_time(max(mark - MARGIN, 0))
-        if not mark or self._clock.now() - since < STAYS:
+        if not mark:
             return []
         hosts: list[Threaded] = [
             channel
