@@ -73,6 +73,10 @@ def test_a_turn_of_a_task_is_asked_why_by_its_number(
     typed = typing(capsys, "--home", str(home))
     code, out, _ = typed("why", turn)
     assert (code, "work_run" in out) == (0, True)
+    assert "It was at work on a task (done)." in out
+    assert "everything that was said and done in this task" in out
+    assert "looked at the task" in out
+    assert "the room" not in out
     assert "There is no event" in typed("why", turn.replace("#1", "#7"))[2]
 
 

@@ -155,7 +155,8 @@ async def test_stop_ends_what_runs_and_resume_goes_on(place: Path) -> None:
         await shop.rest(id)
         state = await shop.state(id)
         assert [use.outcome for use in state.uses] == ["returned", "cancelled"]
-        assert "Cut off by the stop: work_run" in str(state.summary)
+        cut = "Cut off by the stop: work_run, which may have changed files, too."
+        assert cut in str(state.summary)
         assert "Files changed: a.txt" in str(state.summary)
         assert state.checkpoint is not None
         assert state.checkpoint.checkpoint == "2"

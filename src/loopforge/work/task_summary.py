@@ -22,6 +22,8 @@ def summary_of(state: TaskState) -> str:
         more = len(state.written) - SHOWN
         last = f" ({len(state.written):,}, the last of them)" if more > 0 else ""
         rows.append(f"Files changed{last}: {listed(tuple(state.written)[-SHOWN:])}.")
+    elif any(use.outcome in ("unknown", "cancelled") for use in state.uses):
+        rows.append("No file is known to be changed.")
     else:
         rows.append("No file was changed by its tools.")
     rows += _commands(state)
@@ -31,7 +33,8 @@ def summary_of(state: TaskState) -> str:
             f"{listed([use.tool for use in unsure[-SHOWN:]])}."
         )
     if cut := [use for use in state.uses if use.outcome == "cancelled"]:
-        rows.append(f"Cut off by the stop: {listed([use.tool for use in cut[-SHOWN:]])}.")
+        named = listed([use.tool for use in cut[-SHOWN:]])
+        rows.append(f"Cut off by the stop: {named}, which may have changed files, too.")
     if state.running:
         rows.append(f"Still under way: {listed([use.tool for use in state.running.values()])}.")
     if state.plan:

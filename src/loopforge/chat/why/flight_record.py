@@ -387,6 +387,11 @@ class TurnRecord(
         return tuple(deed for deed in self.deeds if deed.kind == "said")
 
     @property
+    def at_work(self) -> bool:
+        """Whether it was a turn of a task, which is in no conversation."""
+        return self.summons in ("triage", "task", "reflect")
+
+    @property
     def replay(self) -> str:
         """The command that replays this turn."""
         return f"loopforge turn replay {self.turn}"

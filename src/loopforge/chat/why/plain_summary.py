@@ -151,7 +151,8 @@ def _rivals(record: TurnRecord) -> Iterator[str]:
 def _seen(record: TurnRecord) -> Iterator[str]:
     shown = record.shown
     withheld = [edit for edit in shown.edits if edit.kind == "withheld"]
-    whole = ", everything that was said in this conversation" if not shown.edits else ""
+    all_of = "and done in this task" if record.at_work else "in this conversation"
+    whole = f", everything that was said {all_of}" if not shown.edits else ""
     if shown.spoken or not whole:
         yield f"{record.name} was shown {counted(shown.spoken, 'line')}{whole}."
     else:

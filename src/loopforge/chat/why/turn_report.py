@@ -471,7 +471,7 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
         case _:
             if event is found.weighed:
                 return "the line was weighed"
-            return f"{name} looked at the room"
+            return f"{name} looked at the {'task' if event.stream.startswith('task:') else 'room'}"
 
 
 def _surface(found: TurnTrace, delivery: str) -> str:

@@ -12,7 +12,6 @@ from litestar import Response, get, post
 from litestar.enums import MediaType
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
-from msgspec import structs
 
 from loopforge.chat.room.member_visibility import EVERYTHING
 from loopforge.chat.why.flight_record import TurnRecord
@@ -50,8 +49,6 @@ Word = Annotated[str, Parameter(max_length=10)]
 Format = Literal["page", "json"]
 GO_ON = "“Go on”"
 """The button that does what the command `resume` does, where people are told of it."""
-IN_ROOM = "looked at the room"
-"""How records tell that a turn began; that of a task begins with a look at the task."""
 
 
 @get("/work/{task:str}")
@@ -238,16 +235,6 @@ async def task_why(
         record = None
     if not isinstance(record, TurnRecord):
         return await _happened(site, access, event)
-    looked = f"{record.name} {IN_ROOM}"
-    record = structs.replace(
-        record,
-        timeline=tuple(
-            structs.replace(one, what=f"{record.name} looked at the task")
-            if one.what == looked
-            else one
-            for one in record.timeline
-        ),
-    )
     if format == "json":
         pretty = msgspec.json.format(msgspec.json.encode(record), indent=2)
         return Response(pretty, media_type=MediaType.JSON)
