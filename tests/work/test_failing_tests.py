@@ -104,6 +104,29 @@ async def test_a_commit_says_which_tests_failed_before_its_last_change(place: Pa
         assert list(state.written) == ["repo/app.py"]
 
 
+async def test_a_command_that_was_cut_off_is_to_be_looked_at_twice(place: Path) -> None:
+    """What it wrote until then may be in the commit, and nobody saw it end."""
+    folder = place / "project"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "begin")
+    write = uses("work_write", path="repo/a.py", text="y = 1\n")
+    cut = uses("work_run", command="echo half > b.py; sleep 300")
+    async with working(place / "home", in_order(write, cut, DONE)) as shop:
+        known = shop.tasks.places.repositories.registered
+        repo = (await known.register(folder)).name
+        id = await shop.tasks.open("Write a.py in Python", "ana", owner=True, repo=repo)
+        await shop.until(id, "effect.running", 2)
+        await shop.tasks.stop(id, "ana")
+        await shop.rest(id)
+        await shop.tasks.resume(id, "ana")
+        await shop.rest(id)
+        offered = (await shop.state(id)).offered
+        assert offered is not None
+        (note,) = map(str, offered.notes)
+        assert note.startswith("`echo half > b.py; sleep 300` was cut off: what it wrote")
+
+
 async def test_what_lies_beside_the_clone_is_named_where_nothing_is_to_merge(place: Path) -> None:
     """*Nothing was changed* and a list of changed files would contradict each other."""
     folder = place / "project"

@@ -4,6 +4,7 @@ What can go wrong with files or git is told in words and never ends a task by it
 """
 
 import logging
+from collections.abc import Sequence
 
 from loopforge.core.events import Fact
 from loopforge.core.text.erasable_text import Words
@@ -65,7 +66,7 @@ class WorkPlaces:
             why = Words(f"{why_of(error)}{_beside(state)}")
             body = ResultOffered(commit="", branch=Words(""), base="", message=why, diff=Words(""))
             return [self._stamp.fact(body, actor="runtime", cause=state.id)]
-        offered = _offered(found, state.failing)
+        offered = _offered(found, _doubts(state))
         return [self._stamp.fact(offered, actor="runtime", cause=state.id)]
 
     async def approve(self, state: TaskState, commit: str) -> MergeResult:
@@ -133,9 +134,18 @@ def _beside(state: TaskState) -> str:
     return f" {listed(tuple(state.written)[-NAMED:])}: beside the clone, {CLONE}/, not in it."
 
 
-def _offered(found: Proposal, failing: str) -> ResultOffered:
-    """As it is shown; `failing` are tests that failed last."""
+def _doubts(state: TaskState) -> list[str]:
+    """What should be looked at twice for how it came about."""
+    failing = state.failing
     failed = [f"The tests that were run last failed: `{failing[:120]}`."] if failing else []
+    cut = [use for use in state.uses if use.outcome in ("unknown", "cancelled")]
+    half = "what it wrote until then may be in this, half done"
+    ran = [f"`{argument(use, 'command')[:120] or use.tool}` was cut off: {half}." for use in cut]
+    return [*failed, *dict.fromkeys(ran[-NAMED:])]
+
+
+def _offered(found: Proposal, doubts: Sequence[str]) -> ResultOffered:
+    """As it is shown."""
     return ResultOffered(
         commit=found.commit,
         branch=Words(found.branch),
@@ -143,5 +153,5 @@ def _offered(found: Proposal, failing: str) -> ResultOffered:
         message=Words(found.message if found.commit else found.way_on or found.message),
         diff=Words(found.diff),
         files=tuple(Words(one.path) for one in found.files),
-        notes=tuple(map(Words, [*failed, *found.notes])) if found.commit else (),
+        notes=tuple(map(Words, [*doubts, *found.notes])) if found.commit else (),
     )
