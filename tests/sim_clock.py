@@ -58,6 +58,11 @@ class SimClock:
         heapq.heappush(self._sleepers, (self._now + span, self._count, future))
         await future
 
+    async def sleep_until(self, when: datetime) -> None:
+        """Wait until somebody advances the clock to that time."""
+        while (left := (when - self._now).total_seconds()) > 0:
+            await self.sleep(left)
+
     async def advance(self, seconds: float) -> None:
         """Move time on, waking each sleeper at its own moment.
 

@@ -26,6 +26,7 @@ from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.plugins.setting_checks import keep_rule
+from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.setting_defaults import Settings
 from loopforge.settings import load_settings, with_ledger
@@ -382,12 +383,14 @@ async def test_what_cannot_be_finished_leaves_nothing(
 
 
 @asynccontextmanager
-async def scheduled(home: Home, place: Path) -> AsyncIterator[BackupStore]:
-    """A home that makes its own backups, once a day."""
+async def scheduled(
+    home: Home, place: Path, clock: Clock | None = None
+) -> AsyncIterator[BackupStore]:
+    """A home that makes its own backups, once a day, by its own clock or another."""
     settings = dataclasses.replace(home.app.settings, backup_to=str(place), backup_keep="2 days")
     still(home.clock, home.app.ledger)
     async with BackgroundTasks() as tasks:
-        BackupSchedule(settings, home.app.ledger, home.clock).open(tasks)
+        BackupSchedule(settings, home.app.ledger, clock or home.clock).open(tasks)
         yield BackupStore(str(place), home.clock)
 
 
@@ -427,6 +430,39 @@ async def test_a_home_makes_its_own_backups(
     async with scheduled(home, tmp_path / "kept") as store:
         await home.clock.advance(60)
         assert (await store.names())[-1] == last.name, "it was made less than a day ago"
+
+
+async def test_a_machine_that_slept_makes_up_for_its_backup(home: Home, tmp_path: Path) -> None:
+    """It counts by the clock, not by the hours in which the machine was awake."""
+
+    class Slept(SystemClock):
+        ahead = timedelta()
+
+        def now(self) -> datetime:
+            return home.clock.now() + self.ahead
+
+        async def sleep(self, seconds: float) -> None:
+            await home.clock.sleep(seconds)
+
+    def made() -> datetime:
+        last = last_backup(home.app.settings)
+        assert last is not None
+        return last.at
+
+    await talk(home)
+    clock, day = Slept(), timedelta(days=1)
+    async with scheduled(home, tmp_path / "kept", clock):
+        await home.clock.advance(60)
+        first = made()
+        clock.ahead = day
+        await home.clock.advance(3600)
+        assert made() >= first + day
+        clock.ahead = timedelta()  # it was wrong for a while
+        await home.clock.advance(3600)
+        now = made()
+        assert first < now <= home.clock.now()
+        await home.clock.advance(22 * 3600)
+        assert made() == now
 
 
 async def test_a_backup_that_cannot_be_read_costs_no_other(home: Home, tmp_path: Path) -> None:
@@ -470,11 +506,11 @@ async def test_a_backup_that_cannot_be_made_is_tried_again(home: Home, tmp_path:
 
 
 async def test_a_clock_that_was_wrong_keeps_no_backup_away(home: Home, tmp_path: Path) -> None:
-    """A last one of years ahead, by a clock that is right again, is followed within a day."""
+    """A last one of years ahead, by a clock that is right again, is followed at once."""
     ahead = LastBackup(home.clock.now() + timedelta(days=800), str(tmp_path), "ahead")
     (home.app.settings.data / LAST).write_bytes(msgspec.json.encode(ahead))
     async with scheduled(home, tmp_path / "kept") as store:
-        await home.clock.advance(24 * 3600 + 60)
+        await home.clock.advance(60)
         assert len(await store.names()) == 1
 
 

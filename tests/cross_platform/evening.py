@@ -278,7 +278,7 @@ class Evening:
                 await asyncio.sleep(0.02)
             await self.app.ledger.told(STREAM, (await self.events())[-1].seq - 1)
             await self.app.front.rooms.settled(ROOM)
-            while self.app.deliveries.waiting(STREAM):
+            while any(one.stream == STREAM for one in await self.app.ledger.outbox()):
                 await asyncio.sleep(0.02)
             last = (await self.app.front.history(ROOM, limit=1))[-1].seq
             while (self.olu.page.seqs() or [0])[-1] < last:

@@ -49,6 +49,9 @@ class Brisk:
         self.waits.append(seconds)
         self.passed += seconds
 
+    async def sleep_until(self, when: datetime) -> None:
+        await self.sleep(max(0.0, (when - self.now()).total_seconds()))
+
 
 def tiers_of(*specs: ModelSpec) -> Tiers:
     """Tiers that all ask these models, in this order."""

@@ -60,7 +60,7 @@ async def test_status_tells_how_the_room_stands(home: Home) -> None:
     assert "of 6 lines" in told
     assert "Thinking: nobody." in told
     assert "Part of this room: general on Discord." in told
-    assert home.app.deliveries.waiting("room:commons") > 2
+    assert len(await home.app.ledger.outbox()) > 2
     assert "On its way: 2 deliveries." in told
     record = await home.does("ana", "why")
     assert "general on Discord queued" in record

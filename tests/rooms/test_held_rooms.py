@@ -1,6 +1,7 @@
 """Rooms that nobody is in are let go of, and are the same when somebody comes back."""
 
 import gc
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,19 @@ async def test_idle_rooms_are_let_go_of_and_come_back(
         assert again.seq == (await home.events())[-1].seq
         assert [str(one.name) for one in again.people.values()] == ["ana"]
         assert (await home.app.ledger.verify()).findings == ()
+
+
+async def test_answers_are_counted_of_one_day_alone(tmp_path: Path) -> None:
+    """A page of the owner's asks once how many somebody had; what is said later is held for no day."""
+    async with living(tmp_path) as home:
+        quota = home.app.rooms.quota
+        await home.hears("ana", "@maya hello")
+        ana = f"person:{home.people['ana']}"
+        assert await quota.had(ana) == 1
+        held = [each for each in vars(quota).values() if isinstance(each, dict)]
+        assert sum(map(len, held)) > 0
+        await home.clock.advance(timedelta(days=1).total_seconds())
+        for nth in range(3):
+            await home.hears("ana", f"@maya what is {nth} more?")
+        assert sum(map(len, held)) == 0
+        assert await quota.had(ana) == 3

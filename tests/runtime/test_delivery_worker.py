@@ -14,7 +14,7 @@ from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerBusy, SendFailed
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.delivery_worker import MOST_ATTEMPTS, PATIENCE, UNKNOWN, Deliveries
+from loopforge.runtime.delivery_worker import MOST_ATTEMPTS, PAGE, PATIENCE, UNKNOWN, Deliveries
 from loopforge.runtime.ports import Outgoing
 from tests.runtime.conftest import STREAM, Stage
 
@@ -58,11 +58,16 @@ class Wall:
 
 
 class Moody:
-    """A ledger that is busy whenever facts of some kinds are to be written."""
+    """A ledger that is busy whenever facts of some kinds are to be written.
 
-    def __init__(self, inner: SqlLedger, refusing: Collection[str]) -> None:
+    `sizes` are those of appends, `looked_up` the ids of events that were read one by one.
+    """
+
+    def __init__(self, inner: SqlLedger, refusing: Collection[str] = ()) -> None:
         self._inner, self._refusing = inner, refusing
-        self.read, self.event, self.heads = inner.read, inner.event, inner.heads
+        self.sizes: list[int] = []
+        self.looked_up: list[str] = []
+        self.read, self.heads = inner.read, inner.heads
         self.decide, self.subscribe, self.told = inner.decide, inner.subscribe, inner.told
 
     async def append(
@@ -71,16 +76,28 @@ class Moody:
         """Append, or be busy."""
         if any(kind_of(fact.body) in self._refusing for fact in facts):
             raise LedgerBusy("Somebody else is writing.")
+        self.sizes.append(len(facts))
         return await self._inner.append(stream, facts, expect=expect)
+
+    async def event(self, id: str) -> Event:
+        """Look up one event."""
+        self.looked_up.append(id)
+        return await self._inner.event(id)
 
 
 @asynccontextmanager
 async def posting(
-    stage: Stage, wall: Wall, *, refusing: Collection[str] = (), patience: timedelta = PATIENCE
+    stage: Stage,
+    wall: Wall,
+    *,
+    refusing: Collection[str] = (),
+    patience: timedelta = PATIENCE,
+    ledger: Moody | None = None,
 ) -> AsyncIterator[Deliveries]:
     """A process that delivers to this wall, with a ledger that may refuse facts of some kinds."""
-    ledger = Moody(stage.ledger, refusing)
-    deliveries = Deliveries(ledger, stage.stamp, {"wall": wall}, patience=patience)
+    ledger = ledger or Moody(stage.ledger, refusing)
+    walls, pulled = {"wall": wall}, ("terminal",)
+    deliveries = Deliveries(ledger, stage.stamp, walls, patience=patience, pulled=pulled)
     await deliveries.start(stage.ledger)
     try:
         yield deliveries
@@ -273,7 +290,7 @@ async def test_a_ledger_that_fails_for_a_while_delays_and_doubles_nothing(stage:
     async with posting(stage, wall, refusing=refusing) as deliveries:
         await queue(stage, ONE)
         await stage.clock.advance(5)
-        assert (wall.order, deliveries.waiting(STREAM)) == ([ONE], 1)
+        assert (wall.order, deliveries.going(STREAM)) == ([ONE], 1)
         refusing.clear()
         await stage.clock.advance(60)
     assert wall.order == [ONE]
@@ -288,11 +305,11 @@ async def test_what_a_platform_took_was_not_seen_on_a_screen_by_that(stage: Stag
         facts = [said, *(stage.stamp.fact(one, actor="runtime", cause=said.id) for one in owed)]
         line, *_ = await stage.ledger.append(STREAM, facts)
         await stage.clock.advance(10)
-        assert deliveries.waiting(STREAM) == 1
+        assert len(await stage.ledger.outbox()) == 1
         await deliveries.seen(STREAM, "terminal", line.seq - 1, "ana")
-        assert deliveries.waiting(STREAM) == 1
+        assert len(await stage.ledger.outbox()) == 1
         await deliveries.seen(STREAM, "terminal", line.seq, "ana")
-        assert deliveries.waiting(STREAM) == 0
+        assert await stage.ledger.outbox() == []
 
 
 async def test_two_terminals_that_saw_it_at_once_accept_it_once(stage: Stage) -> None:
@@ -303,5 +320,18 @@ async def test_two_terminals_that_saw_it_at_once_accept_it_once(stage: Stage) ->
             deliveries.seen(STREAM, "terminal", first.seq, "ana"),
             deliveries.seen(STREAM, "terminal", second.seq, "bo"),
         )
-        assert deliveries.waiting(STREAM) == 0
+        assert await stage.ledger.outbox() == []
     assert (await became(stage)).count("accepted") == 2
+
+
+async def test_what_no_screen_has_shown_is_held_by_the_ledger_alone(stage: Stage) -> None:
+    """A start reads nothing of it, and a screen that comes at last accepts it in parts."""
+    line = stage.stamp.fact(ONE, actor="room")
+    owed = Queued(surface="terminal", of=line.id)
+    queued = [stage.stamp.fact(owed, actor="runtime", cause=line.id) for _ in range(2 * PAGE + 1)]
+    said, *_ = await stage.ledger.append(STREAM, [line, *queued])
+    ledger = Moody(stage.ledger)
+    async with posting(stage, Wall(), ledger=ledger) as deliveries:
+        assert (ledger.looked_up, deliveries.going(STREAM)) == ([], 0)
+        await deliveries.seen(STREAM, "terminal", said.seq, "ana")
+    assert (ledger.sizes, await stage.ledger.outbox()) == ([PAGE, PAGE, 1], [])

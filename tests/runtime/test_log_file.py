@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from loopforge.home import make_home
@@ -57,6 +58,36 @@ def test_the_log_is_kept_in_the_home(tmp_path: Path) -> None:
     assert len(log.read_text().splitlines()) == 2
 
 
+def test_a_process_that_runs_for_long_keeps_two_files_at_most(tmp_path: Path) -> None:
+    """A full file moves aside while it is written, and so it does for a process beside that one."""
+    make_home(tmp_path)
+    code = (
+        "import logging; from pathlib import Path\n"
+        f"{KEEP}"
+        f"keep(load_settings(Path({str(tmp_path)!r}), environ={{}}))\n"
+        "log = logging.getLogger('loopforge')\n"
+        "for line in iter(input, ''): log.info(line * 1_000_000); print()"
+    )
+    logs = tmp_path / "data" / "logs"
+    with ExitStack() as stack:
+        command, pipe = [sys.executable, "-c", code], subprocess.PIPE
+        one, other = (
+            stack.enter_context(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True))
+            for _ in range(2)
+        )
+        for letter, process in zip("aabbccddeeffg", [one, other] * 6 + [one], strict=True):
+            assert process.stdin
+            assert process.stdout
+            process.stdin.write(f"{letter}\n")
+            process.stdin.flush()
+            process.stdout.readline()
+        for process in (one, other):
+            process.communicate("\n")
+    kept = {path.name: path.read_text() for path in logs.iterdir()}
+    letters = {name: [line[-1] for line in text.splitlines()] for name, text in kept.items()}
+    assert letters == {"loopforge.log.1": [*"cddee"], "loopforge.log": [*"ffg"]}
+
+
 def test_a_log_that_cannot_be_written_disturbs_nobody(tmp_path: Path) -> None:
     """Without a file left to open, or with a full disk, nothing is raised or printed; it is counted."""
     make_home(tmp_path)
@@ -73,9 +104,8 @@ def test_a_log_that_cannot_be_written_disturbs_nobody(tmp_path: Path) -> None:
         "settings = load_settings(home, environ={}); taken = fill(); keep(settings)\n"
         "log.info('lost'); log.info('lost too'); [os.close(one) for one in taken]\n"
         "log.info('there'); taken = fill(); log.info('open'); [os.close(one) for one in taken]\n"
-        "kept = next(one for one in logging.getLogger().handlers if one.name == LOG)\n"
-        "whole, kept.stream = kept.stream, open('/dev/full', 'w')\n"
-        "log.info('full'); log.info('full'); kept.stream = whole; log.info('again')"
+        "path = home / 'data/logs' / LOG; path.rename(home / 'whole'); path.symlink_to('/dev/full')\n"
+        "log.info('full'); log.info('full'); (home / 'whole').rename(path); log.info('again')"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stderr == ""

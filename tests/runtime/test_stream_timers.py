@@ -1,11 +1,13 @@
 """Timers: a stream is woken when it wished to be, once."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from loopforge.runtime.local.stream_lanes import LocalTimers
 from loopforge.runtime.ports import Timers
+from loopforge.runtime.system_clock import LOOK, SystemClock
 from tests.runtime.conftest import START, Stage
 
 
@@ -44,3 +46,30 @@ async def test_who_is_woken_may_wish_to_be_woken_again(stage: Stage) -> None:
         await stage.clock.advance(2.5)
     await stage.clock.advance(10)
     assert woken == [0, 1, 2]
+
+
+class CarriedClock(SystemClock):
+    """A machine's clock that is put forward by an hour while it is slept by for the first time."""
+
+    def __init__(self) -> None:
+        self.naps: list[float] = []
+
+    def now(self) -> datetime:
+        """An hour later after a nap, however short that was."""
+        return START + timedelta(hours=len(self.naps))
+
+    async def sleep(self, seconds: float) -> None:
+        """At once."""
+        self.naps.append(seconds)
+        await asyncio.sleep(0)
+
+
+async def test_a_clock_that_is_put_forward_wakes_whose_moment_it_passes() -> None:
+    """As it is when a laptop wakes: what was due while it slept does not wait as long once more."""
+    clock, woken = CarriedClock(), asyncio.Event()
+    timers = LocalTimers(lambda _: woken.set(), clock)
+    timers.at("a", START + timedelta(minutes=90))
+    async with asyncio.timeout(30):
+        await woken.wait()
+    await timers.close()
+    assert clock.naps == [LOOK, LOOK]

@@ -18,7 +18,7 @@ from loopforge.setting_defaults import Settings
 
 log = logging.getLogger(__name__)
 RETRY = timedelta(hours=1)
-"""After a backup that did not succeed."""
+"""Between two tries, and two looks whether a backup is due."""
 
 
 class BackupSchedule:
@@ -51,27 +51,26 @@ class BackupSchedule:
                 log.warning("an erasure is noted beside the next backup: %s", error)
 
     async def _making(self) -> None:
-        wait = self._due()
         while True:
-            await self._clock.sleep(wait.total_seconds())
-            wait = self._every if await self._made() else RETRY
+            while wait := self._due():  # the machine may sleep meanwhile
+                await self._clock.sleep(min(wait, RETRY).total_seconds())
+            await self._make()
+            await self._clock.sleep(RETRY.total_seconds())
 
-    async def _made(self) -> bool:
+    async def _make(self) -> None:
         try:
             await back_up(self._settings, self._ledger, self._store, self._clock)
         except LoopforgeError as error:
             log.warning("no backup was made; it is tried again in an hour: %s", error)
-            return False
+            return
         try:
             await prune(self._store, self._keep)
         except LoopforgeError as error:
             log.warning("older backups are kept until the next one is made: %s", error)
-        return True
 
     def _due(self) -> timedelta:
-        """How long until the next one; never longer than between two, whatever the clock was."""
-        last = last_backup(self._settings)
-        if last is None:
+        """How long until the next one; not at all where the clock was ahead at the last one."""
+        last, now = last_backup(self._settings), self._clock.now()
+        if last is None or last.at > now:
             return timedelta()
-        left = last.at + self._every - self._clock.now()
-        return min(self._every, max(timedelta(), left))
+        return max(timedelta(), last.at + self._every - now)

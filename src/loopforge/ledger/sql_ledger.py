@@ -293,9 +293,15 @@ class SqlLedger:
         await self._all_told(stream)
         return events
 
-    async def outbox(self) -> list[PendingDelivery]:
-        """Every delivery that is neither accepted nor failed, oldest first."""
-        return await self._reading(OUTBOX.rows)
+    async def outbox(self, *, but: Collection[str] = ()) -> list[PendingDelivery]:
+        """See `DeliveryQueue.outbox`."""
+        return await self._reading(partial(OUTBOX.but, surfaces=but))
+
+    async def unseen(self, stream: str, surface: str, upto: int) -> list[str]:
+        """See `DeliveryQueue.unseen`."""
+        return await self._reading(
+            partial(OUTBOX.unseen, stream=stream, surface=surface, upto=upto)
+        )
 
     async def open_effects(self) -> list[OpenEffect]:
         """Every use of a tool that is not over, oldest first."""

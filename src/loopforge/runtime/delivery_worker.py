@@ -1,7 +1,8 @@
 """Delivery: every outgoing thing from queued to accepted or failed, and never sent twice blindly.
 
 Two kinds of surface. One that is pulled (a terminal, a web page) reads the room and says what it
-has shown: `seen` accepts it. One that is pushed (a platform) has a Surface here: one worker
+has shown: `seen` accepts it; until then it stands in the outbox alone, since nobody may ever look.
+One that is pushed (a platform) has a Surface here: one worker
 for each stream and place sends in order, writes `attempting` before it touches the wire, and
 after a crash asks whether the thing is already there before sending it again. A platform has many
 places ("name:123"), all served by the one Surface of its name; what waits for a platform that is
@@ -13,7 +14,7 @@ Caller must: call `start` once.
 import asyncio
 import logging
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import NamedTuple, Protocol
@@ -44,6 +45,8 @@ MOST_ATTEMPTS = 12
 PATIENCE = timedelta(hours=12)
 SELDOM = 10
 """Of more attempts than that, one in so many is written down."""
+PAGE = 1000
+"""Deliveries that are accepted at a time."""
 CHANGES = ("edit", "deletion")
 """What becomes of a line that was sent before."""
 LATE = timedelta(minutes=2)
@@ -67,8 +70,11 @@ class PendingDelivery(NamedTuple):
 class DeliveryQueue(Protocol):
     """The ledger's view of open deliveries."""
 
-    async def outbox(self) -> list[PendingDelivery]:
-        """Every open delivery, oldest first."""
+    async def outbox(self, *, but: Collection[str] = ()) -> list[PendingDelivery]:
+        """Every open delivery, oldest first; but those to these surfaces."""
+
+    async def unseen(self, stream: str, surface: str, upto: int) -> list[str]:
+        """The ids of a surface's oldest open deliveries of events up to `upto`, PAGE at most."""
 
 
 class Undelivered(NamedTuple):
@@ -124,7 +130,9 @@ class _Late:
 
 
 class Deliveries:
-    """All open deliveries of this process. `surfaces` are those that are pushed, by name.
+    """The open deliveries of this process.
+
+    `surfaces` are those that are pushed, by name; `pulled` are the names of others.
 
     `patience`: how old a thing may become that a surface cannot take now. Words of the room (what
     was lost, say) are waited for without end.
@@ -137,22 +145,23 @@ class Deliveries:
         surfaces: Mapping[str, Surface],
         consequences: Consequences = _nothing,
         patience: timedelta = PATIENCE,
+        pulled: Collection[str] = (),
     ) -> None:
         self._ledger, self._stamp, self._surfaces = ledger, stamp, dict(surfaces)
+        self._pulled = frozenset(pulled)
         self._consequences, self._patience = consequences, patience
         self._late: dict[tuple[str, str], _Late] = defaultdict(_Late)
         self._mistakes: Counter[str] = Counter()
         self._open: dict[tuple[str, str], OrderedDict[str, PendingDelivery]] = {}
-        self._seqs: dict[str, int] = {}
         self._seeing: dict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._lanes = LocalLanes(self._work, stamp.clock)
+        self._outbox: DeliveryQueue | None = None
         ledger.subscribe(self._follow)
 
     async def start(self, outbox: DeliveryQueue) -> None:
         """Take up what was open when the last process ended."""
-        for pending in await outbox.outbox():
-            if self._surface(pending.surface) is None:
-                self._seqs[pending.delivery] = (await self._ledger.event(pending.of)).seq
+        self._outbox = outbox
+        for pending in await outbox.outbox(but=self._pulled):
             self._add(pending)
 
     async def close(self) -> None:
@@ -175,11 +184,9 @@ class Deliveries:
         return self._surfaces.get(place) or self._surfaces.get(place.partition(":")[0])
 
     def _follow(self, stream: str, events: Sequence[Event]) -> None:
-        seqs = {event.id: event.seq for event in events}
         for event in events:
             match event.body:
-                case Queued(surface=surface, of=of, what=what):
-                    self._seqs[event.id] = seqs.get(of, event.seq)
+                case Queued(surface=surface, of=of, what=what) if surface not in self._pulled:
                     self._add(PendingDelivery(event.id, stream, surface, of, what, "queued", 0))
                 case Attempting(delivery=id, nth=nth):
                     self._tried(stream, id, nth)
@@ -203,19 +210,14 @@ class Deliveries:
         for (where, surface), table in self._open.items():
             if where == stream and delivery in table:
                 del table[delivery]
-                self._seqs.pop(delivery, None)
                 self._mistakes.pop(delivery, None)
                 self._late[where, surface].words.discard(delivery)
                 if not table:
                     del self._open[where, surface]
                 return
 
-    def waiting(self, stream: str) -> int:
-        """How many things of a stream have not arrived yet."""
-        return sum(len(table) for (where, _), table in self._open.items() if where == stream)
-
     def going(self, stream: str) -> int:
-        """How many of them are on their way to places that things are pushed to.
+        """How many things of a stream are on their way to places that things are pushed to.
 
         What a screen has not shown yet lies there until somebody opens one: it goes nowhere.
         """
@@ -249,13 +251,10 @@ class Deliveries:
     async def seen(self, stream: str, surface: str, upto: int, by: str) -> None:
         """Everything of a pulled surface up to `upto` (a sequence number) was shown, to `by`."""
         place = (stream, surface)
+        assert self._outbox is not None
         async with self._seeing[place]:  # two terminals that saw it at once must not both accept it
-            bodies: list[Body] = [
-                Accepted(delivery=pending.delivery, message_id=by)
-                for pending in self._open.get(place, OrderedDict()).values()
-                if self._seqs.get(pending.delivery, 0) <= upto
-            ]
-            if bodies:
+            while shown := await self._outbox.unseen(stream, surface, upto):
+                bodies = [Accepted(delivery=each, message_id=by) for each in shown]
                 facts = [self._stamp.fact(body, actor="runtime") for body in bodies]
                 await self._ledger.append(stream, facts)
 
@@ -290,7 +289,7 @@ class Deliveries:
             if _written(tries):
                 tried = await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
                 if not out.first:
-                    first = tried[0].id if nth == 1 else await self._first(pending)
+                    first = tried[0].id if nth == 1 else await self._first(pending, event)
                     out = replace(out, first=first)
             try:
                 there = await surface.sent(out) if doubt else None
@@ -338,13 +337,12 @@ class Deliveries:
         pause = PAUSES[min(tries, len(PAUSES)) - 1]
         await self._stamp.clock.sleep(failure.after or pause)
 
-    async def _first(self, pending: PendingDelivery) -> str:
+    async def _first(self, pending: PendingDelivery, event: Event) -> str:
         """The id of the event of its first attempt, which another process may have made."""
         kinds = ("delivery.attempting",)
-        after = self._seqs.get(pending.delivery, 0)
-        for event in await self._ledger.read(pending.stream, after=after, kinds=kinds):
-            if isinstance(event.body, Attempting) and event.body.delivery == pending.delivery:
-                return event.id
+        for each in await self._ledger.read(pending.stream, after=event.seq, kinds=kinds):
+            if isinstance(each.body, Attempting) and each.body.delivery == pending.delivery:
+                return each.id
         return pending.delivery
 
     # ------------------------------------------------------------ how it ends

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from loopforge.core.events import Body, Fact, micros
 from loopforge.runtime.ports import Clock, Dice
 
+LOOK = 20.0
+"""Seconds after which who waits for a time of day looks at the clock again."""
 DRAWN = 4096
 """Bytes of randomness drawn at once."""
 
@@ -32,6 +34,11 @@ class SystemClock:
     async def sleep(self, seconds: float) -> None:
         """Wait."""
         await asyncio.sleep(seconds)
+
+    async def sleep_until(self, when: datetime) -> None:
+        """Wait until that time, LOOK too long at most where the clock is put forward meanwhile."""
+        while (left := (when - self.now()).total_seconds()) > 0:
+            await self.sleep(min(left, LOOK))
 
 
 class SystemDice:

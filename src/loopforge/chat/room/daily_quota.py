@@ -9,7 +9,7 @@ have some by default. Does not know what an answer costs.
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
@@ -64,6 +64,9 @@ class Quota:
         self._book.rules, self._told = rules, set()
 
     def _follow(self, stream: str, added: Sequence[Event]) -> None:
+        if self._day is not None and added[-1].at >= self._day + timedelta(days=1):
+            self._day = None  # who asks for another day's counts reads what was said in it
+            self._clear()
         for event in added if self._day is not None else ():
             match event.body:
                 case Heard():
@@ -141,14 +144,17 @@ class Quota:
         async with self._reading:
             if self._day == day:
                 return
-            self._origin.clear()
-            self._counts.clear()
-            self._told.clear()
+            self._clear()
             since = round((day.astimezone(UTC) - EPOCH).total_seconds() * 1_000_000)
             self._day = day
             rows = await self._ledger.look(partial(_since, micros=since))
             for stream, id, actor, body in rows:
                 self._take_in(stream, id, actor, msgspec.json.decode(body, type=_Body))
+
+    def _clear(self) -> None:
+        self._origin.clear()
+        self._counts.clear()
+        self._told.clear()
 
     def _take_in(self, stream: str, id: str, actor: str, told: _Body) -> None:
         """A line, a turn's beginning, or a wish for other words, of before this process."""

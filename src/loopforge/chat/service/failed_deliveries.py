@@ -13,6 +13,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, select
 
 from loopforge.chat.room.room_store import RoomStore
+from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.core.delivery_states import Failed, PutOff, Queued, Uncertain
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said, Told
@@ -65,7 +66,7 @@ class FailedDeliveries:
         """
         waits = [
             await self._waiting(one)
-            for one in await self._ledger.outbox()
+            for one in await self._ledger.outbox(but=(SCREEN,))
             if ":" in one.surface and stream in ("", one.stream)
         ]
         failed, page = list[FailedDelivery](), await self._page(stream, END)

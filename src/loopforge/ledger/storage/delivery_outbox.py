@@ -1,14 +1,16 @@
 """The outbox: the view of deliveries that are neither accepted nor failed."""
 
+from collections.abc import Collection
 from typing import cast, get_args
 
-from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table
+from sqlalchemy import BigInteger, Column, Index, PrimaryKeyConstraint, Table, select
+from sqlalchemy.engine import Connection
 
 from loopforge.core.delivery_states import TABLE, Attempting, DeliveryEvent, Drafted, Queued
 from loopforge.core.events import Event
-from loopforge.ledger.database.table_schema import Name, metadata
+from loopforge.ledger.database.table_schema import Name, events, metadata
 from loopforge.ledger.storage.open_lifecycles import OpenLifecycles
-from loopforge.runtime.delivery_worker import PendingDelivery
+from loopforge.runtime.delivery_worker import PAGE, PendingDelivery
 
 deliveries = Table(
     "deliveries",
@@ -21,13 +23,14 @@ deliveries = Table(
     Column("state", Name, nullable=False),
     Column("attempts", BigInteger, nullable=False),
     PrimaryKeyConstraint("delivery", name="deliveries_delivery"),
+    Index("deliveries_place", "stream", "surface", "delivery"),
 )
 
 
 class DeliveryOutbox(OpenLifecycles[PendingDelivery]):
     """Folds `delivery.*` events into one row for each open delivery; a draft is none."""
 
-    name, version, noun = "outbox", 1, "Delivery"
+    name, version, noun = "outbox", 2, "Delivery"
     kinds = frozenset(
         str(body.__struct_config__.tag) for body in get_args(DeliveryEvent) if body is not Drafted
     )
@@ -53,3 +56,19 @@ class DeliveryOutbox(OpenLifecycles[PendingDelivery]):
         body = event.body
         attempts = body.nth if isinstance(body, Attempting) else row.attempts
         return row._replace(state=state, attempts=attempts)
+
+    def but(self, connection: Connection, surfaces: Collection[str]) -> list[PendingDelivery]:
+        """Everything that is open, oldest first, but what is for these surfaces."""
+        return list(self._read(connection, deliveries.c.surface.not_in(surfaces)).values())
+
+    def unseen(self, connection: Connection, stream: str, surface: str, upto: int) -> list[str]:
+        """The ids of a surface's oldest open deliveries of events up to `upto`, PAGE at most."""
+        query = (
+            select(deliveries.c.delivery)
+            .join(events, events.c.id == deliveries.c.of)
+            .where(deliveries.c.stream == stream, deliveries.c.surface == surface)
+            .where(events.c.seq <= upto)
+            .order_by(deliveries.c.delivery)
+            .limit(PAGE)
+        )
+        return list(connection.execute(query).scalars())

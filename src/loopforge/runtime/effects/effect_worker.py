@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from difflib import get_close_matches
 from math import inf
 from typing import Any, NamedTuple, get_args
@@ -312,11 +312,11 @@ class Effects:
         """Let it expire where nobody answers."""
         self._questions[event.id] = (event.stream, event.actor, body.tool, body.arguments.text)
         if self._started:
-            left = (event.at + DAY - self._stamp.clock.now()).total_seconds()
-            self._asked[event.id] = self._tasks.spawn(self._lapse(event.id, left), "asking")
+            lapse = self._lapse(event.id, event.at + DAY)
+            self._asked[event.id] = self._tasks.spawn(lapse, "asking")
 
-    async def _lapse(self, effect: str, left: float) -> None:
-        await self._stamp.clock.sleep(max(0.0, left))
+    async def _lapse(self, effect: str, when: datetime) -> None:
+        await self._stamp.clock.sleep_until(when)
         self._ends.setdefault(effect, EffectExpired(effect=effect, value=Words(UNANSWERED)))
         self._wake(effect)
 

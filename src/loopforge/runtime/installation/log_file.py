@@ -4,6 +4,7 @@ How a line looks as JSON is structured_log.py's, what can be set of it log_setti
 """
 
 import logging
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -14,17 +15,28 @@ from loopforge.runtime.installation.structured_log import JsonFormatter
 LOG = "loopforge.log"
 LOG_LINE = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
 LOG_BYTES = 5_000_000
-"""Bytes after which a log file moves aside when a process starts."""
+"""Bytes after which a log file moves aside, however long the process that writes it has run."""
 
 
 def keep_log(data: Path, level: str, wanted: LogSettings) -> None:
     """Write what happens behind the scenes into data/logs, or where else, from this level on.
 
-    Of other libraries only warnings. A full file moves aside once, so there are never more than
-    two. As long as there is no home, nothing is kept. A line that cannot be written (no file left
-    to open, a full disk) is counted, and that is said with the next one that can.
+    Of other libraries only warnings. A full file moves aside, over the one that did so before, so
+    there are never more than two; who writes beside goes on in the new one. As long as there is no
+    home, nothing is kept. A line that cannot be written (no file left to open, a full disk) is
+    counted, and that is said with the next one that can.
     """
     path = data / "logs" / LOG
+
+    def moved(opened: int) -> bool:
+        """Whether an open file is no longer the log's; one that is full moves aside now."""
+        here = os.fstat(opened)
+        if not path.exists() or not os.path.samestat(here, path.stat()):
+            return True
+        full = here.st_size > LOG_BYTES
+        if full:
+            path.replace(path.with_suffix(".log.1"))
+        return full
 
     class Log(logging.FileHandler):
         """Opens its file as soon as there is a home, and disturbs nobody who says something."""
@@ -32,6 +44,10 @@ def keep_log(data: Path, level: str, wanted: LogSettings) -> None:
         missed = 0
 
         def open(self) -> None:
+            if (stream := self.stream) is not None and moved(stream.fileno()):
+                self.stream = None
+                with suppress(OSError):
+                    stream.close()
             if self.stream is None and data.is_dir():
                 path.parent.mkdir(exist_ok=True)
                 self.stream = self._open()
@@ -58,8 +74,6 @@ def keep_log(data: Path, level: str, wanted: LogSettings) -> None:
             else:
                 super().handleError(record)
 
-    if path.exists() and path.stat().st_size > LOG_BYTES:
-        path.replace(path.with_suffix(".log.1"))
     handler: logging.Handler = logging.StreamHandler()
     if wanted.to == "file":
         kept = Log(path, encoding="utf-8", errors="backslashreplace", delay=True)

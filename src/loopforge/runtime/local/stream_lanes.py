@@ -113,7 +113,6 @@ class LocalTimers:
         await self._tasks.close()
 
     async def _wait(self, stream: str, when: datetime) -> None:
-        while (left := (when - self._clock.now()).total_seconds()) > 0:
-            await self._clock.sleep(left)
+        await self._clock.sleep_until(when)
         del self._waiting[stream]
         self._wake(stream)
