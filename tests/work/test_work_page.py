@@ -14,7 +14,7 @@ from loopforge.core.work.task_classifier import (
     past_all,
     wants_options,
 )
-from loopforge.core.work.turn_limit import TURN_LIMITS
+from loopforge.core.work.task_lifecycle import TURN_LIMITS
 from loopforge.core.work.work_roles import FLOWS, ROLES, TYPE_MODELS, ModelPlace
 from loopforge.policies.flows import branch_flow
 from loopforge.settings import rows

@@ -14,7 +14,7 @@ from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.text.spoken_lists import counted
 from loopforge.core.work.task_classifier import shell_command
-from loopforge.core.work.turn_limit import turn_limit
+from loopforge.core.work.task_lifecycle import turn_limit
 from loopforge.core.work.work_roles import ROLES, WorkRole
 from loopforge.runtime.ports import Clock, ModelFacts, Tool
 from loopforge.runtime.world import OpeningView

@@ -30,7 +30,7 @@ from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Call
 from loopforge.core.text.erasable_text import Words, public
 from loopforge.core.work.task_classifier import TaskClass, classified, past_all
-from loopforge.core.work.turn_limit import turn_limit
+from loopforge.core.work.task_lifecycle import turn_limit
 from loopforge.core.work.work_roles import WorkRole, peer_of, role_of
 from loopforge.core.work.work_vocabulary import (
     AskPerson,

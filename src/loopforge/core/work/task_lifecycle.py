@@ -6,10 +6,13 @@
                                   '---- resumed, steered
 
 What people say of a task that is finished takes it up again: nothing is ever over for good but
-what was merged or refused, and even that can be undone.
+what was merged or refused, and even that can be undone. After so many turns a task stands still
+until somebody says go on.
 """
 
 from typing import Literal
+
+from loopforge.core.work.work_vocabulary import Complexity, TaskClassified
 
 TaskStage = Literal[
     "opened",
@@ -76,3 +79,11 @@ AT_WORK: frozenset[TaskStage] = frozenset({"opened", "ready", "queued", "working
 def next_stage(stage: TaskStage, kind: str) -> TaskStage:
     """The stage after an event of this kind; the same, where it changes none."""
     return TASK_TABLE[stage].get(kind, stage)
+
+
+TURN_LIMITS: dict[Complexity, int] = {"SIMPLE": 10, "MEDIUM": 20, "COMPLEX": 35}
+
+
+def turn_limit(classified: TaskClassified | None) -> int:
+    """Those of a task as it was classified; of one that was not yet, those of the middle."""
+    return TURN_LIMITS[classified.complexity if classified else "MEDIUM"]

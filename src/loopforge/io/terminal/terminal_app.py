@@ -46,12 +46,12 @@ from loopforge.io.terminal.side_panes import (
     ROOMY,
     OverlayPage,
     QuestionPage,
+    RoomBar,
     Side,
     WelcomePane,
     hints,
 )
 from loopforge.io.terminal.slash_completion import TypedCommand, parse
-from loopforge.io.terminal.status_bar import RoomBar
 from loopforge.io.terminal.terminal_wording import quotation
 from loopforge.io.terminal.transcript_view import Notice, Transcript, TranscriptEntry
 from loopforge.io.terminal.transcript_writer import TranscriptWriter
