@@ -363,7 +363,7 @@ async def test_the_lab_fits_every_window_and_every_reader(site: Town, ana: Perso
     hurt = next(row.step for row in steps_of(folder) if row.incidents)
     paths = ["/lab", f"/lab/spun?step={hurt}", f"/lab/spun/why/{row}", "/lab/spun/story"]
     paths += ["/lab/spun/robots/Sprocket", "/lab/spun/places/press%20hall", "/lab/spun/fork"]
-    paths += ["/lab/spun/against/other?step=7"]
+    paths += ["/lab/spun/against/other?step=7", "/lab?beside=spun", "/lab/~/delete?run=spun"]
     wrong = [
         each for path in paths for each in [one async for one in looked_at(ana, path, WINDOWS)]
     ]

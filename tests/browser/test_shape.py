@@ -39,6 +39,8 @@ WINDOWS: tuple[Window, ...] = tuple((wide, how) for wide in (1280, 400, 320) for
 """Widths and schemes that every page is looked at in, by axe too."""
 ENDS: tuple[Window, ...] = (WINDOWS[0], WINDOWS[-1])
 """A desk in the light and the narrowest phone in the dark, where there is less patience."""
+TWICE = 180
+"""What a phone of 360 pixels has where all is twice as large."""
 OPENED = """document.querySelectorAll('main details').forEach(
   (each, nth) => { each.open = each.open || nth < 12; })"""
 HEAVY = 200_000
@@ -209,7 +211,10 @@ async def found(person: Person, options: dict[str, Any]) -> list[str]:
 async def looked_at(
     person: Person, path: str, windows: Sequence[Window] = ENDS
 ) -> AsyncIterator[str]:
-    """All that is wrong with a page: on a desk, a tablet and a phone, in the light and the dark."""
+    """All that is wrong with a page: on a desk, a tablet and a phone, in the light and the dark.
+
+    And what reaches out sideways on a phone whose pages are twice as large.
+    """
     await person.opens(path)
     await person.page.evaluate(OPENED)
     for width, scheme in windows:
@@ -218,6 +223,9 @@ async def looked_at(
         wrong = [*await person.sideways(), *await found(person, RULES)]
         for each in wrong:
             yield f"{path} {scheme}, {width}: {each}"
+    await person.page.set_viewport_size({"width": TWICE, "height": 360})
+    for each in await person.sideways():
+        yield f"{path}, {TWICE}: {each}"
 
 
 async def test_every_page_fits_every_window_and_every_reader(

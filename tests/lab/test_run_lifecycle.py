@@ -26,13 +26,12 @@ from loopforge.lab.run.run_counts import plain
 from loopforge.lab.run.run_lifecycle import (
     RunChoice,
     fork,
-    head_of,
     minds_of,
     resume,
     simulate,
     summary_of,
 )
-from loopforge.lab.run.run_log import LOG, body_of, lines_of, row_of, rows_of
+from loopforge.lab.run.run_log import LOG, body_of, head_of, lines_of, row_of, rows_of
 from loopforge.lab.world.daily_reflection import DaySummary, build_agent_reflection
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario

@@ -335,4 +335,10 @@ class RunEnded(Struct, frozen=True, tag="lab.ended", kw_only=True):
     why: str
 
 
-LabEvent = RunBegan | RunDayEnded | RunEnded
+class RunDeleted(Struct, frozen=True, tag="lab.deleted"):
+    """A run's log was deleted by somebody; `head` is the hash of its last whole line, or ""."""
+
+    head: str
+
+
+LabEvent = RunBegan | RunDayEnded | RunEnded | RunDeleted

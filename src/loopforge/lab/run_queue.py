@@ -12,6 +12,7 @@ import logging
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr
+from datetime import datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,8 +24,9 @@ from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.run.robot_minds import PLAIN, Minds
 from loopforge.lab.run.run_child import AnyJob, BeginRun, ForkRun, ResumeRun, play_apart, played
+from loopforge.lab.run.run_deletion import delete_run
 from loopforge.lab.run.run_lifecycle import asks_models
-from loopforge.lab.run.run_log import began_of
+from loopforge.lab.run.run_log import LOG, began_of
 from loopforge.lab.verification.ledger_anchors import LedgerWitness
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -97,6 +99,27 @@ class RunQueue:
         self._waiting.pop(name, None)
         if name == self.running and self._playing is not None:
             self._playing.cancel()
+
+    def idle(self, name: str) -> Path:
+        """The folder of a run that nobody plays and no sweep keeps. Raises Unknown, BadRun."""
+        folder = self.archive.alone(name)
+        if self.standing(name).state in ("waiting", "running") or self.archive.busy(name):
+            raise BadRun(f"{name} is being played, or will be; stop it first.")
+        if name not in self._failed:
+            self.archive.found(name)
+        return folder
+
+    async def delete(self, name: str, now: datetime, actor: str) -> None:
+        """Delete a run for good, and let the ledger know. Raises Unknown, BadRun, LedgerError.
+
+        Of one that failed before its first row there is nothing but what is told of it here.
+        """
+        folder = await asyncio.to_thread(self.idle, name)
+        if (folder / LOG).exists():
+            head = await asyncio.to_thread(delete_run, folder, now)
+            if self._witness:
+                await self._witness(folder, True).deleted(head, actor)
+        self._failed.pop(name, None)
 
     def standing(self, name: str) -> QueueStanding:
         """How a run stands."""

@@ -49,7 +49,14 @@ from loopforge.web.admin import (
     undelivered_page,
     usage_page,
 )
-from loopforge.web.lab import fork_compare, lab_pages, run_viewer, side_panels, story_page
+from loopforge.web.lab import (
+    deletion_page,
+    fork_compare,
+    lab_pages,
+    run_viewer,
+    side_panels,
+    story_page,
+)
 from loopforge.web.rendering.name_colours import look_css
 from loopforge.web.room import (
     avatar_pages,
@@ -93,7 +100,7 @@ PAGES = (
     ),
     *(growth_pages, memory_pages, reminders_page),
     *(task_list, task_page, task_stream),
-    *(lab_pages, run_viewer, side_panels, story_page, fork_compare),
+    *(lab_pages, run_viewer, side_panels, story_page, fork_compare, deletion_page),
 )
 ADMIN = (
     *(admin_pages, undelivered_page, first_steps, model_keys, model_files),

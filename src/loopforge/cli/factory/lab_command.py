@@ -2,7 +2,7 @@
 
 import typer
 
-from loopforge.cli.factory import inspect_commands, run_commands
+from loopforge.cli.factory import inspect_commands, keep_commands, run_commands
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,5 +22,7 @@ for command in (
     inspect_commands.sweep,
     inspect_commands.report,
     inspect_commands.export,
+    keep_commands.rename,
+    keep_commands.delete,
 ):
     app.command()(command)

@@ -70,12 +70,16 @@ def sweeps_of(there: Settings) -> Path:
 
 
 def found(there: Settings, given: Path) -> Path:
-    """The folder of a run or a sweep: as given, or one of that name among those made here."""
+    """The folder of a run or a sweep: as given, or one of that name among those made here.
+
+    Of a deleted run it is that of its label.
+    """
+    from loopforge.lab.run.run_label import LABEL
     from loopforge.lab.run.run_log import LOG
     from loopforge.lab.sweeps.sweep_results import RESULTS
 
     for folder in (given, runs_of(there) / given, sweeps_of(there) / given):
-        if (folder / LOG).exists() or (folder / RESULTS).exists():
+        if any((folder / file).exists() for file in (LOG, RESULTS, LABEL)):
             return folder
     return given
 

@@ -36,8 +36,8 @@ from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.lab.inspect.audit_page import AuditInstance, AuditReport, AuditShare, AuditTally
 from loopforge.lab.run.answered_decisions import AnswerCounts, fate
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import head_of, minds_of
-from loopforge.lab.run.run_log import began_of, rows_of
+from loopforge.lab.run.run_lifecycle import minds_of
+from loopforge.lab.run.run_log import began_of, head_of, rows_of
 from loopforge.lab.world.protocols import Protocol, told
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.runtime.containment import short

@@ -18,7 +18,8 @@ from msgspec import Struct
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, TooLarge, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.run.run_log import LOG, is_written
+from loopforge.lab.run.run_label import label_of
+from loopforge.lab.run.run_log import LOG, head_of, is_written
 
 V = TypeVar("V")
 OPEN = 64
@@ -113,14 +114,48 @@ class RunArchive:
             raise Unknown(f"There is no run {name[:100]!r} here.")
         return within
 
-    def index(self, name: str) -> RunIndex:
-        """A run as it stands now. Raises Unknown: no such run; BadRun: it cannot be read."""
+    def found(self, name: str) -> Path:
+        """The folder of a run that is there. Raises Unknown, which says so of a deleted one."""
         folder = self.path(name)
         if not (folder / LOG).is_file():
-            raise Unknown(f"There is no run {name[:100]!r} here.")
+            told = label_of(folder).said(name)
+            raise Unknown(told or f"There is no run {name[:100]!r} here.")
+        return folder
+
+    def index(self, name: str) -> RunIndex:
+        """A run as it stands now. Raises Unknown: no such run; BadRun: it cannot be read."""
+        folder = self.found(name)
         index = self._open.of(name, lambda: RunIndex(folder))
         index.refresh()
         return index
+
+    def alone(self, name: str) -> Path:
+        """The folder of a run that no sweep keeps, there or not. Raises Unknown, BadRun."""
+        folder = self.path(name)
+        if self.in_sweep(folder):
+            raise BadRun(f"{name} is one of the runs of a sweep, which says what they came to.")
+        return folder
+
+    def in_sweep(self, folder: Path) -> bool:
+        """Whether this folder of a run is one that a sweep keeps."""
+        return folder.parent not in self._roots
+
+    def origin(self, head: str) -> tuple[str, str]:
+        """The run whose log ended, or ends, with this hash, and a sentence if it was deleted.
+
+        Two empty texts where there is none. Of runs with the same rows one that is still there.
+        """
+        gone = "", ""
+        for folder in self._folders():
+            label = label_of(folder)
+            try:
+                if label.deleted and label.head == head:
+                    gone = folder.name, label.said(folder.name)
+                elif not label.deleted and head_of(folder) == head:
+                    return folder.name, ""
+            except BadRun:
+                continue
+        return gone
 
     def busy(self, name: str) -> bool:
         """Whether some process writes this run just now."""

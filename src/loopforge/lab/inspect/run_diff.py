@@ -40,8 +40,7 @@ from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import opened
 from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
 from loopforge.lab.run.run_counts import RunCounts
-from loopforge.lab.run.run_lifecycle import head_of
-from loopforge.lab.run.run_log import began_of, closed, rows_of
+from loopforge.lab.run.run_log import began_of, closed, head_of, rows_of
 from loopforge.lab.world.noun_articles import articled
 from loopforge.lab.world.scenario_checks import Scenario
 

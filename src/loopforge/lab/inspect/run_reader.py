@@ -32,6 +32,7 @@ from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
 from loopforge.lab.inspect.row_summaries import Seen, SeenAct, StepBrief, StepMoment, shortly
 from loopforge.lab.run.run_counts import RunCounts
+from loopforge.lab.run.run_label import label_of
 from loopforge.lab.run.run_log import LOG, body_of, row_of
 from loopforge.lab.run.step_loop import FORMAT
 from loopforge.lab.world.scenario_checks import Scenario
@@ -115,8 +116,9 @@ class RunIndex:
                     file.seek(self.size)
                     return self._read(file, until)
             except FileNotFoundError as error:
-                told = f"{self.folder.name} holds no {LOG}: it is no run."
-                raise BadRun(f"{told} `loopforge lab run --out` makes one.") from error
+                name = self.folder.name
+                told = f"{name} holds no {LOG}: it is no run. `loopforge lab run --out` makes one."
+                raise BadRun(label_of(self.folder).said(name) or told) from error
             except OSError as error:
                 told = f"{self.folder.name} holds no {LOG} that can be read: {error.strerror}."
                 raise BadRun(told) from error

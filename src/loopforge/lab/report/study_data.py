@@ -29,8 +29,7 @@ from loopforge.core.statistics.rate_statistics import Count
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.robot_lives import forced
 from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
-from loopforge.lab.run.run_lifecycle import head_of
-from loopforge.lab.run.run_log import LOG, began_of, rows_of
+from loopforge.lab.run.run_log import LOG, began_of, head_of, rows_of
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign
 from loopforge.lab.sweeps.experiment_file import TRAIT, Experiment, Level
 from loopforge.lab.sweeps.run_score import RATES, RunResult, ScoringChain

@@ -7,7 +7,6 @@ is derived from that. A folder is written by one process at a time.
 import asyncio
 import dataclasses
 import fcntl
-from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from loopforge.lab.run.run_log import (
     began_of,
     body_of,
     closed,
+    head_of,
     lines_of,
     row_of,
     rows_of,
@@ -329,12 +329,6 @@ async def fork(
     forked = {"of": head_of(source), "at": at, "set": dict(changes)}
     forked_first = msgspec.structs.replace(first, forked=forked)
     return await play(forked_first, minds, out, record=record, beside=beside, progress=progress)
-
-
-def head_of(folder: Path) -> str:
-    """The hash of a run's last whole line."""
-    last = deque(lines_of(folder), maxlen=1)
-    return body_of(last[0])[1] if last else ""
 
 
 async def rerun(

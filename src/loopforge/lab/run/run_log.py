@@ -8,6 +8,7 @@ checking says which line is not what was written.
 """
 
 import fcntl
+import os
 from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
@@ -26,11 +27,14 @@ from loopforge.core.factory_vocabulary import (
     Stepped,
 )
 from loopforge.errors import BadRun, BadScenario
+from loopforge.lab.run.run_label import label_of
 from loopforge.lab.world.scenario_checks import Scenario
 
 LOG = "actions.jsonl"
 START = sha256(b"loopforge factory").digest()
 TAIL = len(b',"hash":""}') + 64
+BLOCK = 4096
+"""Bytes that are read at once from the end of a log."""
 _encoder = msgspec.json.Encoder()
 
 ActionLogEntry = Decided
@@ -87,8 +91,23 @@ def log_of(folder: Path) -> Path:
     """The log of a run's folder. Raises BadRun where there is none."""
     path = folder / LOG
     if not path.is_file():
+        if told := label_of(folder).said(folder.name):
+            raise BadRun(told)
         raise BadRun(f"{folder} holds no {LOG}: it is no run. `loopforge lab run --out` makes one.")
     return path
+
+
+def head_of(folder: Path) -> str:
+    """The hash of a run's last whole line, or ""; reads the end of its log alone. Raises BadRun."""
+    with log_of(folder).open("rb") as file:
+        begin = size = file.seek(0, os.SEEK_END)
+        tail = b""
+        while begin and tail.rfind(b"\n") < TAIL:
+            begin = max(0, begin - BLOCK)
+            file.seek(begin)
+            tail = file.read(size - begin)
+    line, newline, _ = tail.rpartition(b"\n")
+    return body_of(line)[1] if newline else ""
 
 
 def is_written(path: Path) -> bool:

@@ -2,8 +2,9 @@
 
 A run's rows stand in a file that is chained by hashes. Whoever can write that file can make a new
 chain; they cannot make the ledger say that it was always so. The ledger is told how the run begins,
-of each day that is closed and of its end, each with the hash of the chain there
-(docs/decisions/0014-lab-rows-in-chained-files.md). Runs that no home knows of have none of this.
+of each day that is closed and of its end, each with the hash of the chain there, and that it was
+deleted (docs/decisions/0014-lab-rows-in-chained-files.md). Runs that no home knows of have none of
+this.
 """
 
 from pathlib import Path
@@ -17,6 +18,7 @@ from loopforge.core.factory_vocabulary import (
     LabEvent,
     RunBegan,
     RunDayEnded,
+    RunDeleted,
     RunEnded,
     RunLastRow,
     Stepped,
@@ -101,6 +103,11 @@ class LedgerWitness:
                 failings=row.failings,
             )
         )
+
+    async def deleted(self, head: str, actor: str = ACTOR) -> None:
+        """The run was deleted by this actor; `head` is the hash of its last line, or ""."""
+        fact = self._stamp.fact(RunDeleted(head), actor=actor)
+        await self._ledger.append(stream_of(self._folder), [fact])
 
     def close(self) -> None:
         """Let the run's file go."""

@@ -8,6 +8,7 @@ Two runs are set out at the same step, with where they part and what became of i
 import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from litestar import get, post
 from litestar.params import Parameter
@@ -24,7 +25,7 @@ from loopforge.lab.run.run_lifecycle import minds_of
 from loopforge.lab.run_queue import RunQueue
 from loopforge.lab.world.protocols import VARS
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.lab.lab_pages import listed, others, path_of, policies, source_of
+from loopforge.web.lab.lab_pages import path_of, policies, source_of
 from loopforge.web.lab.robot_cast import cast_of
 from loopforge.web.lab.run_viewer import Name, Step, opened, page_size, scene_of, whole
 from loopforge.web.server.page_context import Asked, Fields, PageContext, page
@@ -47,7 +48,7 @@ async def ask_fork(
     index, line = await asyncio.to_thread(whole, site.shifts, run)
     assert index.scenario is not None
     assert index.began is not None
-    known = await asyncio.to_thread(listed, site.shifts, 0) if line.forked else ([], False)
+    source = await asyncio.to_thread(source_of, site.shifts.archive, line)
     return page(
         "lab-fork.html",
         owner,
@@ -56,7 +57,7 @@ async def ask_fork(
         run=run,
         scenario=index.scenario,
         forked=index.began.forked,
-        source=source_of(line, known[0]),
+        source=source,
         at=min(index.steps, line.planned - 1) if step is None else min(step, line.planned - 1),
         most=max(0, min(index.steps, line.planned - 1)),
         policies=policies(site),
@@ -140,9 +141,9 @@ def diffs_of(request: Asked) -> RecentCache[RunDiff]:
 
 @get("/lab/{run:str}/against")
 async def choose_against(visitor: Visitor, run: Name, other: Word = "") -> Redirect:  # noqa: ARG001
-    """On to the comparison with the run that was chosen."""
+    """On to the comparison with the run that was chosen, or to all that can be."""
     if not other:
-        raise InputError("Choose a run to compare with.")
+        return Redirect(f"/lab?{urlencode({'beside': run})}", status_code=303)
     return Redirect(path_of(run, "against", other), status_code=303)
 
 
@@ -173,7 +174,6 @@ def _against(
     steps = max(index.steps for index, _ in both)
     parted = found.parting.step if found.parting else -1
     at = min(steps - 1, max(0, parted) if step is None else step)
-    lines = listed(shifts, 0)[0]
     sides = []
     for index, line in both:
         assert index.scenario is not None
@@ -190,5 +190,4 @@ def _against(
         "per_day": both[0][0].scenario.steps_per_day if both[0][0].scenario else 1,
         "planned": max(line.planned for _, line in both),
         "state": next((line.state for _, line in both if line.state == "running"), "finished"),
-        "others": others(lines, both[0][1])[:30],
     }

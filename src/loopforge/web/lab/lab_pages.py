@@ -21,6 +21,7 @@ from loopforge.errors import BadRun, InputError, LoopforgeError
 from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.robot_minds import MATE
+from loopforge.lab.run.run_label import entitle, label_of
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.run_queue import QueueStanding, RunQueue
 from loopforge.lab.world.scenario_checks import MOST_DAYS, MOST_STEPS, Scenario
@@ -41,13 +42,19 @@ Word = Annotated[str, Parameter(max_length=200)]
 class RunLine(Struct, frozen=True, kw_only=True):
     """A run as it is listed. `state` is finished, running, waiting, failed, cut off or damaged.
 
-    `index` is None where not even its first row can be read.
+    `index` is None where not even its first row can be read; `title` is what people call it, or "".
     """
 
     name: str
     state: str
+    title: str = ""
     told: str = ""
     index: RunIndex | None = None
+
+    @property
+    def called(self) -> str:
+        """What to call it where people read."""
+        return self.title or self.name
 
     @property
     def scenario(self) -> Scenario | None:
@@ -98,18 +105,20 @@ def look(shifts: RunQueue, name: str) -> tuple[RunIndex, RunLine]:
     busy = not index.ended and not standing.state and shifts.archive.busy(name)
     state, told = state_of(index, standing, busy=busy)
     known = index if index.scenario and index.began else None
-    return index, RunLine(name=name, state=state, told=told, index=known)
+    title = label_of(index.folder).title
+    return index, RunLine(name=name, state=state, title=title, told=told, index=known)
 
 
 def listed(shifts: RunQueue, first: int, find: str = "") -> tuple[list[RunLine], bool]:
     """A page of runs, newest first, and whether there are older ones.
 
-    With `find` those whose names have all of its words.
+    With `find` those that have all of its words in their names and in what they are called.
     """
     found = []
     words = find.casefold().split()
     names = shifts.archive.names()
-    names = [name for name in names if all(word in name.casefold() for word in words)]
+    if words:
+        names = [name for name in names if _has(shifts.archive, name, words)]
     if not first and not words:
         found = [
             RunLine(name=name, state=shifts.standing(name).state, told=shifts.standing(name).told)
@@ -122,6 +131,11 @@ def listed(shifts: RunQueue, first: int, find: str = "") -> tuple[list[RunLine],
         except LoopforgeError as error:
             found.append(RunLine(name=name, state="damaged", told=str(error)))
     return found, len(names) > first + PAGE
+
+
+def _has(archive: RunArchive, name: str, words: Iterable[str]) -> bool:
+    text = f"{name} {label_of(archive.path(name)).title}".casefold()
+    return all(word in text for word in words)
 
 
 def questions(folder: Path) -> list[ListedScenario]:
@@ -141,9 +155,19 @@ def policies(site: PageContext) -> list[str]:
 
 @get("/lab")
 async def lab(
-    site: PageContext, visitor: Visitor, older: Older = 0, told: Word = "", find: Word = ""
+    site: PageContext,
+    visitor: Visitor,
+    older: Older = 0,
+    told: Word = "",
+    find: Word = "",
+    beside: Word = "",
 ) -> Template:
-    """The runs, those that are looked for, and the questions that one may ask next."""
+    """The runs, those that are looked for, and the questions that one may ask next.
+
+    With `beside`, the name of a run, each can be set beside that one.
+    """
+    if beside:
+        await asyncio.to_thread(site.shifts.archive.found, beside)
     lines, more = await asyncio.to_thread(listed, site.shifts, older, find)
     asked = await asyncio.to_thread(questions, site.scenarios)
     casts = {each.key: cast_of(each.scenario) for each in asked if each.scenario}
@@ -156,6 +180,7 @@ async def lab(
         more=older + PAGE if more else 0,
         older=older,
         find=find.strip(),
+        beside=beside,
         sweeps=await asyncio.to_thread(site.shifts.archive.sweeps),
         questions=asked,
         casts=casts,
@@ -171,6 +196,7 @@ async def lab(
 TOLD = {
     "stopped": "It is stopped. What was closed is kept, and can be taken up again.",
     "resumed": "It goes on.",
+    "deleted": "It is deleted.",
 }
 
 
@@ -239,6 +265,21 @@ async def stop(site: PageContext, owner: Visitor, run: Word, paces: RequestLimit
     return Redirect("/lab?told=stopped", status_code=303)
 
 
+@post("/lab/{run:str}/title")
+async def rename(
+    site: PageContext,
+    owner: Visitor,
+    run: Word,
+    data: Fields,
+    paces: RequestLimits,
+) -> Redirect:
+    """Say what a run is called; its name, and with it its address, stays."""
+    paces.changes.take(owner.person)
+    folder = await asyncio.to_thread(site.shifts.archive.found, run)
+    await asyncio.to_thread(entitle, folder, data.get("title", ""))
+    return Redirect(path_of(run), status_code=303)
+
+
 REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
@@ -256,10 +297,10 @@ async def report(site: PageContext, visitor: Visitor, run: Word, file: Word) -> 
     return Response(data, media_type=MediaType.HTML, headers=headers)
 
 
-def source_of(line: RunLine, lines: Iterable[RunLine]) -> RunLine | None:
-    """The run that a fork came from, if it is among these."""
+def source_of(archive: RunArchive, line: RunLine) -> tuple[str, str]:
+    """The run that a fork came from, or "", and a sentence if that was deleted."""
     of = line.forked.get("of")
-    return next((one for one in lines if of and one.head == of), None)
+    return archive.origin(str(of)) if of else ("", "")
 
 
 def others(lines: Iterable[RunLine], than: RunLine) -> list[RunLine]:

@@ -20,6 +20,7 @@ from loopforge.errors import BadRun, LoopforgeError, Unknown
 from loopforge.lab.inspect.row_summaries import StepMoment
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.answered_decisions import ERRORS
+from loopforge.lab.run.run_label import LONGEST
 from loopforge.lab.run_queue import RunQueue
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.people.accounts.account_values import Visitor
@@ -125,7 +126,9 @@ def _watch(shifts: RunQueue, visitor: Visitor, run: str, step: int | None) -> Te
         steps=steps,
         size=page_size(index.scenario),
         others=others(lines, line)[:30],
-        source=source_of(line, lines),
+        source=source_of(shifts.archive, line),
+        longest=LONGEST,
+        sweep=shifts.archive.in_sweep(index.folder),
         reports=shifts.archive.reports(run),
         **scene_of(index, at),
     )
