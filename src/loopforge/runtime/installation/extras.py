@@ -11,7 +11,9 @@ here first, so that a person reads a sentence and a command in place of a traceb
 install anything.
 """
 
+import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 from loopforge.errors import NotInstalled
 
@@ -37,6 +39,21 @@ def require(extra: str, needs: str) -> None:
     """
     if missing := lacking(extra):
         raise NotInstalled(
-            f"{needs} {' and '.join(missing)}, not installed here. Get it with `make install-all`, "
-            f'or with `pip install "loopforge-city[{extra}]"`.'
+            f"{needs} {' and '.join(missing)}, not installed here. Get it with {getting(extra)}."
         )
+
+
+def clone() -> Path | None:
+    """The clone that Loopforge runs from; None where it was installed from its wheel."""
+    root = Path(__file__).parents[4]
+    return root if (root / "Makefile").is_file() else None
+
+
+def getting(extra: str = "") -> str:
+    """The command that gets an extra, or else all that is needed, for the Loopforge that runs."""
+    if clone():
+        return "`make install-all`" if extra else "`make install`"
+    pip = f"{sys.executable} -m pip install"
+    if find_spec("pip") is None:  # uv makes environments without it
+        pip = f"uv pip install --python {sys.executable}"
+    return f"`{pip} 'loopforge-city[{extra}]'`" if extra else f"`{pip} loopforge-city`"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Handle, Output, Yes, on_app, places_command, write_new
+from loopforge.cli import Handle, Output, Yes, on_app, write_new
+from loopforge.cli.rooms import places_command
 from loopforge.errors import HostTaken
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Commands about rooms: settings, lines, and which places of platforms are part of them."""
