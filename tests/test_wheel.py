@@ -208,7 +208,7 @@ def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_an_extra_is_got_by_the_pip_of_the_very_environment(bare: Path, tmp_path: Path) -> None:
     """Who has no clone is told no `make`, but a command that is theirs."""
-    doctor = [bare / "loopforge", "--home", tmp_path / "home", "doctor"]
+    doctor = [str(bare / "loopforge"), "--home", str(tmp_path / "home"), "doctor"]
     done = subprocess.run(doctor, env=surroundings(bare, tmp_path), capture_output=True, text=True)
     (said,) = (line for line in done.stdout.splitlines() if "extras:" in line)
     python = re.escape(str(bare / "python"))
@@ -219,7 +219,7 @@ def test_the_documents_that_texts_point_to_can_be_read(bare: Path, tmp_path: Pat
     """`loopforge docs` lists what the wheel carries, and shows one by the name that texts call it."""
 
     def docs(*words: str) -> subprocess.CompletedProcess[str]:
-        command, environ = [bare / "loopforge", "docs", *words], surroundings(bare, tmp_path)
+        command, environ = [str(bare / "loopforge"), "docs", *words], surroundings(bare, tmp_path)
         return subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
 
     assert "\nweb\tThe web room\n" in docs().stdout
