@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from loopforge.core.events import Body, Fact, moment
-from loopforge.core.text.erasable_text import Words, refer, refill
+from loopforge.core.events import Body, Fact, from_epoch_micros
+from loopforge.core.text.erasable_text import Words, set_words_ref, set_words_text
 from loopforge.ledger.sql_ledger import open_ledger
-from loopforge.ledger.storage.row_codec import collector, unkept
+from loopforge.ledger.storage.row_codec import collector, unescape_stored_text
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 
 TABLES = """
@@ -45,7 +45,7 @@ class Book:
         self._words: dict[str, tuple[str, str]] = {}
         for row in connection.execute("SELECT * FROM texts"):
             self._texts.setdefault(row[3], []).append(row)
-            self._words[row[0]] = (row[3], unkept(row[2]))
+            self._words[row[0]] = (row[3], unescape_stored_text(row[2]))
         connection.close()
         self._found: list[Words] = []
         self._decoder = msgspec.json.Decoder(Body, dec_hook=collector(self._found))
@@ -64,10 +64,10 @@ class Book:
             read = self._decoder.decode(body)
             for words in self._found:
                 owner, text = self._words[words.ref]
-                refill(words, text)
+                set_words_text(words, text)
                 if owner == id:
-                    refer(words, "")
-            facts.append(Fact(id=id, at=moment(at), actor=actor, cause=cause, body=read))
+                    set_words_ref(words, "")
+            facts.append(Fact(id=id, at=from_epoch_micros(at), actor=actor, cause=cause, body=read))
         return self._events[ids[0]][0], facts
 
 

@@ -11,7 +11,7 @@ from loopforge.app import App, open_app
 from loopforge.core.events import Event, Usage
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.home import make_home
-from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.models.scripted_model import fill
 from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
 from loopforge.settings import load_settings
@@ -42,7 +42,7 @@ class Instant:
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:  # noqa: ARG002
         """Tokens, estimated."""
-        return [estimate(text) for text in texts]
+        return [estimate_tokens(text) for text in texts]
 
     def facts(self, route: Route) -> ModelFacts:  # noqa: ARG002
         """As configured."""

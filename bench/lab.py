@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from bench.figures import SMALL, Figure, folder, sized
 from loopforge.core.factory_vocabulary import Stepped
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import RunChoice, play
+from loopforge.lab.run.run_lifecycle import RunChoice, play_run
 from loopforge.lab.run.run_log import lines_of, row_of
-from loopforge.lab.run.step_loop import Episode, began
+from loopforge.lab.run.step_loop import Episode, make_first_row
 from loopforge.lab.sweeps.experiment_file import Experiment
 from loopforge.lab.sweeps.sweep_engines import InProcessEngine, ProcessEngine
 from loopforge.lab.sweeps.sweep_runner import laid_out, sweep
@@ -76,7 +76,7 @@ def _rows(here: Path) -> Iterator[Figure]:
         paces.append((rows_there / wall, rows_there / cpu))
     size = out.stat().st_size
     run = here / "run"
-    asyncio.run(play(began(replace(scenario, days=ALONE), 7, minds), minds, run))
+    asyncio.run(play_run(make_first_row(replace(scenario, days=ALONE), 7, minds), minds, run))
     rows = [row_of(line) for line in lines_of(run)]
     floor = _floor(rows, here / "floor")
     against = "encoding, hashing and writing such rows alone"
@@ -91,7 +91,7 @@ def _rows(here: Path) -> Iterator[Figure]:
 
 async def _alone(scenario: Scenario, minds: Minds, out: Path) -> int:
     with out.open("wb", buffering=0) as file:
-        episode = Episode(began(scenario, 7, minds), minds, file)
+        episode = Episode(make_first_row(scenario, 7, minds), minds, file)
         async for _ in episode.run():
             pass
     return episode.env.row
@@ -128,7 +128,7 @@ def _flat() -> Iterator[Figure]:
         def write(self, lines: bytes) -> None: ...
 
     async def go() -> None:
-        episode = Episode(began(scenario, 7, minds), minds, Nowhere())
+        episode = Episode(make_first_row(scenario, 7, minds), minds, Nowhere())
         last = time.process_time()
         async for row in episode.run():
             if isinstance(row, Stepped):
@@ -168,7 +168,7 @@ def _asked(here: Path) -> Iterator[Figure]:
     scenario = _crowd()
     minds = Minds(policy="llm", models=models, prompts=PromptFiles())
     began_at = time.perf_counter()
-    asyncio.run(play(began(scenario, 1, minds), minds, here / "asked"))
+    asyncio.run(play_run(make_first_row(scenario, 1, minds), minds, here / "asked"))
     took = time.perf_counter() - began_at
     yield Figure(
         f"{ROBOTS} robots, {STEPS} steps, answers in 100 ms",

@@ -25,7 +25,7 @@ from sqlalchemy.engine import Connection
 
 from bench.figures import Figure, folder, middle, share, sized
 from bench.long_chats import paragraphs
-from loopforge.core.events import Fact, micros
+from loopforge.core.events import Fact, epoch_micros
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import streams
@@ -33,14 +33,19 @@ from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.memory.candidates.candidate_search import SegmentSearch
 from loopforge.memory.candidates.pgvector_index import PgvectorIndex
 from loopforge.memory.candidates.pgvector_search import PgvectorSearch
-from loopforge.memory.passage_arrays import joined
+from loopforge.memory.passage_arrays import concatenate_passages
 from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.passage_index import TranscriptIndex
 from loopforge.memory.passage_loading import RoomPassages, VectorSpace
-from loopforge.memory.passage_ranking import RecallCue, nearness, rank, rounded
+from loopforge.memory.passage_ranking import (
+    RecallCue,
+    cosine_similarities,
+    quantize_vectors,
+    rank_passages,
+)
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_tables import passages, vectors
-from loopforge.memory.passages import bag, packed, stems
+from loopforge.memory.passages import bag_of_words, pack_bag, search_stems
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.runtime.memory_values import RecallQuery
@@ -71,13 +76,13 @@ async def build(home: Path, url: str, items: int) -> None:
     ledger = await _open(url, store)
     said, dice = sentences(), np.random.default_rng(2)
     meant = StaticTable().look_up(said)
-    words = [bag(stems(text)) for text in said]
+    words = [bag_of_words(search_stems(text)) for text in said]
     for start in range(0, items, AT_ONCE):
         mixed = dice.integers(0, len(said), (AT_ONCE, 3))
         whole = meant[mixed].sum(axis=1) + dice.normal(0, 0.02, (AT_ONCE, meant.shape[1]))
         whole /= np.linalg.norm(whole, axis=1, keepdims=True)
         bags = [words[a] + words[b] + words[c] for a, b, c in mixed]
-        rows = list(_rows(start, bags, rounded(whole.astype(np.float32))))
+        rows = list(_rows(start, bags, quantize_vectors(whole.astype(np.float32))))
         await ledger.change(partial(_insert, rows=rows))
     await ledger.change(partial(_heads, items=items))
     index = None if url.startswith("sqlite") else PgvectorIndex(ledger, lambda: store)
@@ -89,7 +94,7 @@ async def build(home: Path, url: str, items: int) -> None:
 
 
 def _rows(start: int, bags: Sequence[Counter[int]], given: Any) -> Iterator[dict[str, Any]]:
-    began = micros(SystemClock().now()) - ITEMS * 30_000_000
+    began = epoch_micros(SystemClock().now()) - ITEMS * 30_000_000
     for nth, (words, vector) in enumerate(zip(bags, given, strict=True), start):
         yield {
             "stream": _stream(nth // ROOM),
@@ -101,7 +106,7 @@ def _rows(start: int, bags: Sequence[Counter[int]], given: Any) -> Iterator[dict
             "speaker": f"person:{nth % 7}",
             "size": sum(words.values()) * 2,
             "traits": 0,
-            "words": packed(words),
+            "words": pack_bag(words),
             "model": StaticTable.name,
             "vector": vector.tobytes(),
         }
@@ -211,13 +216,13 @@ def _exact(
     took = []
     for vector in table.look_up(asked[:EXACT]):
         began = time.perf_counter()
-        near = np.concatenate([nearness(part.vector, vector) for part in parts])
+        near = np.concatenate([cosine_similarities(part.vector, vector) for part in parts])
         np.argpartition(-near, 10)
         took.append(1000 * (time.perf_counter() - began))
-    whole, same, ranking = joined(parts), [], []
+    whole, same, ranking = concatenate_passages(parts), [], []
     for text, vector, best in zip(asked[:EXACT], table.look_up(asked[:EXACT]), found, strict=False):
         began = time.perf_counter()
-        right = rank(whole, RecallCue(text=text, vector=vector), 10)
+        right = rank_passages(whole, RecallCue(text=text, vector=vector), 10)
         ranking.append(1000 * (time.perf_counter() - began))
         places = {(streams[whole.room[r.place]], int(whole.seq[r.place])) for r in right}
         same.append(len(places & set(best)) / 10)

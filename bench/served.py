@@ -26,7 +26,7 @@ from loopforge.core.room_vocabulary import (
     Weighed,
 )
 from loopforge.core.text.erasable_text import Words
-from loopforge.host import opened
+from loopforge.host import serve_web_room
 
 MATE = "maya"
 PASSWORD = "a password of some length"
@@ -142,7 +142,7 @@ async def serve(path: Path, provider: str = "") -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     keys = {"OPENAI_BASE_URL": provider, "OPENAI_API_KEY": "loopback"}
     models, more = (None, {"keys": keys}) if provider else (Instant(), {})
-    async with home(path, models, web_port=0, **more) as app, opened(app) as address:
+    async with home(path, models, web_port=0, **more) as app, serve_web_room(app) as address:
         made = Home(app)
         _tell(address)
         while line := await lines.readline():

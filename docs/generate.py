@@ -37,11 +37,11 @@ from loopforge.core.work.watch_events import WatchEvent
 from loopforge.core.work.work_vocabulary import ThreadEvent, WorkAct, WorkEvent
 from loopforge.io.terminal import slash_completion
 from loopforge.lab.charts.bar_charts import percent
-from loopforge.lab.charts.line_charts import CurveLine, curves
-from loopforge.lab.world.protocols import shipped
+from loopforge.lab.charts.line_charts import CurveLine, curve_chart
+from loopforge.lab.world.protocols import shipped_protocols
 from loopforge.models.providers.known_services import PLACES
 from loopforge.runtime.plugins.setting_declarations import SettingsRow
-from loopforge.settings import rows
+from loopforge.settings import settings_rows
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -163,7 +163,7 @@ def settings() -> str:
     note = NOTE.format(source="the table in src/loopforge/setting_defaults.py")
     parts = [f"# Settings\n\n{note}\n{SETTINGS_HEAD}"]
     group = ""
-    for row in rows():
+    for row in settings_rows():
         if row.group != group:
             group = row.group
             parts.append(f"\n## {group}\n\n| name | what for | allowed | default |\n")
@@ -265,7 +265,7 @@ def protocols() -> str:
     table = "".join(
         f"| {rule.title} | {_cell(rule.text)} | {', '.join(rule.roles).replace('*', 'all')} "
         f"| {rule.guards} {'from' if rule.right == 'high' else 'below'} {rule.turns} |\n"
-        for rule in shipped().values()
+        for rule in shipped_protocols().values()
     )
     return f"| rule | it says | for | right here while |\n| --- | --- | --- | --- |\n{table}"
 
@@ -359,7 +359,7 @@ def curve_picture() -> str:
         f"{ARMS[arm][0]} {', '.join(str(sum(row)) for row in found)}" for arm, found in ran.items()
     )
     along = "attempt: share of plants that ran"
-    drawn = curves(CURVE, title, says, lines, percent, along=along, whole=True)
+    drawn = curve_chart(CURVE, title, says, lines, percent, along=along, whole=True)
     rules = SHEET.read_text("utf-8").partition("*, *::before")[0]
     rules += "\n".join(re.findall(r"^\.(?:f-|chart).*", SHEET.read_text("utf-8"), re.MULTILINE))
     head = f"<style>{rules}\n.chart {{ font-family: sans-serif; }}</style>"

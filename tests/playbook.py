@@ -7,7 +7,7 @@ from typing import Any
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Ask, Policy, Reply, Request, Thinking, as_policy
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 PROMPTS = {
     name: f"<{name}>"
@@ -52,7 +52,11 @@ def heard(who: str, text: str, id: str = "") -> Line:
 def mine(text: str, narrative: str = "", mode: str = "context") -> Line:
     """The mate's own line, with what it meant."""
     return Line(
-        kind="mine", who=public("maya"), text=Words(text), mode=mode, narrative=Words(narrative)
+        kind="mine",
+        who=public_words("maya"),
+        text=Words(text),
+        mode=mode,
+        narrative=Words(narrative),
     )
 
 

@@ -24,7 +24,7 @@ import psycopg
 import pytest
 
 from loopforge import settings
-from loopforge.ledger.database.database_url import located
+from loopforge.ledger.database.database_url import resolve_database_url
 
 BINARIES = "/usr/lib/postgresql"
 
@@ -219,14 +219,14 @@ def homes_elsewhere(
     cluster, lent = request.getfixturevalue("postgres"), dict[Path, str]()
 
     def elsewhere(url: str, home: Path) -> str:
-        there = located(url, home)
+        there = resolve_database_url(url, home)
         if url or Path(there.removeprefix("sqlite:///")).exists():
             return there
         if home not in lent:
             lent[home] = cluster.create()
         return str(cluster.url(lent[home]))
 
-    monkeypatch.setattr(settings, "located", elsewhere)
+    monkeypatch.setattr(settings, "resolve_database_url", elsewhere)
     yield
     for name in lent.values():
         cluster.give_back(name)

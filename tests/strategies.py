@@ -47,7 +47,7 @@ from loopforge.core.room_vocabulary import (
     Weighed,
     Weight,
 )
-from loopforge.core.text.erasable_text import Words, digest, public
+from loopforge.core.text.erasable_text import Words, public_words, salted_digest
 
 DAWN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 PEOPLE = ("p-ada", "p-bo", "p-cy")
@@ -93,7 +93,7 @@ class Chronicle:
     def words(self, text: str) -> Words:
         """A private text as the ledger returns it: with a ref of its own."""
         self.salt += 1
-        return Words(text, digest(text, self.salt.to_bytes(4, "big")))
+        return Words(text, salted_digest(text, self.salt.to_bytes(4, "big")))
 
     def add(self, body: Body, *, after: float = 1.0) -> Event:
         """The next event, `after` seconds later."""
@@ -395,7 +395,7 @@ def _settled(story: Chronicle, draw: st.DrawFn) -> None:
         PolicyChosen(policy="stub", mate=mate),
         BoundsSet(bounds=TurnBounds(calls=number, money=number / 10)),
         TriggersSet(mate=mate or MATES[0], triggers=tuple(sorted(triggers))),
-        Told(text=public("The model is slow today.")),
+        Told(text=public_words("The model is slow today.")),
         *titles,
     ]
     body = draw(st.sampled_from(bodies))

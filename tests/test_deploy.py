@@ -15,7 +15,7 @@ import hcl2
 import pytest
 import yaml
 
-from loopforge.settings import load_settings, rows
+from loopforge.settings import load_settings, settings_rows
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
@@ -80,7 +80,7 @@ def test_rights_are_those_that_are_used() -> None:
 
 def test_outputs_name_what_is_set() -> None:
     """Each output says for which variable it is, and that is one of a setting."""
-    variables = {name for row in rows() for name in row.variables}
+    variables = {name for row in settings_rows() for name in row.variables}
     text = (DEPLOY / "terraform" / "outputs.tf").read_text("utf-8")
     named = set(re.findall(r"For ([A-Z_]+)", text))
     assert (
@@ -128,5 +128,5 @@ def test_compose_says_the_same(tmp_path: Path) -> None:
     environ = {key: re.sub(r"\$\{.*?\}", "", text) for key, text in service["environment"].items()}
     settings = load_settings(tmp_path, environ=environ)
     assert settings.strays == ()
-    known = {name for row in rows() for name in row.variables}
+    known = {name for row in settings_rows() for name in row.variables}
     assert environ.keys() <= known

@@ -18,8 +18,8 @@ from typer.main import get_group
 from loopforge import cli, errors
 from loopforge.io.terminal.slash_completion import COMMANDS
 from loopforge.ledger_opening import open_ledger_of
-from loopforge.runtime.plugins.installed_plugins import installed
-from loopforge.settings import DECLARING, load_settings, rows
+from loopforge.runtime.plugins.installed_plugins import load_plugins
+from loopforge.settings import DECLARING, load_settings, settings_rows
 from tests.every_row import every_row
 
 ROOT = Path(__file__).parent.parent
@@ -58,15 +58,15 @@ def sources() -> list[str]:
     return [path.read_text("utf-8") for path in files if path.name != "setting_defaults.py"]
 
 
-@every_row(row.name for row in rows())
+@every_row(row.name for row in settings_rows())
 def test_every_setting_is_documented_and_used(name: str) -> None:
     """Each setting stands in docs/settings.md, and some code reads it."""
     page = (ROOT / "docs" / "settings.md").read_text("utf-8")
     (line,) = (each for each in page.splitlines() if each.startswith(f"| `{name}` |"))
-    variables = next(row.variables for row in rows() if row.name == name)
+    variables = next(row.variables for row in settings_rows() if row.name == name)
     assert all(each in line for each in variables if each != f"LOOPFORGE_{name.upper()}")
     plugin, _, own = name.partition("_")
-    declaring = {each for group in DECLARING for each in installed(group)}
+    declaring = {each for group in DECLARING for each in load_plugins(group)}
     own = own if plugin in declaring else name
     assert any(re.search(rf"[.\"]{own}\b", text) for text in sources())
 

@@ -11,10 +11,10 @@ import pytest
 
 from loopforge.errors import HostTaken, LoopforgeError
 from loopforge.home import example, make_home, shipped_mates
-from loopforge.host_lock import holder, lock_home
+from loopforge.host_lock import home_holder_pid, lock_home
 from loopforge.ledger_opening import open_ledger_of
-from loopforge.models.model_tiers import ladder
-from loopforge.settings import load_settings, rows
+from loopforge.models.model_tiers import shipped_ladder
+from loopforge.settings import load_settings, settings_rows
 
 
 def test_a_home_is_made_in_an_empty_folder(tmp_path: Path) -> None:
@@ -72,21 +72,21 @@ def test_the_example_file_states_every_default(tmp_path: Path) -> None:
     """With every # taken away, the file says exactly what holds without it."""
     live = re.sub(r"^#(?=[^ \n])", "", example(), flags=re.MULTILINE)
     written = tomllib.loads(live)
-    assert written.pop("tiers") == ladder()["tiers"]
-    assert written.pop("models") == ladder()["models"]
-    assert written == {row.name: row.default for row in rows()}
+    assert written.pop("tiers") == shipped_ladder()["tiers"]
+    assert written.pop("models") == shipped_ladder()["models"]
+    assert written == {row.name: row.default for row in settings_rows()}
     (tmp_path / "loopforge.toml").write_text(live)
     plain = load_settings(tmp_path / "elsewhere", environ={})
     loaded = load_settings(tmp_path, environ={})
-    assert [getattr(loaded, r.name) for r in rows() if not r.told] == [
-        getattr(plain, r.name) for r in rows() if not r.told
+    assert [getattr(loaded, r.name) for r in settings_rows() if not r.told] == [
+        getattr(plain, r.name) for r in settings_rows() if not r.told
     ]
 
 
 def test_one_process_holds_a_home(tmp_path: Path) -> None:
     """A second holder is refused and told who the first is; afterwards the home is free."""
     make_home(tmp_path)
-    assert holder(tmp_path) is None
+    assert home_holder_pid(tmp_path) is None
     code = (
         "import sys; from pathlib import Path; from loopforge.host_lock import lock_home\n"
         f"with lock_home(Path({str(tmp_path)!r})):\n    print('held', flush=True); sys.stdin.read()"
@@ -96,7 +96,7 @@ def test_one_process_holds_a_home(tmp_path: Path) -> None:
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        assert holder(tmp_path) == other.pid
+        assert home_holder_pid(tmp_path) == other.pid
         with (
             pytest.raises(HostTaken, match=f"Process {other.pid} runs the home"),
             lock_home(tmp_path),
@@ -105,13 +105,13 @@ def test_one_process_holds_a_home(tmp_path: Path) -> None:
         other.kill()
     with lock_home(tmp_path):
         pass
-    assert holder(tmp_path) is None
+    assert home_holder_pid(tmp_path) is None
 
 
 def test_a_home_that_may_only_be_read_can_still_be_looked_at(tmp_path: Path) -> None:
     """That nobody runs it is found out; to run it is refused in a sentence that says what to do."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "host.lock").symlink_to(sys.executable)  # busy: nobody may write to it
-    assert holder(tmp_path) is None
+    assert home_holder_pid(tmp_path) is None
     with pytest.raises(LoopforgeError, match=r"cannot be written.*Make its disk writable"):
         lock_home(tmp_path).__enter__()

@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.errors import BadSettings
 from loopforge.setting_defaults import Settings
-from loopforge.settings import find_home, load_settings, rows
+from loopforge.settings import find_home, load_settings, settings_rows
 
 
 def read(home: Path, text: str = "", **environ: str) -> Settings:
@@ -40,10 +40,10 @@ def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
     assert read(tmp_path, "max_steps = 7", LOOPFORGE_MAX_STEPS="").max_steps == 7
 
 
-@pytest.mark.parametrize("name", [row.name for row in rows()])
+@pytest.mark.parametrize("name", [row.name for row in settings_rows()])
 def test_every_setting_is_read_from_its_variable(tmp_path: Path, name: str) -> None:
     """Each row of the table can be set from the environment, and arrives in its own type."""
-    row = next(row for row in rows() if row.name == name)
+    row = next(row for row in settings_rows() if row.name == name)
     texts = {
         "timezone": "Europe/Berlin",
         "backup_keep": "2 weeks",
@@ -279,6 +279,6 @@ def test_a_setting_may_have_a_variable_of_its_own(tmp_path: Path) -> None:
 
 def test_every_number_has_bounds() -> None:
     """No home can be given a number that nothing can reckon with, such as 1e400."""
-    numbers = [row for row in rows() if row.type in ("int", "float")]
+    numbers = [row for row in settings_rows() if row.type in ("int", "float")]
     assert len(numbers) > 20
     assert [row.name for row in numbers if row.least is None or row.most is None] == []

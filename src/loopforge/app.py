@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from loopforge import memory_opening
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_lookup import KeptRoomFiles
-from loopforge.artifacts.file_retention import FileSweeper, sweep
+from loopforge.artifacts.file_retention import FileSweeper, delete_unreferenced_files
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules, by_default
 from loopforge.budgets.budget_reservation import Budgets
 from loopforge.budgets.metered_models import MeteredModels
@@ -93,7 +93,7 @@ from loopforge.runtime.effects.late_results import LateResults
 from loopforge.runtime.effects.nested_calls import InnerSites
 from loopforge.runtime.local.room_pubsub import LocalSignals
 from loopforge.runtime.local.stream_lanes import LocalLanes, LocalTimers
-from loopforge.runtime.plugins.installed_plugins import installed, made
+from loopforge.runtime.plugins.installed_plugins import load_plugins, make_plugin
 from loopforge.runtime.ports import (
     Clock,
     Dice,
@@ -109,8 +109,8 @@ from loopforge.runtime.turn_driver import TurnPorts
 from loopforge.runtime.turn_record import Recorder
 from loopforge.runtime.world import Worlds
 from loopforge.setting_defaults import Settings
-from loopforge.settings import untold
-from loopforge.tools.sandbox.call_workspace import scratch_goes
+from loopforge.settings import secret_values
+from loopforge.tools.sandbox.call_workspace import forget_workspaces_later
 from loopforge.tools.tool_registry import ToolRegistry
 from loopforge.tools.tool_shortlist import ToolSettings, ToolShortlist
 from loopforge.work.work_parts import WorkParts, work_parts
@@ -120,20 +120,22 @@ log = logging.getLogger(__name__)
 MINDS = "loopforge.policies"
 
 
-def minds(prompts: Mapping[str, str], *, robots: bool = False) -> dict[str, tuple[Policy, str]]:
+def build_policies(
+    prompts: Mapping[str, str], *, robots: bool = False
+) -> dict[str, tuple[Policy, str]]:
     """Every mind that is installed, by name, with its version; those for `robots` alone."""
     return {
-        name: (as_policy(made(MINDS, name, partial(mind.make, prompts))), mind.version)
+        name: (as_policy(make_plugin(MINDS, name, partial(mind.make, prompts))), mind.version)
         for name, mind in installed_minds().items()
         if mind.robots or not robots
     }
 
 
 def _minds_of(settings: Settings, clock: Clock) -> dict[str, tuple[Policy, str]]:
-    return minds(PromptFiles(settings.home / "prompts", clock))
+    return build_policies(PromptFiles(settings.home / "prompts", clock))
 
 
-def choices() -> list[str]:
+def selectable_minds() -> list[str]:
     """The minds a room or a mate may choose, by name."""
     return sorted(name for name, mind in installed_minds().items() if not mind.hidden)
 
@@ -141,7 +143,7 @@ def choices() -> list[str]:
 def installed_minds() -> dict[str, Mind]:
     """Every mind, by name. Raises BadSettings for what is none, or has the name of another."""
     found: dict[str, Mind] = {}
-    for entry, mind in installed(MINDS).items():
+    for entry, mind in load_plugins(MINDS).items():
         if not isinstance(mind, Mind) or not str(mind.version).partition("/")[0].strip():
             raise BadSettings(
                 f"The plugin {entry!r} of loopforge.policies is no mind, such as "
@@ -303,7 +305,7 @@ async def open_app(
         app.tools.add(PROPOSE_TRAIT, asked.ask)
         if wake:
             ledger.after_erasing = LateResults(app.effects, tasks).look_again
-        gone = partial(scratch_goes, app.settings.home, tasks, app.tools.servers.forget)
+        gone = partial(forget_workspaces_later, app.settings.home, tasks, app.tools.servers.forget)
         app.keeper.on_erased(gone)
         closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.worlds.timers)
         for part in closing:
@@ -396,7 +398,7 @@ def _wired(
     kept_in = _follow_settings(live, models, rules, quota, relief, listing, accounts.links)
     more = more_commands(rooms, tools, ledger, clock, budgets, usage, book, memory, live, closing)
     work, on_work = threads_of(work, rooms, conduct, deliveries, files, more[0], closing)
-    commands = Commands(rooms, choices(), answers, MateEditing(growth), on_work, *more[1:])
+    commands = Commands(rooms, selectable_minds(), answers, MateEditing(growth), on_work, *more[1:])
     return App(
         settings=settings,
         live=live,
@@ -484,7 +486,7 @@ def _follow_settings(
     known: set[str] = set()
 
     def know(settings: Settings) -> None:
-        known.update(key for key in untold(settings) if len(key) >= SHORTEST_KEY)
+        known.update(key for key in secret_values(settings) if len(key) >= SHORTEST_KEY)
 
     def obey(settings: Settings) -> None:
         if isinstance(models, TieredModels):
@@ -550,4 +552,6 @@ async def open_aside(settings: Settings) -> AsyncIterator[App]:
 
 async def sweep_files(settings: Settings, ledger: SqlLedger) -> int:
     """Delete the kept files that nothing holds any more, of a home that does not run."""
-    return len(await sweep(ledger, Artifacts(settings.data / ARTIFACTS, SystemClock())))
+    return len(
+        await delete_unreferenced_files(ledger, Artifacts(settings.data / ARTIFACTS, SystemClock()))
+    )

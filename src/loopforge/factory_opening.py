@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from loopforge.core.mates.mate_file import for_capable, parse
+from loopforge.core.mates.mate_file import parse_mate, without_small_talk
 from loopforge.home import shipped_mates
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.mates.mate_roster import MateRoster
@@ -39,7 +39,7 @@ def lab_minds(
     Another model steps in only with `fallback`. The mates are the home's; where there is no home,
     those that come along. Raises Unknown for a model that cannot be asked.
     """
-    from loopforge.app import minds
+    from loopforge.app import build_policies
     from loopforge.lab.run.pinned_model import PinnedModel
     from loopforge.lab.run.robot_minds import Minds, Persona
 
@@ -52,10 +52,10 @@ def lab_minds(
     if settings.file.exists():
         mates = MateRoster(settings.home / "mates").mates()
     else:
-        shipped = [parse(text, name) for name, text in shipped_mates().items()]
+        shipped = [parse_mate(text, name) for name, text in shipped_mates().items()]
         mates = {mate.handle: mate for mate in shipped}
     prompts = PromptFiles(settings.home / "prompts", SystemClock())
-    installed = minds(prompts, robots=True)
+    installed = build_policies(prompts, robots=True)
     return Minds(
         models=models,
         route=Route(model=model),
@@ -64,7 +64,7 @@ def lab_minds(
         versions={name: version for name, (_, version) in installed.items()},
         personas={
             handle: Persona(
-                for_capable(mate.prompt),
+                without_small_talk(mate.prompt),
                 replace(Route.of(mate), model=model or mate.model),
                 mate.hash,
             )

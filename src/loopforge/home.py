@@ -21,7 +21,7 @@ from pathlib import Path
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.plugins.setting_declarations import SettingsRow
-from loopforge.settings import rows
+from loopforge.settings import settings_rows
 
 FOLDERS = ("mates", "prompts", "scenarios", "data")
 HEAD = """\
@@ -116,7 +116,7 @@ def example() -> str:
     """loopforge.toml with every setting and the model ladder as comments."""
     parts = [_prose(HEAD)]
     group = ""
-    for row in rows():
+    for row in settings_rows():
         if row.group != group:
             group = row.group
             parts.append(f"\n# {f' {group} ':-^76}")

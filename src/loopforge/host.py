@@ -35,15 +35,15 @@ from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.browser_launch import open_page
 from loopforge.runtime.installation.heap_trim import give_back_freed
 from loopforge.runtime.installation.home_files import write_private
-from loopforge.runtime.installation.library_loading import load
+from loopforge.runtime.installation.library_loading import import_modules
 from loopforge.runtime.installation.log_file import open_log
 from loopforge.runtime.installation.network_addresses import is_loopback
 from loopforge.runtime.installation.open_files import raise_limit
-from loopforge.runtime.plugins.setting_checks import trusted
+from loopforge.runtime.plugins.setting_checks import trusted_proxies
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.setting_defaults import Settings
-from loopforge.web.server.link_reach import LinkReach, based, reach_of
-from loopforge.web.server.port_binding import bind
+from loopforge.web.server.link_reach import LinkReach, http_base_url, reach_of
+from loopforge.web.server.port_binding import bind_listening_socket
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +73,7 @@ them would hold up the first screen."""
 
 
 @asynccontextmanager
-async def hosted(
+async def host_home(
     settings: Settings,
     *,
     later: float = 0.0,
@@ -87,7 +87,7 @@ async def hosted(
     browser, where there is a screen. Raises HostTaken when another process is the host, also where
     it becomes so meanwhile, and LedgerRewound once the ledger is at an earlier time than this one.
     """
-    await load("loopforge.app")
+    await import_modules("loopforge.app")
     from loopforge.ledger.schema_migration import refuse_newer
 
     await asyncio.to_thread(refuse_newer, settings.database_url)
@@ -98,15 +98,15 @@ async def hosted(
         from loopforge.app import open_app
         from loopforge.backup.backup_schedule import BackupSchedule
         from loopforge.io.platforms.bot_tokens import BotTokens, UntoldToken
-        from loopforge.sink_opening import joined
+        from loopforge.sink_opening import open_sinks
 
         tokens = BotTokens(settings.data, settings.tokens)
         async with AsyncExitStack() as stack:
             app = await stack.enter_async_context(open_app(settings, secrets=UntoldToken(tokens)))
-            there = connected(app, tokens, later=later, tell=tell)
+            there = run_surfaces(app, tokens, later=later, tell=tell)
             platforms = await stack.enter_async_context(there)
-            sinks = await stack.enter_async_context(joined(app))
-            pages = opened(app, later=later, platforms=platforms, sinks=sinks, show=show)
+            sinks = await stack.enter_async_context(open_sinks(app))
+            pages = serve_web_room(app, later=later, platforms=platforms, sinks=sinks, show=show)
             await stack.enter_async_context(pages)
             tasks = await stack.enter_async_context(BackgroundTasks())
             tasks.spawn(give_back_freed(app.stamp.clock), "giving memory back")
@@ -140,7 +140,7 @@ async def _until_overtaken(app: App) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def connected(
+async def run_surfaces(
     app: App,
     tokens: BotTokens,
     surfaces: Surfaces | None = None,
@@ -181,7 +181,7 @@ def manners_of(settings: Settings) -> SurfaceOptions:
 
 
 @asynccontextmanager
-async def opened(
+async def serve_web_room(
     app: App,
     found: socket.socket | None = None,
     *,
@@ -200,7 +200,9 @@ async def opened(
         return
     exactly = settings.sources.get("web_port", "default") != "default"
     try:
-        found = found or bind(settings.web_host, settings.web_port, exactly=exactly)
+        found = found or bind_listening_socket(
+            settings.web_host, settings.web_port, exactly=exactly
+        )
     except LoopforgeError as error:
         welcome.say(f"The web room is closed. {error}")
         yield ""
@@ -267,11 +269,11 @@ class Pages:
         """Serve until `close`."""
         try:
             await self._app.stamp.clock.sleep(self._later)
-            await load("loopforge.web.web_app", "loopforge.web.server.http_server")
+            await import_modules("loopforge.web.web_app", "loopforge.web.server.http_server")
             from loopforge.runtime.installation.open_files import most_open
             from loopforge.web.server.connection_limits import ConnectionLimits, room_for
             from loopforge.web.server.http_server import RunningServer
-            from loopforge.web.server.security_headers import guarded
+            from loopforge.web.server.security_headers import add_security_headers
             from loopforge.web.web_app import make_app
 
             site = site_of(self._app, self._address, self._platforms, self._sinks)
@@ -280,8 +282,8 @@ class Pages:
             asgi = await asyncio.to_thread(make_app, site, secret, hosts)
             each = self._app.settings.web_connections
             among = ConnectionLimits(self._app.stamp.clock, most=room_for(most_open()), each=each)
-            proxies = trusted(self._app.settings.web_proxies)
-            self._serving = RunningServer(guarded(asgi), self._found, among, proxies)
+            proxies = trusted_proxies(self._app.settings.web_proxies)
+            self._serving = RunningServer(add_security_headers(asgi), self._found, among, proxies)
             await self._serving.run()
         finally:
             self._over.set()
@@ -300,7 +302,7 @@ def address_of(settings: Settings, found: socket.socket) -> str:
     """By which address browsers reach it."""
     if settings.web_address:
         return settings.web_address.rstrip("/")
-    return reach_of(settings, based(settings.web_host, found.getsockname()[1])).base
+    return reach_of(settings, http_base_url(settings.web_host, found.getsockname()[1])).base
 
 
 def hosts_of(settings: Settings, address: str) -> frozenset[str]:
@@ -334,7 +336,7 @@ def site_of(
     sinks: SinkStandings | None = None,
 ) -> PageContext:
     """Everything pages may use."""
-    from loopforge.app import choices
+    from loopforge.app import selectable_minds
     from loopforge.backup.make_backup import last_backup
     from loopforge.models.files.file_shelf import FileShelf
     from loopforge.models.transcription.transcription_settings import TranscriptionSettings
@@ -343,7 +345,7 @@ def site_of(
     from loopforge.web.rendering.avatar_faces import AvatarFaces
     from loopforge.web.rendering.live_hub import LiveHub, LiveRenderer
     from loopforge.web.server.page_context import PageContext
-    from loopforge.web.server.page_templates import environment
+    from loopforge.web.server.page_templates import template_environment
 
     settings, live = app.settings, app.live
     shelf = FileShelf(settings.data, settings.embedded_files_from)
@@ -353,7 +355,7 @@ def site_of(
     def hears() -> str:
         return live.now.of("transcription", TranscriptionSettings).model
 
-    looks = environment(None, lambda: live.zone, faces, hears)
+    looks = template_environment(None, lambda: live.zone, faces, hears)
     render = LiveRenderer(app.front, looks)
     site = PageContext(
         front=app.front,
@@ -388,7 +390,7 @@ def site_of(
         hub=LiveHub(app.front, render),
         shifts=shifts_of(app),
         scenarios=settings.home / "scenarios",
-        policies=choices(),
+        policies=selectable_minds(),
         address=address,
         reach=partial(reach_of, settings, address),
         boot=app.stamp.dice.bytes(4).hex(),
@@ -467,7 +469,7 @@ async def owner_link(settings: Settings, *, password: bool = False) -> str:
         return f"{address}/renew/{await app.accounts.links.renewal(owner[0], '')}"
 
 
-async def watch(settings: Settings, say: Callable[[str], None], *, show: bool = False) -> int:
+async def run_host(settings: Settings, say: Callable[[str], None], *, show: bool = False) -> int:
     """Be the host, for terminals too, until SIGTERM or SIGINT; the exit code."""
     from loopforge.io.socket.socket_address import SocketAddress
     from loopforge.io.socket.socket_server import SocketServer
@@ -478,7 +480,7 @@ async def watch(settings: Settings, say: Callable[[str], None], *, show: bool = 
         loop.add_signal_handler(sign, over.set)
     address = SocketAddress(settings.data, settings.host_socket)
     async with (
-        hosted(settings, tell=partial(_tell, say), show=show) as front,
+        host_home(settings, tell=partial(_tell, say), show=show) as front,
         SocketServer(front, address),
     ):
         say(front.rooms.notice)
@@ -486,7 +488,7 @@ async def watch(settings: Settings, say: Callable[[str], None], *, show: bool = 
     return 0
 
 
-async def converse(
+async def run_terminal_chat(
     settings: Settings,
     *,
     room: str = "",
@@ -503,12 +505,12 @@ async def converse(
     from loopforge.io.socket.socket_address import SocketAddress
     from loopforge.io.socket.socket_client import SocketLink
     from loopforge.io.socket.wire_protocol import PAGE, Hello
-    from loopforge.io.terminal.screen_support import end_with
+    from loopforge.io.terminal.screen_support import exit_with_terminal
 
     clock, stdin = SystemClock(), _stdin()
     plain = plain or as_json or not (os.isatty(stdin) and sys.stdout.isatty())
     if os.isatty(stdin):
-        end_with(stdin)
+        exit_with_terminal(stdin)
     person = Hello(
         client=SystemDice().bytes(6).hex(),
         room=room or (f"with-{mate}" if mate else settings.room),
@@ -518,7 +520,7 @@ async def converse(
     )
     address = SocketAddress(settings.data, settings.host_socket)
     tell = partial(_tell, _aside) if plain else None
-    host = partial(hosted, settings, later=LATER, tell=tell, show=show)
+    host = partial(host_home, settings, later=LATER, tell=tell, show=show)
     link = SocketLink(address, host, person, clock, lasting=not plain)
     if plain:
         from loopforge.io.terminal.plain_mode import run_plain

@@ -46,7 +46,7 @@ def lock_home(home: Path) -> Iterator[None]:
         yield
 
 
-def holder(home: Path) -> int | None:
+def home_holder_pid(home: Path) -> int | None:
     """The process that holds this home; None if nobody does, 0 if it cannot be told."""
     path = home / "data" / LOCK
     try:

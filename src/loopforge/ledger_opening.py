@@ -16,9 +16,9 @@ from loopforge.artifacts.file_text import FileText
 from loopforge.budgets.model_usage import UsageTally
 from loopforge.chat.room.member_visibility import Members
 from loopforge.chat.room.platform_channels import ChannelsView
-from loopforge.host_lock import holder
+from loopforge.host_lock import home_holder_pid
 from loopforge.ledger.erasure.host_turns import HostTurns
-from loopforge.ledger.schema_migration import UnopenedTables, status
+from loopforge.ledger.schema_migration import UnopenedTables, ledger_schema_status
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.table_access import Tables
@@ -58,14 +58,14 @@ async def open_ledger_of(
 
 def beside_host(ledger: SqlLedger, settings: Settings) -> None:
     """Who erases in this process stays for what a host is at meanwhile, if one runs the home."""
-    turns = HostTurns(ledger, SystemClock(), lambda: holder(settings.home) is not None)
+    turns = HostTurns(ledger, SystemClock(), lambda: home_holder_pid(settings.home) is not None)
     ledger.after_erasing = turns.look_again
 
 
 @asynccontextmanager
 async def open_tables_of(settings: Settings) -> AsyncIterator[Tables]:
     """The ledger of a home for reading its rows alone; one of an older schema stays as it is."""
-    if status(settings.database_url) == "behind":
+    if ledger_schema_status(settings.database_url) == "behind":
         yield UnopenedTables(settings.database_url)
         return
     async with open_ledger_of(settings) as ledger:

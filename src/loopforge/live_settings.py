@@ -29,12 +29,12 @@ from loopforge.runtime.installation.settings_file import (
     RAW_TABLES,
     SETTINGS,
     read_saved,
-    save,
+    save_setting,
 )
 from loopforge.runtime.plugins.setting_declarations import SettingsRow, SettingState
 from loopforge.runtime.system_clock import Stamp
 from loopforge.setting_defaults import Settings
-from loopforge.settings import SAVED, rows, settings_with
+from loopforge.settings import SAVED, settings_rows, settings_with
 
 log = logging.getLogger(__name__)
 KINDS = ("home.setting_changed", "home.key_changed")
@@ -77,7 +77,7 @@ class LiveSettings:
 
     def states(self) -> list[SettingState]:
         """Every setting, in the order of the table."""
-        return [self._state(row) for row in rows()]
+        return [self._state(row) for row in settings_rows()]
 
     def _state(self, row: SettingsRow) -> SettingState:
         source = self.saved.sources.get(row.name, "default")
@@ -123,7 +123,7 @@ class LiveSettings:
         wanted = {**read_saved(path), name: value}
         wanted = {key: kept for key, kept in wanted.items() if kept is not None}
         self._check(settings_with(wanted, self.now.home, environ))
-        before = save(path, name, value)
+        before = save_setting(path, name, value)
         if before != value:
             told = SettingChanged(setting=name, before=_json(before), after=_json(value), how=how)
             await self._tell(told, by)
@@ -135,7 +135,7 @@ class LiveSettings:
             raise BadSettings(objection)
         keys = {**self.now.keys, variable: value, **keys_in(self.now.environ)}
         self._check(replace(self.now, keys={name: key for name, key in keys.items() if key}))
-        save(self.now.data / KEYS, variable, value or None)
+        save_setting(self.now.data / KEYS, variable, value or None)
         await self._tell(KeyChanged(variable=variable, kept=bool(value)), by)
 
     def kept_keys(self) -> list[str]:
@@ -159,7 +159,7 @@ class LiveSettings:
         except BadSettings as error:
             log.warning("a setting was changed and cannot be read: %s", error)
             return
-        found = {row.name: getattr(self.saved, row.name) for row in rows() if row.live}
+        found = {row.name: getattr(self.saved, row.name) for row in settings_rows() if row.live}
         raw = {table: getattr(self.saved, table) for table in RAW_TABLES}
         self.now = replace(now, **found, **raw, keys=self.saved.keys)
         for hear in self._hear:
@@ -168,7 +168,7 @@ class LiveSettings:
 
 def _row(name: str) -> SettingsRow:
     """The row of this name. Raises Unknown."""
-    known = {row.name: row for row in rows()}
+    known = {row.name: row for row in settings_rows()}
     if name not in known:
         near = get_close_matches(name.lower()[:80], known, 1)
         meant = f"did you mean `{near[0]}`? " if near else ""

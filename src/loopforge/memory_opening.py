@@ -15,7 +15,7 @@ from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.service.memory_visibility import usable_items
 from loopforge.chat.service.memory_wishes import MemoryWishes
 from loopforge.chat.service.recall_tool import RECALL, RecallTool
-from loopforge.chat.service.recall_visibility import MOVES, usable_rooms, wider
+from loopforge.chat.service.recall_visibility import MOVES, is_more_visible, usable_rooms
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.core.mates.mate_file import Mate
 from loopforge.ledger_opening import segments_of
@@ -110,7 +110,7 @@ def memory_of(
     )
     making = PassageVectors(ledger, vectors, segments, stamp.clock, index)
     live.follow(lambda _: making.everything())
-    store = MemoryStore(ledger, stamp, wider)
+    store = MemoryStore(ledger, stamp, is_more_visible)
     audit = BeliefAudit(ledger, store, tasks, stamp.clock)
     return RoomMemory(
         embeddings=vectors,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from loopforge.live_settings import LiveSettings
-from loopforge.models.embedded.embedded_install import missing
+from loopforge.models.embedded.embedded_install import is_embedded_model_missing
 from loopforge.models.embedded.embedded_model import (
     ABSENT,
     BETTER,
@@ -91,6 +91,10 @@ def notice_of(models: Models, *, owner: bool = True) -> str:
     facts = models.facts(Route())
     if not facts.embedded or not facts.small:
         return ""
-    if isinstance(models, TieredModels) and missing() and models.embedded.path is None:
+    if (
+        isinstance(models, TieredModels)
+        and is_embedded_model_missing()
+        and models.embedded.path is None
+    ):
         return ABSENT + TO_INSTALL * owner
     return FOR_TRYING + BETTER * owner

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 from loopforge.errors import BadSettings
 from loopforge.io.platforms.bot_tokens import tokens_in
-from loopforge.ledger.database.database_url import located
+from loopforge.ledger.database.database_url import resolve_database_url
 from loopforge.models.providers.known_services import keys_in
 from loopforge.runtime.installation.home_timezone import zone_of
 from loopforge.runtime.installation.settings_file import (
@@ -30,12 +30,12 @@ from loopforge.runtime.installation.settings_file import (
     KEYS,
     RAW_TABLES,
     SETTINGS,
-    placed,
+    key_location,
     read_file,
     read_saved,
     refuse_strangers,
 )
-from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.runtime.plugins.installed_plugins import load_plugins
 from loopforge.runtime.plugins.setting_declarations import PREFIX, SettingsRow, reader_of, rows_of
 from loopforge.setting_defaults import Settings
 
@@ -47,7 +47,7 @@ DECLARING = (SURFACES, SINKS, "loopforge.parts")
 """Groups of plugins that declare settings of their own; of parts nothing else is asked."""
 
 
-def rows() -> tuple[SettingsRow, ...]:
+def settings_rows() -> tuple[SettingsRow, ...]:
     """The table, row by row: the home's own, then each plugin's."""
     return rows_of(_composed(tuple(sys.path)))
 
@@ -58,7 +58,7 @@ def _composed(_path: tuple[str, ...]) -> type[Settings]:
     more: dict[str, Any] = {}
     known = {each.name for each in fields(Settings)}
     for group in DECLARING:
-        for name, plugin in installed(group).items():
+        for name, plugin in load_plugins(group).items():
             try:
                 types, declared = get_type_hints(plugin.settings), fields(plugin.settings)
                 groups = [each.metadata["group"] or plugin.title for each in declared]
@@ -130,8 +130,8 @@ def settings_with(saved: Mapping[str, Any], home: Path, environ: Mapping[str, st
                 f"`{table}` ({SAVED}) must be a table: write it into {FILE}, as "
                 "docs/adding-models.md says, or change models in the browser (Admin, Models)."
             )
-    refuse_strangers(written, raw, text, home / FILE, [row.name for row in rows()])
-    known = {row.name for row in rows()}
+    refuse_strangers(written, raw, text, home / FILE, [row.name for row in settings_rows()])
+    known = {row.name for row in settings_rows()}
     more = {name: value for name, value in saved.items() if name in known}
     sources = _sources({**written, **more}, more, text, environ)
     values = _checked({**written, **more}, environ, sources)
@@ -143,19 +143,19 @@ def settings_with(saved: Mapping[str, Any], home: Path, environ: Mapping[str, st
         home=home,
         sources=sources,
         keys={**read_saved(home / "data" / KEYS), **keys_in(environ, models)},
-        tokens=tokens_in(environ, [n for n, each in installed(SURFACES).items() if each.bots]),
+        tokens=tokens_in(environ, [n for n, each in load_plugins(SURFACES).items() if each.bots]),
         strays=(*_strays(environ), *sorted(saved.keys() - known - {*RAW_TABLES})),
         environ=environ,
     )
 
 
-def untold(settings: Settings) -> set[str]:
+def secret_values(settings: Settings) -> set[str]:
     """What mates never say: keys, what secret settings hold, and passwords within addresses.
 
     Of variables that others read (AWS's own, PostgreSQL's) what their names say is a secret.
     An address itself is no secret: others are like it, such as those of one machine.
     """
-    written = [(row.secret, str(getattr(settings, row.name))) for row in rows()]
+    written = [(row.secret, str(getattr(settings, row.name))) for row in settings_rows()]
     given = [text for secret, text in written if secret or "://" in text]
     others = (value for name, value in settings.environ.items() if name.endswith(SECRET_ENDS))
     words = " ".join([*given, *settings.keys.values(), *others]).split()
@@ -173,7 +173,7 @@ def with_ledger(settings: Settings, url: str) -> Settings:
     """The settings with the ledger at another place; as they are, where none is named."""
     if not url:
         return settings
-    return replace(settings, database_url=located(url, settings.home))
+    return replace(settings, database_url=resolve_database_url(url, settings.home))
 
 
 def _sources(
@@ -186,9 +186,9 @@ def _sources(
             return variable
         if row.name in saved:
             return SAVED
-        return placed(text, row.name) if row.name in written else "default"
+        return key_location(text, row.name) if row.name in written else "default"
 
-    return {row.name: source(row) for row in rows()}
+    return {row.name: source(row) for row in settings_rows()}
 
 
 def _checked(
@@ -199,19 +199,19 @@ def _checked(
     With nothing set there is nothing to check, nor to import: pydantic costs 0.2 s.
     """
     if set(sources.values()) == {"default"}:
-        return {row.name: row.default for row in rows()}
+        return {row.name: row.default for row in settings_rows()}
     from pydantic import ValidationError
 
-    known = {row.name: environ[name] for row in rows() if (name := row.given(environ))}
+    known = {row.name: environ[name] for row in settings_rows() if (name := row.given(environ))}
     given = {**written, **known}
-    for row in rows():
+    for row in settings_rows():
         if row.type in ("int", "float") and isinstance(given.get(row.name), bool):  # true is no 1
             raise _misfit(row, sources, given[row.name])
     try:
         values = reader_of(_composed(tuple(sys.path)))(**given).model_dump()
     except ValidationError as error:
         problem = error.errors()[0]
-        row = next(row for row in rows() if row.name == problem["loc"][0])
+        row = next(row for row in settings_rows() if row.name == problem["loc"][0])
         raise _misfit(row, sources, problem["input"]) from error
     return values
 
@@ -225,12 +225,12 @@ def _completed(
     values: dict[str, Any], home: Path, environ: Mapping[str, str], sources: Mapping[str, str]
 ) -> dict[str, Any]:
     """Fill in the defaults that depend on the machine and the home."""
-    for row in rows():
+    for row in settings_rows():
         if row.clean is not None:
             values[row.name] = row.clean(values[row.name], sources[row.name])
     values["person"] = values["person"] or environ.get("LOGNAME") or environ.get("USER") or "guest"
     values["timezone"] = zone_of(values["timezone"], environ, sources["timezone"])
-    values["database_url"] = located(values["database_url"], home)
+    values["database_url"] = resolve_database_url(values["database_url"], home)
     for name in ("host_socket", "backup_to"):
         if (named := values[name]) and "://" not in named:
             values[name] = str(home / Path(named).expanduser())
@@ -239,5 +239,5 @@ def _completed(
 
 def _strays(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Variables that look like settings and are none; the doctor tells of them."""
-    known = {row.variable for row in rows()} | {PREFIX + "HOME"}
+    known = {row.variable for row in settings_rows()} | {PREFIX + "HOME"}
     return tuple(sorted(n for n in environ if n.startswith(PREFIX) and n not in known))

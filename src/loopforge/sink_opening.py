@@ -26,7 +26,7 @@ QUEUE = "queue"
 
 
 @asynccontextmanager
-async def joined(app: App) -> AsyncIterator[Sinks]:
+async def open_sinks(app: App) -> AsyncIterator[Sinks]:
     """Pass on what happens, and take in what is said elsewhere, until the block ends; the sinks."""
     settings, clock = app.settings, app.stamp.clock
     sinks = Sinks(app.ledger, clock, sinks_of(settings), SinkCursors(app.ledger))

@@ -13,7 +13,7 @@ from openpyxl import Workbook
 from loopforge.artifacts import document_readers
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.document_process import BOUNDS, DocumentLimits, read_document
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.text.document_kinds import DOCX, PDF, PPTX, XLSX
 from tests import documents
 from tests.documents import letter, repacked, table, talk
@@ -25,7 +25,7 @@ BEANS = documents.saying("Beans grow in bed one.", "", "Slugs eat them (all of t
 async def test_what_a_pdf_says_is_read(tmp_path: Path) -> None:
     """A PDF is kept as it came; its text, page by page, is what mates read, and can be forgotten."""
     artifacts = Artifacts(tmp_path, SimClock(datetime(2026, 11, 21, 9, 0, tzinfo=UTC)))
-    file = await receive(artifacts, "beds.pdf", BEANS, FileLimits(50_000, 5000))
+    file = await ingest_file(artifacts, "beds.pdf", BEANS, FileLimits(50_000, 5000))
     assert str(file.text) == (
         "[page 1 of 3]\nBeans grow in bed one.\n"
         "[page 2 of 3: without text]\n"
@@ -52,7 +52,7 @@ async def test_why_nothing_can_be_read(
 ) -> None:
     """A PDF that tells nothing is kept, with the reason why, and no text that could be forgotten."""
     artifacts = Artifacts(tmp_path, SimClock(datetime(2026, 11, 21, 9, 0, tzinfo=UTC)))
-    file = await receive(artifacts, "beds.pdf", made(), FileLimits(500_000, 5000))
+    file = await ingest_file(artifacts, "beds.pdf", made(), FileLimits(500_000, 5000))
     assert (file.pages, file.unread) == (pages, unread)
     assert (file.text.text, file.text.public, file.length) == ("", True, 0)
     assert await artifacts.has(str(file.hash))
@@ -98,7 +98,7 @@ async def test_what_an_office_document_says_is_read(
 ) -> None:
     """Headings, lists, tables, notes and hidden sheets: what is not seen at once is marked."""
     artifacts = Artifacts(tmp_path, SimClock(datetime(2026, 11, 21, 9, 0, tzinfo=UTC)))
-    file = await receive(artifacts, "beds", made(), FileLimits(500_000, 5000))
+    file = await ingest_file(artifacts, "beds", made(), FileLimits(500_000, 5000))
     assert str(file.text) == told
     assert (file.media, file.pages, file.unread) == (media, pages, "")
 

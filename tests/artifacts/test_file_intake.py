@@ -13,8 +13,8 @@ from loopforge.artifacts.file_intake import (
     LONGEST_NAME,
     NAME_BYTES,
     FileLimits,
+    ingest_file,
     plain_name,
-    receive,
 )
 from loopforge.errors import BadLine, TooLarge
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -34,7 +34,7 @@ def artifacts(tmp_path: Path) -> Artifacts:
 async def test_a_text_is_kept_and_read(artifacts: Artifacts) -> None:
     """A text's bytes are kept as they came; mates read its text; its hash can be forgotten."""
     data = "\ufeffbed one: beans\r\n".encode()
-    file = await receive(artifacts, "beds.txt", data, LIMITS)
+    file = await ingest_file(artifacts, "beds.txt", data, LIMITS)
     assert (str(file.name), file.size, file.media) == ("beds.txt", len(data), "text/plain")
     assert str(file.text) == "bed one: beans\r\n"
     assert await artifacts.get(str(file.hash)) == data
@@ -43,14 +43,14 @@ async def test_a_text_is_kept_and_read(artifacts: Artifacts) -> None:
 
 async def test_a_picture_is_kept_and_not_read(artifacts: Artifacts) -> None:
     """What is no text has none; its type comes from its bytes, whatever its name says."""
-    file = await receive(artifacts, "notes.txt", PNG, LIMITS)
+    file = await ingest_file(artifacts, "notes.txt", PNG, LIMITS)
     assert (file.media, file.text.text, file.text.public) == ("image/png", "", True)
     assert await artifacts.get(str(file.hash)) == PNG
 
 
 async def test_a_long_text_is_kept_and_not_read(artifacts: Artifacts) -> None:
     """A text beyond what mates may be given is kept whole, and they read nothing of it."""
-    file = await receive(artifacts, "long.txt", b"x" * 101, LIMITS)
+    file = await ingest_file(artifacts, "long.txt", b"x" * 101, LIMITS)
     assert (file.media, file.text.text) == ("text/plain", "")
     assert await artifacts.has(str(file.hash))
 
@@ -68,7 +68,7 @@ async def test_what_cannot_be_taken_is_refused(
 ) -> None:
     """Nothing, and too much, are refused with the file's name, and nothing is kept."""
     with pytest.raises(BadLine, match=rf"a\.txt .*{why}") as refused:
-        await receive(artifacts, "a.txt", data, LIMITS)
+        await ingest_file(artifacts, "a.txt", data, LIMITS)
     assert refused.type is error
     assert await artifacts.hashes() == []
 
@@ -101,7 +101,7 @@ async def test_what_waits_to_be_read_is_not_swept_away(tmp_path: Path) -> None:
         for _ in range(READING):
             await artifacts.reading.acquire()
         data = documents.saying("Beans grow.")
-        coming = tasks.spawn(receive(artifacts, "a.pdf", data, LIMITS), "a file comes in")
+        coming = tasks.spawn(ingest_file(artifacts, "a.pdf", data, LIMITS), "a file comes in")
         while not artifacts.reading._waiters:
             await asyncio.sleep(0.01)
         await clock.advance(YOUNG + 1)

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from loopforge.artifacts.artifact_store import YOUNG, Artifacts, hash_of
-from loopforge.artifacts.file_retention import FileSweeper, KeptFiles, held, sweep
+from loopforge.artifacts.file_retention import (
+    FileSweeper,
+    KeptFiles,
+    delete_unreferenced_files,
+    referenced_hashes,
+)
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -36,7 +41,7 @@ class House:
             File(
                 name=Words("a.png"),
                 size=len(data),
-                text=public(""),
+                text=public_words(""),
                 hash=Words(await self.artifacts.put(data)),
                 media="image/png",
             )
@@ -72,9 +77,9 @@ async def test_the_view_says_what_is_held(home: House) -> None:
     await home.give(b"one", b"two", b"one")
     await home.give(b"one", room="room:b")
     one, two = hash_of(b"one"), hash_of(b"two")
-    assert await home.ledger.look(held) == {one, two}
+    assert await home.ledger.look(referenced_hashes) == {one, two}
     assert await home.ledger.rebuild() >= 2
-    assert await home.ledger.look(held) == {one, two}
+    assert await home.ledger.look(referenced_hashes) == {one, two}
     assert (await home.ledger.verify()).sound
 
 
@@ -151,5 +156,5 @@ async def test_a_sweep_by_hand_says_what_went(home: House, tmp_path: Path) -> No
     """`sweep` returns the hashes of what it dropped."""
     await home.give(b"held")
     lost = await Artifacts(tmp_path, home.clock).put(b"lost")
-    assert await sweep(home.ledger, home.artifacts) == [lost]
-    assert await sweep(home.ledger, home.artifacts) == []
+    assert await delete_unreferenced_files(home.ledger, home.artifacts) == [lost]
+    assert await delete_unreferenced_files(home.ledger, home.artifacts) == []

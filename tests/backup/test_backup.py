@@ -12,20 +12,26 @@ import msgspec
 import pytest
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.backup.backup_retention import kept, prune
+from loopforge.backup.backup_retention import prune_backups, times_to_keep
 from loopforge.backup.backup_schedule import BackupSchedule
 from loopforge.backup.backup_store import MANIFEST, BackupManifest, BackupStore
 from loopforge.backup.make_backup import LAST, LastBackup, back_up, last_backup, note_erasures
-from loopforge.backup.restore_backup import RestoredHome, inspected, newest, restore, unpack
+from loopforge.backup.restore_backup import (
+    RestoredHome,
+    fetch_verified_backup,
+    newest_backup,
+    restore_home,
+    unpack_home,
+)
 from loopforge.backup.sealed_keys import files_in
 from loopforge.core.room_vocabulary import File
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.errors import BackupError, BadSettings, InputError, LedgerBehind, Unknown
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.plugins.setting_checks import keep_rule
+from loopforge.runtime.plugins.setting_checks import parse_retention_rule
 from loopforge.runtime.ports import Clock
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.setting_defaults import Settings
@@ -52,7 +58,7 @@ OWN = (
 async def talk(home: Home) -> str:
     """Ana gives a picture, and Maya answers; the picture's hash."""
     hash = await home.app.artifacts.put(PICTURE)
-    file = File(name=Words("slug.png"), size=len(PICTURE), text=public(""), hash=Words(hash))
+    file = File(name=Words("slug.png"), size=len(PICTURE), text=public_words(""), hash=Words(hash))
     await home.hears("ana", "@maya look, \x00 half a pair \ud83d", files=(file,))
     return hash
 
@@ -68,11 +74,11 @@ async def restored(
     """A new home from a backup; its settings, and how it came back."""
     folder.mkdir()  # noqa: ASYNC240  quick
     clock = SimClock(datetime(2027, 1, 1, tzinfo=UTC))
-    manifest = await inspected(store, name or await newest(store), folder)
-    unpack(folder, path)
+    manifest = await fetch_verified_backup(store, name or await newest_backup(store), folder)
+    unpack_home(folder, path)
     (path / "data").mkdir(exist_ok=True)
     settings = with_ledger(load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"}), url)
-    return settings, await restore(settings, store, manifest, folder, clock)
+    return settings, await restore_home(settings, store, manifest, folder, clock)
 
 
 @pytest.fixture
@@ -150,7 +156,7 @@ def test_nothing_is_put_outside_a_home(tmp_path: Path, name: str, kind: str) -> 
     with tarfile.open(tmp_path / "home.tar.gz", "w:gz") as tar:
         tar.addfile(odd)
     with pytest.raises(BackupError, match="is no file of a home"):
-        unpack(tmp_path, tmp_path / "new")
+        unpack_home(tmp_path, tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -228,7 +234,7 @@ async def test_a_damaged_backup_is_found(home: Home, store: BackupStore, tmp_pat
     assert not (tmp_path / "new").exists()
     (Path(store.where) / name / "backup.json").unlink()
     with pytest.raises(Unknown, match="no backup"):
-        await newest(store)
+        await newest_backup(store)
     assert manifest.events > 0
 
 
@@ -298,7 +304,7 @@ DAYS = [datetime(2026, 11, 22, tzinfo=UTC) - timedelta(days=n) for n in range(40
 )
 def test_which_backups_are_kept(text: str, days: list[int]) -> None:
     """The newest one of each of the last so many days, weeks and months; the newest always."""
-    assert kept(DAYS, keep_rule(text)) == {DAYS[n] for n in days}
+    assert times_to_keep(DAYS, parse_retention_rule(text)) == {DAYS[n] for n in days}
 
 
 @pytest.mark.parametrize(
@@ -307,7 +313,7 @@ def test_which_backups_are_kept(text: str, days: list[int]) -> None:
 def test_a_rule_that_is_none(text: str) -> None:
     """What cannot be read is refused, with an example."""
     with pytest.raises(BadSettings, match="such as 7 days, 4 weeks"):
-        keep_rule(text)
+        parse_retention_rule(text)
 
 
 async def test_files_go_with_the_last_backup_that_holds_them(
@@ -321,9 +327,9 @@ async def test_files_go_with_the_last_backup_that_holds_them(
     assert await store.files.hashes() == [hash]
     await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="ana"))
     name, _ = await backed_up(home, store)
-    assert len(await prune(store, keep_rule("2 days"))) == 1
+    assert len(await prune_backups(store, parse_retention_rule("2 days"))) == 1
     assert await store.files.hashes() == [hash]
-    await prune(store, keep_rule("1 day"))
+    await prune_backups(store, parse_retention_rule("1 day"))
     assert (await store.names(), await store.files.hashes()) == ([name], [])
 
 
@@ -337,7 +343,7 @@ async def test_what_was_never_finished_is_not_kept(home: Home, tmp_path: Path) -
         (place / name).mkdir(parents=True, exist_ok=True)
         (place / name / part).write_bytes(b"half of it")
     made, _ = await backed_up(home, store)
-    assert await prune(store, keep_rule("1 day")) == []
+    assert await prune_backups(store, parse_retention_rule("1 day")) == []
     assert sorted(each.name for each in place.iterdir()) == sorted([at_work, made, "files"])
 
 
@@ -346,7 +352,7 @@ class Hurried(BackupStore):
 
     async def write(self, path: str, data: bytes | Path) -> None:
         """See BackupStore."""
-        await prune(BackupStore(self.where, SimClock(START)), keep_rule("1 day"))
+        await prune_backups(BackupStore(self.where, SimClock(START)), parse_retention_rule("1 day"))
         await super().write(path, data)
 
 

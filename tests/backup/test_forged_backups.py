@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from loopforge.backup.make_backup import check_ledger
-from loopforge.backup.restore_backup import unpack
+from loopforge.backup.restore_backup import unpack_home
 from loopforge.errors import BackupError, InputError
 
 COLUMNS = ("stream", "seq", "id", "at", "actor", "cause", "body", "hash")
@@ -73,5 +73,5 @@ def test_a_home_that_cannot_be_unpacked_is_told(content: bytes, tmp_path: Path) 
     """Nothing is left of it; a sparse file was written as long as it says it is."""
     (tmp_path / "home.tar.gz").write_bytes(content)
     with pytest.raises(BackupError, match="in this backup is"):
-        unpack(tmp_path, tmp_path / "new")
+        unpack_home(tmp_path, tmp_path / "new")
     assert not (tmp_path / "new").exists()

@@ -10,7 +10,7 @@ from playwright.async_api import Locator, expect
 
 from loopforge.core.factory_vocabulary import Decided, Stepped
 from loopforge.lab.run.run_log import rows_of
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from tests.browser.people import Crowd, Person, owner_of
@@ -116,10 +116,14 @@ async def test_why_is_answered_beside_the_map(site: Town, ana: Person) -> None:
     row = next(row for row in decided if row.edits and row.outcome.incident and row.step)
     page = ana.page
     await watches(ana, "spun", row.step)
-    deed = page.locator(".deed").filter(has_text=articled(row.outcome.consequence, (row.at,)))
+    deed = page.locator(".deed").filter(
+        has_text=add_place_articles(row.outcome.consequence, (row.at,))
+    )
     await deed.get_by_role("link", name="Why?").click()
     pane = page.locator("[data-detail]")
-    await expect(pane.locator("h2")).to_have_text(articled(row.outcome.consequence, (row.at,)))
+    await expect(pane.locator("h2")).to_have_text(
+        add_place_articles(row.outcome.consequence, (row.at,))
+    )
     await expect(pane.locator("h2")).to_be_focused()
     await expect(pane.locator(".triple")).to_contain_text(f"{row.truth.of} {row.truth.value}")
     await expect(pane.locator(".triple del")).to_have_count(len(row.edits))
@@ -129,12 +133,16 @@ async def test_why_is_answered_beside_the_map(site: Town, ana: Person) -> None:
     await pane.get_by_role("link", name=f"The inner life of {row.who}").click()
     await expect(pane.locator("h2")).to_have_text(row.who)
     await page.go_back()
-    await expect(pane.locator("h2")).to_have_text(articled(row.outcome.consequence, (row.at,)))
+    await expect(pane.locator("h2")).to_have_text(
+        add_place_articles(row.outcome.consequence, (row.at,))
+    )
     await page.go_back()
     await expect(page.locator("[data-floor]")).to_be_visible()
     await expect(pane).to_be_hidden()
     await page.get_by_role("link", name=f"Why: {row.who}").click()
-    await expect(pane.locator("h2")).to_have_text(articled(row.outcome.consequence, (row.at,)))
+    await expect(pane.locator("h2")).to_have_text(
+        add_place_articles(row.outcome.consequence, (row.at,))
+    )
     await pane.locator("summary", has_text="The record").click()
     ana.expects("status of 404")  # the browser asks for an icon, which JSON has not
     await pane.get_by_role("link", name="as JSON").click()

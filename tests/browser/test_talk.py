@@ -10,7 +10,7 @@ from playwright.async_api import expect
 from loopforge.app import open_app
 from loopforge.core.room_vocabulary import Said, Stopped
 from loopforge.home import make_home
-from loopforge.host import opened
+from loopforge.host import serve_web_room
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings
@@ -34,7 +34,7 @@ async def test_two_people_and_two_mates_on_the_embedded_model(tmp_path: Path, cr
     environ = {"LOOPFORGE_WEB_PORT": "0", "LOOPFORGE_PERSON": "ana"}
     async with (
         open_app(load_settings(tmp_path, environ=environ)) as app,
-        opened(app) as address,
+        serve_web_room(app) as address,
         crowd,
     ):
         await reachable(address)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from loopforge.budgets.model_usage import KEYS, UsageRow, UsageTally, UsageView
 from loopforge.core.events import Answered, Attempt, Body, Fact
 from loopforge.core.events import Usage as Used
-from loopforge.core.limits.money_amounts import PICO, dollars, picos
+from loopforge.core.limits.money_amounts import PICO, dollars_from_picos, picos_from_dollars
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.system_clock import Stamp, SystemDice
@@ -78,7 +78,7 @@ async def test_what_was_used_is_added_up_where_it_belongs(ledger: SqlLedger) -> 
         ),
         UsageRow(
             day="2026-11-21", stream=ROOM, mate="maya", model="house",
-            calls=2, read=200, cached=40, written=20, picos=picos("0.75") or 0,
+            calls=2, read=200, cached=40, written=20, picos=picos_from_dollars("0.75") or 0,
         ),
         UsageRow(
             day="2026-11-21", stream=ROOM, mate="zuzu", model="big",
@@ -176,5 +176,5 @@ async def test_ten_thousand_small_costs_lose_nothing(ledger: SqlLedger) -> None:
 @given(st.lists(st.decimals(0, 1000, places=PICO), max_size=50))
 def test_costs_add_up_exactly(costs: list[Decimal]) -> None:
     """The sum of what was read from texts is the text of the sum."""
-    sum_of = sum(picos(f"{cost:f}") or 0 for cost in costs)
-    assert Decimal(dollars(sum_of)) == sum(costs, Decimal(0))
+    sum_of = sum(picos_from_dollars(f"{cost:f}") or 0 for cost in costs)
+    assert Decimal(dollars_from_picos(sum_of)) == sum(costs, Decimal(0))

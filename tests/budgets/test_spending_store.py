@@ -24,7 +24,7 @@ from loopforge.budgets.spending_store import (
     spent_since,
     standings,
 )
-from loopforge.core.events import micros
+from loopforge.core.events import epoch_micros
 from loopforge.core.limits.budget_limits import Budget, Limit, LimitStanding
 from loopforge.ledger.database.table_schema import holds, spent
 from loopforge.ledger.sql_ledger import SqlLedger
@@ -41,8 +41,8 @@ ids = count(1)
 
 def hold(turn: str, process: str, picos: int, *, minutes: int = 0) -> SpendingHold:
     """One question's hold, at noon and so many minutes, for ten minutes."""
-    now = micros(NOON + timedelta(minutes=minutes))
-    until = micros(NOON + timedelta(minutes=minutes + 10))
+    now = epoch_micros(NOON + timedelta(minutes=minutes))
+    until = epoch_micros(NOON + timedelta(minutes=minutes + 10))
     amounts = SpendingAmounts(picos=picos, calls=1)
     return SpendingHold(f"h{next(ids)}", process, turn, ROOM, METERS, DAY, now, until, amounts)
 

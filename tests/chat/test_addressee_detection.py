@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.chat.room.room_state import fold
-from loopforge.chat.speaking.addressee_detection import calls
-from loopforge.chat.speaking.name_mentions import plain
-from loopforge.chat.speaking.triggers import batches, weigh
+from loopforge.chat.speaking.addressee_detection import find_name_calls
+from loopforge.chat.speaking.name_mentions import strip_quotes_and_code
+from loopforge.chat.speaking.triggers import batches, weigh_triggers
 from tests.strategies import Chronicle, Listening
 
 HOUSE = {
@@ -24,7 +24,7 @@ def verdicts(text: str, people: int = 3, mates: int = 3) -> dict[str, set[str]]:
     story.hear(text)
     state = fold(story.events)
     found: dict[str, set[str]] = {"speak": set(), "ask": set(), "pass": set()}
-    for weight in weigh(state, batches(state.pending())[-1], HOUSE, story.now):
+    for weight in weigh_triggers(state, batches(state.pending())[-1], HOUSE, story.now):
         found[weight.verdict].add(weight.mate)
     return found
 
@@ -192,7 +192,12 @@ def test_who_is_left_out_stays_silent(text: str, who: str) -> None:
 @pytest.mark.parametrize("sign", ["@everyone", "@here", "@all"])
 def test_the_bells_of_platforms_call_nobody(sign: str) -> None:
     """What rings for people in a place of a platform is said to no mate."""
-    assert calls(plain(f"{sign} hello", surface="discord:7"), {"maya": "Maya"}) == []
+    assert (
+        find_name_calls(
+            strip_quotes_and_code(f"{sign} hello", surface="discord:7"), {"maya": "Maya"}
+        )
+        == []
+    )
 
 
 def test_the_only_person_is_answered_by_one_mate() -> None:
@@ -228,8 +233,8 @@ def test_whom_the_only_person_calls_still_speaks() -> None:
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_every_name_has_one_sense_in_its_place(before: str, after: str) -> None:
     """Whatever stands around a name, it is called, spoken of or left out, within the text."""
-    text = plain(f"{before} maya {after}")
-    for who, address, sense, _ in calls(text, {"maya": "Maya"}, {"p1": "Bo"}):
+    text = strip_quotes_and_code(f"{before} maya {after}")
+    for who, address, sense, _ in find_name_calls(text, {"maya": "Maya"}, {"p1": "Bo"}):
         assert who in ("maya", "p1")
         assert sense in ("called", "about", "aside", "not")
         assert 0 <= address.place < address.end <= len(text)
@@ -237,12 +242,12 @@ def test_every_name_has_one_sense_in_its_place(before: str, after: str) -> None:
 
 def test_a_long_line_is_read_soon() -> None:
     """A name over and over is one row of names, however long the line."""
-    assert len(calls(plain("maya " * 2000), {"maya": "Maya"})) == 2000
+    assert len(find_name_calls(strip_quotes_and_code("maya " * 2000), {"maya": "Maya"})) == 2000
 
 
 def test_a_line_of_nothing_but_names_is_read_to_its_hundredth() -> None:
     """What stands around each is searched; thousands of them would hold up every room."""
-    found = calls("so maya's " * 800, {"maya": "Maya"})
+    found = find_name_calls("so maya's " * 800, {"maya": "Maya"})
     assert len(found) == 100
 
 
@@ -252,4 +257,4 @@ def test_a_line_of_nothing_but_names_is_read_to_its_hundredth() -> None:
 )
 def test_a_gap_beside_a_name_is_read_once(line: str) -> None:
     """Room for a comma was looked for at each sign of it anew: 8,000 blanks took fifteen seconds."""
-    assert calls(line.format(gap="\xa0" * 60_000), {"maya": "Maya"})
+    assert find_name_calls(line.format(gap="\xa0" * 60_000), {"maya": "Maya"})

@@ -15,7 +15,7 @@ from loopforge.chat.turns.build_perception import LineCounter, PerceptionBuilder
 from loopforge.core.context_window import ContextEntry, as_lines
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.text.erasable_text import Words, refill
+from loopforge.core.text.erasable_text import Words, set_words_text
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Route
 from loopforge.runtime.turn_record import PLACES
@@ -74,7 +74,7 @@ def test_a_forgotten_text_is_not_held() -> None:
     for cuts in ({}, {"line-1": 0.5}):
         shown.lines("room:commons", "maya", entries, {}, cuts)
     for one in entries:
-        refill(one.text, None)
+        set_words_text(one.text, None)
     lines = shown.lines("room:commons", "maya", entries, {}, {})
     assert [str(line.text) for line in lines if line.kind == "heard"] == ["[forgotten]"] * 2
 

@@ -7,7 +7,7 @@ import pytest
 from loopforge.chat.room.permissions import Grant, call_permission, may_answer
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.policy import Call
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.runtime.ports import Tool
 from tests.chat.test_permissions import Room, heard
 from tests.chat.test_plain_summary import AT
@@ -101,7 +101,7 @@ def test_an_address_that_a_known_person_gave_is_read_for_everybody(
     words: str, who: dict[str, Any]
 ) -> None:
     """One that a stranger gave is asked for, as is one that nobody gave."""
-    room = Room(lines={"a": heard("a", text=public(words), **who)})
+    room = Room(lines={"a": heard("a", text=public_words(words), **who)})
     call = Call("page", {"url": "https://example.org/"})
     found = call_permission(room, "maya", OWN, ("a",), call, TOOLS).verdict
     assert found == ("runs" if "example.org" in words and who is ANA else "asks")

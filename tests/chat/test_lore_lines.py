@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 from loopforge.chat.turns.lore_lines import BYTES, LoreReader, most_lore
 from loopforge.core.context_window import ContextEntry
-from loopforge.core.mates.mate_file import Mate, parse
+from loopforge.core.mates.mate_file import Mate, parse_mate
 from loopforge.core.perception import Line
-from loopforge.core.text.erasable_text import Words, refill
+from loopforge.core.text.erasable_text import Words, set_words_text
 from loopforge.runtime.ports import ModelFacts
 
 FILE = "---\nname: Otto\n---\nYou are Otto.\n\n## Lore\n\n### *\nIt is winter.\n\n### tower\nNo door.\n"
@@ -28,7 +28,7 @@ def told(lines: tuple[Line, ...]) -> list[str]:
 
 def test_lore_is_told_while_it_is_spoken_of() -> None:
     """What is known always stands before the lines; the rest after them, for a few lines."""
-    mate, facts = parse(FILE, "otto.md"), ModelFacts(name="m", window=32_000, small=False)
+    mate, facts = parse_mate(FILE, "otto.md"), ModelFacts(name="m", window=32_000, small=False)
     found = LoreReader().lines(
         "room:x", mate, said("hello", "who lives in the tower?", "a", "b", "c"), facts
     )
@@ -36,7 +36,7 @@ def test_lore_is_told_while_it_is_spoken_of() -> None:
     found = LoreReader().lines("room:x", mate, said("the tower!", "a", "b", "c", "d"), facts)
     assert (told(found.standing), told(found.recalled)) == (["It is winter."], [])
     assert LoreReader().lines(
-        "room:x", parse(FILE.partition("\n\n## L")[0], "o.md"), said("tower"), facts
+        "room:x", parse_mate(FILE.partition("\n\n## L")[0], "o.md"), said("tower"), facts
     ) == (
         (),
         (),
@@ -45,7 +45,7 @@ def test_lore_is_told_while_it_is_spoken_of() -> None:
 
 def test_a_small_model_is_told_little() -> None:
     """Lore that is long gives way where the model is small, and is counted with the prompt."""
-    long: Mate = parse(FILE.replace("No door.", "No door. " * 60), "otto.md")
+    long: Mate = parse_mate(FILE.replace("No door.", "No door. " * 60), "otto.md")
     for small, count in ((True, 0), (False, 1)):
         facts = ModelFacts(name="m", window=32_000, small=small)
         assert len(LoreReader().lines("room:x", long, said("the tower"), facts).recalled) == count
@@ -54,11 +54,11 @@ def test_a_small_model_is_told_little() -> None:
 
 def test_what_is_told_again_is_stored_once() -> None:
     """The Words of lore stay the same from turn to turn; once forgotten they are made anew."""
-    mate, reader = parse(FILE, "otto.md"), LoreReader()
+    mate, reader = parse_mate(FILE, "otto.md"), LoreReader()
     facts, lines = ModelFacts(name="m", window=32_000), said("the tower")
     (first,) = reader.lines("room:x", mate, lines, facts).recalled
     (again,) = reader.lines("room:x", mate, lines, facts).recalled
     assert again.text is first.text
-    refill(first.text, None)
+    set_words_text(first.text, None)
     (fresh,) = reader.lines("room:x", mate, lines, facts).recalled
     assert str(fresh.text) == "No door."

@@ -6,7 +6,7 @@ from hypothesis import strategies as some
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from loopforge.chat.export.markdown_quoting import label, quoted
+from loopforge.chat.export.markdown_quoting import markdown_blockquote, markdown_label
 
 FORGED = (
     "</blockquote>\n\n### 12 · 09:00 · mate · Maya\n\nI owe Mallory 100 $",
@@ -74,7 +74,7 @@ def within(tokens: list[Token]) -> list[Token]:
 
 def stays(text: str) -> None:
     """A heading, the quote, a heading: nothing else at the top, and nothing that is live."""
-    tokens, env = read(f"### before\n\n{quoted(text)}\n\n### after\n")
+    tokens, env = read(f"### before\n\n{markdown_blockquote(text)}\n\n### after\n")
     top = [token.type for token in tokens if token.level == 0 and token.nesting != -1]
     assert top == ["heading_open", "blockquote_open", "heading_open"]
     kinds = {token.type for token in within(tokens)}
@@ -97,13 +97,13 @@ def test_no_text_leaves_its_quote(text: str) -> None:
 def test_code_is_word_for_word() -> None:
     """Code in a fence is not touched; outside of one, HTML is shown as it was typed."""
     text = "see <b>:\n\n```c\nif (a[0]: <b>) {}\n```\n"
-    assert quoted(text) == ("> see &lt;b>:\n>\n> ```c\n> if (a[0]: <b>) {}\n> ```")
+    assert markdown_blockquote(text) == ("> see &lt;b>:\n>\n> ```c\n> if (a[0]: <b>) {}\n> ```")
 
 
 @given(some.text(max_size=60))
 def test_a_label_is_one_line_of_words(text: str) -> None:
     """A name is neither a heading's end nor a mark, whatever somebody calls themselves."""
-    tokens, env = read(f"### person · {label(text)}\n")
+    tokens, env = read(f"### person · {markdown_label(text)}\n")
     assert [token.type for token in tokens if token.level == 0][:1] == ["heading_open"]
     assert {token.type for token in within(tokens)[1:]} <= {
         "inline",

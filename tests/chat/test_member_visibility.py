@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.room.member_visibility import FOREVER, audience, stays
+from loopforge.chat.room.member_visibility import FOREVER, audience_of_lines, stays
 from loopforge.core.memory.memory_vocabulary import EvidenceLine
 
 STAYS = [
@@ -57,7 +57,7 @@ def test_who_saw_all_of_some_lines(lines: list[tuple[str, int]], saw: set[str]) 
         every = [
             EvidenceLine(stream=stream, seq=seq, line=f"{stream}{seq}") for stream, seq in lines
         ]
-        assert audience(connection, every) == saw
+        assert audience_of_lines(connection, every) == saw
 
 
 def test_a_hundred_lines_are_one_query() -> None:
@@ -66,5 +66,5 @@ def test_a_hundred_lines_are_one_query() -> None:
         lines = [
             EvidenceLine(stream=f"room:{nth % 3}", seq=nth, line=str(nth)) for nth in range(99)
         ]
-        audience(connection, lines)
+        audience_of_lines(connection, lines)
         assert len(asked) == 1

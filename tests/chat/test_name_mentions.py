@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.chat.speaking.name_mentions import is_general, is_question, named, plain
+from loopforge.chat.speaking.name_mentions import (
+    find_mentions,
+    is_general,
+    is_question,
+    strip_quotes_and_code,
+)
 from loopforge.chat.speaking.stop_requests import is_stop
 
 NAMES = {
@@ -23,7 +28,7 @@ NAMES = {
 def called(text: str) -> dict[str, str]:
     """Who is addressed, and how, the first time."""
     found: dict[str, str] = {}
-    for who, address in named(plain(text), NAMES):
+    for who, address in find_mentions(strip_quotes_and_code(text), NAMES):
         found.setdefault(who, address.summons)
     return found
 
@@ -122,8 +127,8 @@ def test_addresses_come_in_the_order_of_the_text() -> None:
 @given(st.text(max_size=200))
 def test_any_text_can_be_read(text: str) -> None:
     """No text is an error, and every address lies within it."""
-    said = plain(text)
-    for _, address in named(said, NAMES):
+    said = strip_quotes_and_code(text)
+    for _, address in find_mentions(said, NAMES):
         assert 0 <= address.place < address.end <= len(said)
     assert isinstance(is_stop(text) or is_question(said) or is_general(said), bool)
 
@@ -147,7 +152,7 @@ def test_any_text_can_be_read(text: str) -> None:
 def test_a_very_long_line_is_read_to_its_end(piece: str, times: int) -> None:
     """200,000 characters of one thing over and over: every address in it is found."""
     text = piece * (200_000 // len(piece))
-    assert len(named(plain(text), {"maya": "Maya"})) == times
+    assert len(find_mentions(strip_quotes_and_code(text), {"maya": "Maya"})) == times
 
 
 @pytest.mark.parametrize(
@@ -155,13 +160,13 @@ def test_a_very_long_line_is_read_to_its_end(piece: str, times: int) -> None:
 )
 def test_questions(text: str) -> None:
     """A question mark of any script, or a question word first."""
-    assert is_question(plain(text))
+    assert is_question(strip_quotes_and_code(text))
 
 
 @pytest.mark.parametrize("text", ["so it is", "see `a ? b : c`", "tell me what", "whatever", ""])
 def test_no_questions(text: str) -> None:
     """A question word in the middle, or a question mark in code, is none."""
-    assert not is_question(plain(text))
+    assert not is_question(strip_quotes_and_code(text))
 
 
 @pytest.mark.parametrize(
@@ -170,13 +175,13 @@ def test_no_questions(text: str) -> None:
 )
 def test_general_calls(text: str) -> None:
     """Anyone, everybody, you all."""
-    assert is_general(plain(text))
+    assert is_general(strip_quotes_and_code(text))
 
 
 @pytest.mark.parametrize("text", ["schoolmates", "everyones", "you allow it", "all is well"])
 def test_no_general_calls(text: str) -> None:
     """Words that only hold such a word are none."""
-    assert not is_general(plain(text))
+    assert not is_general(strip_quotes_and_code(text))
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,17 @@ import pytest
 from loopforge.chat.room.participants import RoomPlace
 from loopforge.chat.room.permissions import (
     Grant,
-    granted,
-    heeded,
+    grant_in_room,
+    grant_sentence,
+    is_answerable,
     may,
     tools_for,
     tools_in_turn,
     who_may,
-    wording,
 )
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Right
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.runtime.ports import Tool
 from tests.chat.test_plain_summary import AT
 
@@ -39,7 +39,7 @@ class Room:
     @property
     def places(self) -> dict[str, RoomPlace]:
         """Its places, one of each kind."""
-        return {kind: RoomPlace(name=public(kind), kind=kind) for kind in self.kinds}
+        return {kind: RoomPlace(name=public_words(kind), kind=kind) for kind in self.kinds}
 
 
 def heard(id: str, who: str, seq: int = 1, **more: Any) -> ContextEntry:
@@ -79,7 +79,7 @@ def test_where_nothing_is_set_the_place_decides(
 def test_what_is_set_for_a_person_counts_alone() -> None:
     """It gives more, or takes everything but what the owner has."""
     room = Room(("group",), {"ana": Grant(rights=("talk", "tools"), tools=("notes",))})
-    assert granted(room, "ana", keeper=True) == room.rights["ana"]
+    assert grant_in_room(room, "ana", keeper=True) == room.rights["ana"]
     assert tools_for(room, "ana", TOOLS) == {"clock", "notes"}
     room.rights["ana"] = Grant()
     assert not may(room, "ana", "talk", keeper=True)
@@ -90,10 +90,10 @@ def test_what_is_set_for_a_person_counts_alone() -> None:
 def test_keepers_have_what_everyone_has_too() -> None:
     """What is set for keepers comes on top of what is set for everyone."""
     room = Room(("group",), {"keepers": Grant(rights=("change",)), "everyone": Grant()})
-    assert granted(room, "ana") == Grant()
-    assert granted(room, "ana", keeper=True).rights == ("change",)
+    assert grant_in_room(room, "ana") == Grant()
+    assert grant_in_room(room, "ana", keeper=True).rights == ("change",)
     room.rights["everyone"] = Grant(rights=("talk",))
-    assert granted(room, "ana", keeper=True).rights == ("talk", "change")
+    assert grant_in_room(room, "ana", keeper=True).rights == ("talk", "change")
 
 
 def test_who_is_not_known_here_has_harmless_tools_alone() -> None:
@@ -128,10 +128,10 @@ def test_a_turn_has_the_tools_that_all_its_speakers_may_have_used() -> None:
 def test_a_line_is_heeded_if_its_speaker_may_talk_and_it_is_not_late() -> None:
     """What mates say always is."""
     room = Room(("group",), {"everyone": Grant(rights=("stop",))})
-    assert not heeded(room, heard("a", "ana"))
-    assert heeded(room, heard("a", "ana", keeper=True))
-    assert not heeded(Room(), heard("a", "ana", late=True))
-    assert heeded(room, ContextEntry(id="m", seq=4, kind="said", at=AT, who="maya"))
+    assert not is_answerable(room, heard("a", "ana"))
+    assert is_answerable(room, heard("a", "ana", keeper=True))
+    assert not is_answerable(Room(), heard("a", "ana", late=True))
+    assert is_answerable(room, ContextEntry(id="m", seq=4, kind="said", at=AT, who="maya"))
 
 
 def test_who_may_is_said_in_words() -> None:
@@ -146,8 +146,8 @@ def test_who_may_is_said_in_words() -> None:
 def test_rights_are_told_as_a_sentence() -> None:
     """Who, and what they may; nothing is said to be nothing."""
     full = Grant(rights=("talk", "stop", "change", "tools"), tools=("notes",))
-    assert wording("Ana", full) == (
+    assert grant_sentence("Ana", full) == (
         "Ana may be answered by mates, stop mates, change the room "
         "and have mates use the tools notes."
     )
-    assert wording("Ana", Grant()) == "Ana may do nothing here but read."
+    assert grant_sentence("Ana", Grant()) == "Ana may do nothing here but read."

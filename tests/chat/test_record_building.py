@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight, sight
+from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight, sight_in_stream
 from loopforge.chat.why.flight_record import (
     AskedStep,
     LineRecord,
@@ -17,9 +17,9 @@ from loopforge.chat.why.flight_record import (
     SpokenPart,
     TurnRecord,
 )
-from loopforge.chat.why.plain_summary import story
-from loopforge.chat.why.record_building import gather, gather_for
-from loopforge.chat.why.record_text import told
+from loopforge.chat.why.plain_summary import why_story
+from loopforge.chat.why.record_building import build_redacted_record, build_why_record
+from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.core.delivery_states import Attempting, Queued, Uncertain
 from loopforge.core.events import Event, Fact
 from loopforge.core.room_vocabulary import Heard, Said
@@ -61,7 +61,7 @@ async def ask(home: Home, name: str, text: str) -> Event:
 
 async def turn(home: Home, id: str) -> TurnRecord:
     """The whole record of a turn."""
-    record = await gather(home.app.ledger, id, {"maya": "Maya"})
+    record = await build_why_record(home.app.ledger, id, {"maya": "Maya"})
     assert isinstance(record, TurnRecord)
     return record
 
@@ -69,12 +69,14 @@ async def turn(home: Home, id: str) -> TurnRecord:
 async def sight_of(home: Home, name: str) -> MemberSight:
     """What a person may see of the room."""
     person = home.people[name]
-    return await home.app.ledger.look(lambda connection: sight(connection, STREAM, person))
+    return await home.app.ledger.look(
+        lambda connection: sight_in_stream(connection, STREAM, person)
+    )
 
 
 async def seen(home: Home, id: str, name: str) -> TurnRecord | LineRecord:
     """The record as a person may see it."""
-    return await gather_for(home.app.ledger, id, STREAM, await sight_of(home, name))
+    return await build_redacted_record(home.app.ledger, id, STREAM, await sight_of(home, name))
 
 
 async def come(home: Home, name: str, *, past: bool = False) -> None:
@@ -91,7 +93,11 @@ async def leave(home: Home, name: str) -> None:
 
 def whole(record: TurnRecord | LineRecord) -> str:
     """Everything a reader could get out of a record, in every form."""
-    return msgspec.json.encode(record).decode() + told(record) + "\n".join(story(record, UTC))
+    return (
+        msgspec.json.encode(record).decode()
+        + why_record_as_text(record)
+        + "\n".join(why_story(record, UTC))
+    )
 
 
 # ---------------------------------------------------------------- gathering
@@ -105,7 +111,7 @@ async def test_what_nobody_said_is_told_without_a_name(tmp_path: Path) -> None:
     day = SpokenPart(kind="told", text="Sunday, 29 November")
     word = SpokenPart(kind="heard", text="The bell.", who="ben")
     asked = msgspec.structs.replace(record.requests[0], heard=(day, word))
-    written = told(msgspec.structs.replace(record, requests=(asked,)))
+    written = why_record_as_text(msgspec.structs.replace(record, requests=(asked,)))
     assert "  heard meanwhile: Sunday, 29 November\n" in written
     assert "  heard meanwhile: ben: The bell.\n" in written
 
@@ -149,7 +155,7 @@ async def test_a_record_says_that_nobody_knows_whether_a_line_arrived(tmp_path: 
         record = await turn(home, line.id)
     assert [one.state for one in record.deliveries] == ["uncertain"]
     assert record.timeline[-1].what.startswith("nobody knows whether it arrived")
-    assert "Nobody knows whether its line arrived" in "\n".join(story(record, UTC))
+    assert "Nobody knows whether its line arrived" in "\n".join(why_story(record, UTC))
 
 
 async def test_the_guards_notes_and_refusals_are_in_it(tmp_path: Path) -> None:
@@ -165,7 +171,7 @@ async def test_the_guards_notes_and_refusals_are_in_it(tmp_path: Path) -> None:
     (act,) = record.intent.acts
     assert (act.allowed, act.rule) == (False, "repeat")
     assert "word for word" in act.refuses
-    assert "The guard refused its wish to say." in "\n".join(story(record, UTC))
+    assert "The guard refused its wish to say." in "\n".join(why_story(record, UTC))
 
 
 async def test_the_steps_of_a_chain_lead_to_each_other(tmp_path: Path) -> None:
@@ -194,7 +200,7 @@ async def test_the_steps_of_a_chain_lead_to_each_other(tmp_path: Path) -> None:
         await home.rest()
         second = await turn(home, (await last(home)).id)
         first = await turn(home, second.before)
-        answered = await gather(home.app.ledger, (await last(home, Heard)).id)
+        answered = await build_why_record(home.app.ledger, (await last(home, Heard)).id)
     assert (first.step, second.step, second.after) == (0, 1, "")
     assert isinstance(answered, LineRecord)
     assert answered.candidates[0].outcome == "answered"
@@ -205,8 +211,10 @@ async def test_the_steps_of_a_chain_lead_to_each_other(tmp_path: Path) -> None:
     assert (call.tool, call.outcome, call.value) == ("clock", "returned", "noon")
     assert call.deferred
     assert [stage.what for stage in call.stages] == ["approved", "running", "returned"]
-    assert "clock, which returned, after it had gone on without it" in " ".join(story(first, UTC))
-    assert "step 2 of a chain: Maya had used a tool" in story(second, UTC)[0]
+    assert "clock, which returned, after it had gone on without it" in " ".join(
+        why_story(first, UTC)
+    )
+    assert "step 2 of a chain: Maya had used a tool" in why_story(second, UTC)[0]
 
 
 async def test_a_persons_line_tells_who_answered_and_who_passed(tmp_path: Path) -> None:
@@ -214,7 +222,7 @@ async def test_a_persons_line_tells_who_answered_and_who_passed(tmp_path: Path) 
     async with living(tmp_path, Telling()) as home:
         said = await ask(home, "ana", "@maya hello")
         heard = await last(home, Heard)
-        record = await gather(home.app.ledger, heard.id)
+        record = await build_why_record(home.app.ledger, heard.id)
     assert isinstance(record, LineRecord)
     assert isinstance(said.body, Said)
     (first, *rest) = record.candidates
@@ -228,7 +236,7 @@ async def test_lines_weighed_as_one_say_so(tmp_path: Path) -> None:
     async with living(tmp_path, Telling()) as home:
         first = await home.says("ana", "I was thinking.")
         await home.hears("ana", "@maya what about slugs?")
-        record = await gather(home.app.ledger, first.id)
+        record = await build_why_record(home.app.ledger, first.id)
     assert isinstance(record, LineRecord)
     assert (record.state, record.gathered) == ("weighed", 1)
     assert record.candidates[0].outcome == "answered"
@@ -238,7 +246,7 @@ async def test_a_stop_leaves_a_line_unweighed(tmp_path: Path) -> None:
     """A line that is a stop is answered by nobody, and its record says why."""
     async with living(tmp_path, Telling()) as home:
         stop = await home.hears("ana", "stop")
-        record = await gather(home.app.ledger, stop.id)
+        record = await build_why_record(home.app.ledger, stop.id)
     assert isinstance(record, LineRecord)
     assert (record.state, record.candidates) == ("stopped", ())
 
@@ -287,7 +295,7 @@ async def test_an_early_line_costs_no_more_than_a_late_one(tmp_path: Path) -> No
         await home.app.ledger.append(STREAM, facts)
         for id in (said.id, heard.id):
             ledger = Counting(home.app.ledger)
-            await gather(ledger, id)
+            await build_why_record(ledger, id)
             assert ledger.count < 150, id
 
 
@@ -359,9 +367,9 @@ async def test_of_a_turn_that_one_left_only_its_beginning_is_seen(tmp_path: Path
         said = await ask(home, "ana", "@maya hello")
         record = await turn(home, said.id)
         narrow = MemberSight(((await sight_of(home, "bo")).stays[0]._replace(until=record.seq),))
-        seen_by = await gather_for(home.app.ledger, record.turn, STREAM, narrow)
+        seen_by = await build_redacted_record(home.app.ledger, record.turn, STREAM, narrow)
         with pytest.raises(Unknown):
-            await gather_for(home.app.ledger, said.id, STREAM, narrow)
+            await build_redacted_record(home.app.ledger, said.id, STREAM, narrow)
     assert isinstance(seen_by, TurnRecord)
     assert (seen_by.deeds, seen_by.requests, seen_by.intent) == ((), (), None)
     assert "Answer number" not in whole(seen_by)
@@ -388,9 +396,9 @@ async def test_another_room_does_not_exist_here(tmp_path: Path) -> None:
         said = await ask(home, "ana", "@maya hello")
         for stream in ("room:elsewhere", "people"):
             with pytest.raises(Unknown, match="in this room"):
-                await gather_for(home.app.ledger, said.id, stream, EVERYTHING)
+                await build_redacted_record(home.app.ledger, said.id, stream, EVERYTHING)
         with pytest.raises(Unknown, match="in this room"):
-            await gather_for(home.app.ledger, "nonsense", STREAM, EVERYTHING)
+            await build_redacted_record(home.app.ledger, "nonsense", STREAM, EVERYTHING)
 
 
 async def test_what_was_forgotten_is_forgotten_here_too(tmp_path: Path) -> None:

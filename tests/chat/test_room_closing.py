@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.chat.service.room_closing import WHY
 from loopforge.core.events import Erased
 from loopforge.core.room_vocabulary import Heard, RoomClosed
@@ -36,7 +36,7 @@ async def home(tmp_path: Path) -> AsyncIterator[Home]:
 
 async def give(home: Home, data: bytes, line: str = "look") -> None:
     """Somebody gives a picture to the room."""
-    file = await receive(home.app.artifacts, "rhubarb.png", data, FileLimits(10_000, 10_000))
+    file = await ingest_file(home.app.artifacts, "rhubarb.png", data, FileLimits(10_000, 10_000))
     await home.says("ana", line, files=(file,))
 
 

@@ -33,7 +33,7 @@ from loopforge.core.room_vocabulary import (
     Titled,
     TriggersSet,
 )
-from loopforge.core.text.erasable_text import public, refill
+from loopforge.core.text.erasable_text import public_words, set_words_text
 from loopforge.errors import LedgerBehind, LedgerBroken
 from tests.strategies import MATES, PEOPLE, Chronicle, histories
 
@@ -80,7 +80,7 @@ def test_the_fold_never_looks_into_a_text(story: Chronicle) -> None:
     kept = snapshot(state)
     for event in story.events:
         if isinstance(event.body, Heard):
-            refill(event.body.text, None)
+            set_words_text(event.body.text, None)
     assert snapshot(state_of(story)) == kept
 
 
@@ -454,7 +454,7 @@ def test_a_burst_is_pending_to_the_last_line() -> None:
 
 def test_public_words_are_never_forgotten() -> None:
     """Forgetting goes by ref; words without one stay, whatever is forgotten."""
-    state = RoomState(title=public("The commons"))
+    state = RoomState(title=public_words("The commons"))
     state.forget([""])
     assert str(state.title) == "The commons"
 
@@ -464,7 +464,7 @@ def test_rights_places_and_stand_ins_outlive_a_snapshot() -> None:
     story = Chronicle(people=2, mates=2)
     line = story.hear("@maya hello").id
     for body in (
-        PlaceJoined(place="discord:7", name=public("general"), kind="group"),
+        PlaceJoined(place="discord:7", name=public_words("general"), kind="group"),
         TalkSet(free=False),
         RightsSet(who="keepers", rights=("talk", "tools"), tools=("clock",)),
         DefaultMateSet(mate=MATES[1]),

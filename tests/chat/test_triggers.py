@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from loopforge.chat.room.room_state import RoomState, fold
-from loopforge.chat.speaking.triggers import REASONS, TriggerThresholds, batches, weigh
+from loopforge.chat.speaking.triggers import REASONS, TriggerThresholds, batches, weigh_triggers
 from loopforge.chat.why.record_building import meaning
 from loopforge.core.room_vocabulary import (
     DefaultMateSet,
@@ -22,7 +22,7 @@ from loopforge.core.room_vocabulary import (
     Weighed,
     Weight,
 )
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from tests.strategies import MATES, PEOPLE, TEXTS, Chronicle, Listening, histories
 
 HOUSE = {
@@ -42,7 +42,9 @@ def weighed(
     """The weights of the last batch of pending lines, by mate, in order."""
     state = fold(story.events)
     batch = batches(state.pending())[-1]
-    weights = weigh(state, batch, mates or HOUSE, story.now, thresholds or TriggerThresholds())
+    weights = weigh_triggers(
+        state, batch, mates or HOUSE, story.now, thresholds or TriggerThresholds()
+    )
     return {weight.mate: weight for weight in weights}
 
 
@@ -69,7 +71,7 @@ def test_a_score_is_the_sum_of_its_reasons(
     state = fold(story.events)
     thresholds = TriggerThresholds(speak=max(speak, ask), ask=ask, speakers=speakers)
     for batch in batches(state.pending()):
-        for weight in weigh(state, batch, HOUSE, story.now, thresholds):
+        for weight in weigh_triggers(state, batch, HOUSE, story.now, thresholds):
             assert weight.score == sum(weight.reasons.values())
             assert 0 <= weight.score <= 100
             if state.stopped:
@@ -85,7 +87,7 @@ def test_every_other_mate_is_weighed_once(story: Chronicle) -> None:
     """All mates that are here, but never the one that spoke; each for the batch's last line."""
     state = fold(story.events)
     for batch in batches(state.pending()):
-        weights = weigh(state, batch, HOUSE, story.now)
+        weights = weigh_triggers(state, batch, HOUSE, story.now)
         speaker = batch[-1].who if batch[-1].kind == "said" else ""
         assert sorted(w.mate for w in weights) == sorted(set(state.mates) - {speaker})
         assert {w.line for w in weights} <= {batch[-1].id}
@@ -100,7 +102,7 @@ def test_a_line_wakes_only_so_many_that_it_did_not_address(
     thresholds = TriggerThresholds(speakers=speakers, speakers_after_mate=after_mate)
     for batch in batches(state.pending()):
         most = speakers if batch[-1].kind == "heard" else after_mate
-        weights = weigh(state, batch, HOUSE, story.now, thresholds)
+        weights = weigh_triggers(state, batch, HOUSE, story.now, thresholds)
         woken = [w for w in weights if w.summons == "conversation" and w.verdict != "pass"]
         assert len(woken) <= most
 
@@ -110,8 +112,8 @@ def test_weighing_changes_nothing(story: Chronicle, text: str) -> None:
     """It is a pure function of the state, and the same each time."""
     story.hear(text)
     state = fold(story.events)
-    first = weigh(state, state.pending()[-1:], HOUSE, story.now)
-    assert weigh(state, state.pending()[-1:], HOUSE, story.now) == first
+    first = weigh_triggers(state, state.pending()[-1:], HOUSE, story.now)
+    assert weigh_triggers(state, state.pending()[-1:], HOUSE, story.now) == first
     assert state == fold(story.events)
 
 
@@ -155,7 +157,7 @@ def test_every_reason_can_be_given() -> None:
     story.say("I do", mate="zoe", reply_to=question)
     state = fold(story.events)
     question_entry = state.lines[question]
-    for weight in weigh(state, [question_entry], HOUSE, story.now):
+    for weight in weigh_triggers(state, [question_entry], HOUSE, story.now):
         given.update(weight.reasons)
     for room in (Chronicle(people=1, mates=1), Chronicle(people=1, mates=3)):
         story = room
@@ -415,7 +417,7 @@ def test_what_follows_a_call_belongs_to_it() -> None:
 
 def test_no_lines_no_weights() -> None:
     """Nothing heard, nobody called."""
-    assert weigh(RoomState(), [], HOUSE, Chronicle().now) == []
+    assert weigh_triggers(RoomState(), [], HOUSE, Chronicle().now) == []
 
 
 def test_a_line_taken_in_by_a_running_turn_needs_no_other() -> None:
@@ -429,7 +431,7 @@ def test_a_line_taken_in_by_a_running_turn_needs_no_other() -> None:
     story.end(took_in=(news,))
     state = fold(story.events)
     (batch, *_) = batches(state.pending())
-    weights = {w.mate: w for w in weigh(state, batch, HOUSE, story.now)}
+    weights = {w.mate: w for w in weigh_triggers(state, batch, HOUSE, story.now)}
     assert weights["maya"].verdict == "pass"
     assert weights["maya"].reasons == {"answered already": 0}
     assert weights["merlin"].reasons["to another"] == REASONS["to another"].person
@@ -534,13 +536,13 @@ def test_the_thresholds_are_settable() -> None:
 def test_what_names_no_mate_is_answered_by_the_default_one() -> None:
     """In a group where mates are called, a line to mates as such; in private, every line."""
     story = Chronicle(people=2, mates=3)
-    story.add(PlaceJoined(place="discord:7", name=public("general"), kind="group"))
+    story.add(PlaceJoined(place="discord:7", name=public_words("general"), kind="group"))
     story.add(TalkSet(free=False))
 
     def verdict(text: str, **more: Any) -> dict[str, str]:
         story.add(Heard(person=PEOPLE[0], text=Words(text), **more))
         state = fold(story.events)
-        found = weigh(state, state.recent(1), HOUSE, story.now)
+        found = weigh_triggers(state, state.recent(1), HOUSE, story.now)
         return {weight.mate: weight.summons for weight in found if weight.verdict == "speak"}
 
     assert verdict("a fine day", surface="discord:7") == {}
@@ -550,7 +552,7 @@ def test_what_names_no_mate_is_answered_by_the_default_one() -> None:
     assert verdict("a fine day", surface="discord:7") == {}
     assert verdict("hello there", surface="discord:7", called=True) == {"merlin": "default"}
     assert verdict("hello @maya", surface="discord:7", called=True) == {"maya": "mention"}
-    story.add(PlaceJoined(place="discord:8", name=public("ana"), kind="private"))
+    story.add(PlaceJoined(place="discord:8", name=public_words("ana"), kind="private"))
     assert verdict("a fine day", surface="discord:8") == {"merlin": "default"}
     assert verdict("hello @maya", surface="discord:8") == {"maya": "mention"}
     story.add(DefaultMateSet(mate=""))

@@ -17,7 +17,7 @@ from loopforge.core.room_vocabulary import (
     TurnDropped,
     Weight,
 )
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from tests.strategies import Chronicle
 
 
@@ -85,7 +85,7 @@ def _shown(line: str, summons: str) -> Perceived:
         line=line,
         summons=summons,
         step=0,
-        shown=public("{}"),
+        shown=public_words("{}"),
         lines=LineRun(more=()),
     )
 

@@ -7,14 +7,14 @@ from msgspec.structs import replace
 from loopforge.chat.room.visible_lines import HELD, VisibleLines
 from loopforge.core.context_window import ContextEntry, EntryKind
 from loopforge.core.room_vocabulary import File
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 NOON = datetime(2026, 3, 3, 12, tzinfo=UTC)
 
 
 def entry(seq: int, kind: EntryKind = "heard", who: str = "p-ada", size: int = 0) -> ContextEntry:
     """An entry whose id is its number."""
-    file = File(name=public("a.txt"), size=size, text=public("a"))
+    file = File(name=public_words("a.txt"), size=size, text=public_words("a"))
     return ContextEntry(
         id=str(seq), seq=seq, kind=kind, at=NOON, who=who, files=(file,) if size else ()
     )
@@ -94,7 +94,9 @@ def test_large_files_count_for_more() -> None:
 def test_files_that_nobody_can_read_do_not_count() -> None:
     """Pictures of any size push no line out: mates see nothing of them but a sentence."""
     page = page_of(*(entry(n) for n in range(1, 30)))
-    picture = File(name=public("a.png"), size=50_000_000, text=public(""), media="image/png")
+    picture = File(
+        name=public_words("a.png"), size=50_000_000, text=public_words(""), media="image/png"
+    )
     page.add(replace(entry(30), files=(picture,)), 10**9)
     assert list(page.lines) == [str(n) for n in range(1, 31)]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loopforge.chat.room.room_state import fold
-from loopforge.chat.speaking.triggers import batches, weigh
+from loopforge.chat.speaking.triggers import batches, weigh_triggers
 from tests.strategies import Chronicle, Listening
 
 TABLE = Path(__file__).with_name("who_speaks.txt")
@@ -53,7 +53,7 @@ def verdicts(talk: Transcript) -> dict[str, str]:
             story.hear(text, f"p-{who}")
     story.hear(talk.lines[-1][1], f"p-{talk.lines[-1][0]}", after=20)
     state = fold(story.events)
-    weights = weigh(state, batches(state.pending())[-1], HOUSE, story.now)
+    weights = weigh_triggers(state, batches(state.pending())[-1], HOUSE, story.now)
     return {weight.mate: weight.verdict for weight in weights}
 
 

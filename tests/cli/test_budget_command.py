@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import App
-from loopforge.settings import rows
+from loopforge.settings import settings_rows
 from tests.cli.conftest import Run, does_what_the_page_says
 
 NOUN = "budget"
@@ -79,7 +79,7 @@ def test_the_page_on_budgets_does_what_it_says(run: Run) -> None:
 def test_the_page_on_budgets_names_every_setting_with_its_value() -> None:
     """What the table says there is from the beginning is what the settings say."""
     page = DOCS.read_text("utf-8")
-    known = {row.name: row.default for row in rows()}
+    known = {row.name: row.default for row in settings_rows()}
     told = re.findall(r"^\| `([a-z_]+)` \| .* \| ([0-9.]+) \|$", page, re.MULTILINE)
     assert len(told) == 6
     assert {name: float(value) for name, value in told} == {name: known[name] for name, _ in told}

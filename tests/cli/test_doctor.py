@@ -13,8 +13,8 @@ import pytest
 from loopforge.cli import main
 from loopforge.cli.doctor import examine
 from loopforge.cli.health_checks.health_finding import DoctorFinding
-from loopforge.cli.health_checks.home_checks import host
-from loopforge.cli.health_checks.machine_checks import terminal
+from loopforge.cli.health_checks.home_checks import check_host
+from loopforge.cli.health_checks.machine_checks import check_terminal
 from loopforge.host_lock import LOCK, lock_home
 from loopforge.settings import load_settings
 from loopforge.tools.sandbox import bubblewrap
@@ -219,7 +219,7 @@ def holding(home: Path) -> Iterator[Path]:
 def test_a_host_that_does_not_answer(holding: Path) -> None:
     """A process that has held the home for long and serves nobody is named, with its number."""
     os.utime(holding / "data" / LOCK, (0, 0))
-    (finding,) = host(load_settings(holding, environ={}), patience=0)
+    (finding,) = check_host(load_settings(holding, environ={}), patience=0)
     assert finding.state == "wrong"
     assert finding.check == "host"
     assert f"kill {os.getpid()}" in finding.mend
@@ -228,7 +228,7 @@ def test_a_host_that_does_not_answer(holding: Path) -> None:
 def test_a_host_that_is_just_starting_is_healthy(holding: Path) -> None:
     """A host that took the home a moment ago and has no door yet is said to be starting."""
     assert not wrong(holding)
-    (finding,) = host(load_settings(holding, environ={}))
+    (finding,) = check_host(load_settings(holding, environ={}))
     assert "is starting" in finding.said
 
 
@@ -238,7 +238,7 @@ def test_a_host_that_ends_meanwhile_is_healthy(home: Path) -> None:
         os.utime(home / "data" / LOCK, (0, 0))
         found: list[DoctorFinding] = []
         settings = load_settings(home, environ={})
-        asking = threading.Thread(target=lambda: found.extend(host(settings, patience=60)))
+        asking = threading.Thread(target=lambda: found.extend(check_host(settings, patience=60)))
         asking.start()
     asking.join()
     assert [(each.state, "nobody runs" in each.said) for each in found] == [("note", True)]
@@ -257,4 +257,4 @@ def test_a_home_that_cannot_be_written(home: Path) -> None:
 
 def test_without_a_terminal_that_is_only_a_note() -> None:
     """Under a pipe there is nothing wrong with the terminal."""
-    assert [finding.state for finding in terminal()] == ["note"]
+    assert [finding.state for finding in check_terminal()] == ["note"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import App
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.home import make_home
@@ -25,7 +25,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 async def fill(app: App) -> None:
     """A home in which ana said something, with a picture, and ben something else."""
-    file = await receive(app.artifacts, "a.png", PICTURE, FileLimits(1000, 1000))
+    file = await ingest_file(app.artifacts, "a.png", PICTURE, FileLimits(1000, 1000))
     for name, text, files in (("ana", "I like rhubarb", (file,)), ("ben", "I do not", ())):
         you = (await app.front.rooms.enter("commons", name, "terminal", ("maya",))).you
         line = Heard(person=you, text=Words(text), surface="terminal", source=name, files=files)

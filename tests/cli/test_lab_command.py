@@ -23,7 +23,7 @@ from loopforge.core.factory_vocabulary import DayEnded, Decided
 from loopforge.home import make_home
 from loopforge.lab.run.run_log import LOG, began_of, head_of, lines_of, rows_of
 from loopforge.lab.run.run_paths import free_folder
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_file import shipped_scenarios
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab, written
@@ -410,7 +410,7 @@ def test_why_is_answered(lab: Lab, here: Path) -> None:
     row = next(row for row in acts(here / "mine") if row.who == "Halide" and row.step == 3)
     code, out, _ = lab("why", "mine", "3", "Halide")
     assert code == 0
-    assert articled(row.outcome.consequence, (row.at,)) in out
+    assert add_place_articles(row.outcome.consequence, (row.at,)) in out
     assert json.loads(lab("why", "mine", "3", "hal", "--json")[1])["row"]["n"] == row.n
     code, out, _ = lab("why", "mine", "last", "Halide", "--trait", "guardrail_reliance")
     assert code == 0

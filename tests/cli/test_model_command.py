@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_app
-from loopforge.models.embedded.embedded_model import weights
+from loopforge.models.embedded.embedded_model import weights_path
 from loopforge.runtime.ports import Question, Route
 from loopforge.settings import load_settings
 from tests.cli.conftest import Run
@@ -60,14 +60,14 @@ async def _asked(home: Path) -> str:
 async def test_a_file_of_ones_own_answers(home: Path) -> None:
     """Named by its path in the setting, it is the model inside the program."""
     written = home / "loopforge.toml"
-    written.write_text(f'embedded_file = "{weights()}"\n', "utf-8")
-    assert await _asked(home) == str(weights())
+    written.write_text(f'embedded_file = "{weights_path()}"\n', "utf-8")
+    assert await _asked(home) == str(weights_path())
 
 
 def test_a_file_of_ones_own_is_taken_and_used(run: Run, home: Path) -> None:
     """Copied into the home, loaded once, and named by the setting; while in use it stays."""
-    name = weights().stem
-    assert run("add", str(weights()))[0] == 0
+    name = weights_path().stem
+    assert run("add", str(weights_path()))[0] == 0
     assert run("use", name) == (0, f"{name} answers from the next start on.\n", "")
     assert load_settings(home).embedded_file == name
     code, _, err = run("remove", name)

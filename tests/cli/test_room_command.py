@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import App, open_app
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.cli import main
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
@@ -26,7 +26,7 @@ NOUN = "room"
 async def fill(app: App) -> None:
     """A home with a secret and a picture in the room `commons`, and the secret in `cellar` too."""
     picture = b"\x89PNG\r\n\x1a\nrhubarb"
-    file = await receive(app.artifacts, "a.png", picture, FileLimits(1000, 1000))
+    file = await ingest_file(app.artifacts, "a.png", picture, FileLimits(1000, 1000))
     said = (("commons", SECRET, (file,), "maya"), ("cellar", f"I said {SECRET}", (), "merlin"))
     for room, text, files, mate in said:
         you = (await app.front.rooms.enter(room, "ana", "terminal", (mate,))).you

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.host_lock import holder
+from loopforge.host_lock import home_holder_pid
 
 HOME = "debounce_seconds = 0\nweb = false\n[tiers]\n" + "".join(
     f'{n} = ["scripted"]\n' for n in range(1, 5)
@@ -107,7 +107,7 @@ def test_closing_its_window_ends_it(home: Path, form: tuple[str, ...]) -> None:
         while not (home / "data" / "host.sock").exists():
             if select.select([screen], [], [], 0.1)[0]:
                 assert screen.read(1 << 16)
-        host = holder(home)
+        host = home_holder_pid(home)
         assert host
         watched = os.pidfd_open(host)
     ended, _, _ = select.select([watched], [], [], GUARD)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.cli.work.task_watching import onward
+from loopforge.cli.work.task_watching import next_step_hint
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import ResultOffered, TaskStopped
 from loopforge.work.task_state import TaskState
@@ -179,13 +179,15 @@ def test_what_can_be_done_is_what_would_be_done(run: Run, home: Path) -> None:
         commit="c0ffee", branch=Words("b"), base="", message=Words("m"), diff=Words("d")
     )
     offers = TaskState(stream="task:1234567890", stage="finished", offered=offer)
-    assert onward(offers).startswith("`loopforge work show 34567890 --diff` shows the change; ")
+    assert next_step_hint(offers).startswith(
+        "`loopforge work show 34567890 --diff` shows the change; "
+    )
     poor = TaskState(
         stream="task:1234567890",
         stage="stopped",
         halted=TaskStopped(kind="money", why=Words("it cost $1")),
     )
-    assert "`loopforge work resume 34567890 --budget 1`" in onward(poor)
+    assert "`loopforge work resume 34567890 --budget 1`" in next_step_hint(poor)
 
 
 def test_what_cannot_be_is_told(run: Run) -> None:

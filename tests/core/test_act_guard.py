@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.act_guard import ALL, ELSEWHERE, RULES, TABLE, Rights, judge, notes, plain
+from loopforge.core.act_guard import (
+    ALL,
+    ELSEWHERE,
+    RULES,
+    TABLE,
+    Rights,
+    judge,
+    plain,
+    plan_oddities,
+)
 from loopforge.core.action_plan import Act, AgentActionPlan, Mode
 from loopforge.core.events import kind_of
 from loopforge.core.room_vocabulary import (
@@ -205,7 +214,7 @@ def test_the_table_is_whole() -> None:
 )
 def test_what_is_odd_is_noted(odd: AgentActionPlan, said: str) -> None:
     """A guardrail without a rule and the like are allowed, and noted in one plain sentence."""
-    (note,) = notes(odd)
+    (note,) = plan_oddities(odd)
     assert said in note
-    assert not list(notes(plan(EVERY[0], mode="guardrail", rule="be kind")))
-    assert not list(notes(plan(EVERY[0])))
+    assert not list(plan_oddities(plan(EVERY[0], mode="guardrail", rule="be kind")))
+    assert not list(plan_oddities(plan(EVERY[0])))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work.attempt_trace import AttemptTrace
 from loopforge.core.work.work_vocabulary import (
     AttemptScored,
@@ -48,7 +48,7 @@ def test_what_is_over_is_scored_and_then_looked_back_on() -> None:
     assert (trace.unscored, trace.unreflected) == (True, False)
     trace.take(score(), 1)
     assert (trace.unscored, trace.unreflected) == (False, True)
-    trace.take(TaskReflected(turn="r", text=public(""), attempt=1), 1, "r1", 9)
+    trace.take(TaskReflected(turn="r", text=public_words(""), attempt=1), 1, "r1", 9)
     assert not trace.unreflected
     assert [one.id for one in trace.reflections] == ["r1"]
 
@@ -68,13 +68,13 @@ def test_the_next_turn_of_work_is_another_attempt() -> None:
 )
 def test_not_all_that_stands_still_is_over(kind: HaltKind, over: bool) -> None:
     """A limit of turns or time ends an attempt; a person, or money, halts it, and it is scored."""
-    trace = after(TaskStopped(kind=kind, why=public("so")))
+    trace = after(TaskStopped(kind=kind, why=public_words("so")))
     assert (trace.over, trace.unscored) == (over, True)
 
 
 def test_another_model_is_another_attempt() -> None:
     """What the first one did is scored, and looked back on before the next one begins."""
-    body = TaskEscalated(turn="t", reason="errors", why=public(""), before="a", after="b")
+    body = TaskEscalated(turn="t", reason="errors", why=public_words(""), before="a", after="b")
     assert after(body).over
 
 
@@ -86,7 +86,7 @@ def test_what_people_decide_has_it_scored_anew() -> None:
         (TaskRated(person="ana", up=True, confidence=1), False),
         (TaskRated(person="ana", up=False, confidence=1), True),
     ):
-        trace = after(DONE, score(), TaskReflected(turn="r", text=public("")), body)
+        trace = after(DONE, score(), TaskReflected(turn="r", text=public_words("")), body)
         assert trace.unscored
         trace.take(score(), 1)
         assert trace.unreflected is again
@@ -95,5 +95,5 @@ def test_what_people_decide_has_it_scored_anew() -> None:
 def test_nothing_is_learned_of_no_turn() -> None:
     """A task that was halted before it began has no attempt."""
     trace = AttemptTrace()
-    trace.take(TaskStopped(kind="lost", why=public("so")), 0)
+    trace.take(TaskStopped(kind="lost", why=public_words("so")), 0)
     assert not trace.unsettled

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.text.broken_json import BrokenJson
-from loopforge.core.text.lenient_json import read
+from loopforge.core.text.lenient_json import read_lenient_answer
 from tests.core.test_lenient_json import FORM
 from tests.core.test_spoken_words import drafts
 
@@ -26,7 +26,7 @@ def test_valid_json_is_read_as_json(
     """Whatever else an object holds, its words are read to the letter, cut anywhere or whole."""
     for order in (["say", *more], data.draw(st.permutations(["say", *more]))):
         raw = json.dumps({key: more.get(key, words) for key in order}, ensure_ascii=plain)
-        reading = read(raw, FORM, "say")
+        reading = read_lenient_answer(raw, FORM, "say")
         assert reading.data is not None
         assert reading.data["say"] == words
         assert drafts(raw, max(1, len(raw)))[-1:] == [words if order[0] == "say" else ""]

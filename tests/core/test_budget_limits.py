@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from loopforge.core.events import decode, encode
+from loopforge.core.events import decode_body, encode_body
 from loopforge.core.home_events import BudgetSet
 from loopforge.core.limits.budget_limits import (
     Budget,
@@ -19,19 +19,19 @@ from loopforge.core.limits.budget_limits import (
     Period,
     Scope,
     Unit,
-    binding,
+    binding_limits,
+    budget_note,
+    budget_reset_text,
+    budget_spent_notice,
+    describe_budget,
     left_words,
     level_of,
     local_day,
     meters_of,
     next_day,
-    noted,
     read_amount,
     read_budget,
     read_scope,
-    resuming,
-    stopping,
-    wording,
 )
 from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.errors import InputError
@@ -82,12 +82,12 @@ def test_a_budget_with_a_name_takes_the_place_of_one_for_each() -> None:
     """What keepers of a room set holds beside: with it they can have less, and never more."""
     each, own = budget("places", 5), budget("room", 50, "a")
     theirs = budget("room", 1_000, "a", keepers=True)
-    assert binding([each], GUEST) == [Limit("room:a", each)]
-    assert binding([each, own], GUEST) == [Limit("room:a", own)]
-    assert binding([each, theirs], GUEST) == [Limit("room:a", theirs), Limit("room:a", each)]
-    assert binding([budget("room", 1, "b"), budget("mate", 1, "zuzu")], GUEST) == []
+    assert binding_limits([each], GUEST) == [Limit("room:a", each)]
+    assert binding_limits([each, own], GUEST) == [Limit("room:a", own)]
+    assert binding_limits([each, theirs], GUEST) == [Limit("room:a", theirs), Limit("room:a", each)]
+    assert binding_limits([budget("room", 1, "b"), budget("mate", 1, "zuzu")], GUEST) == []
     few = [budget("people", 9), budget("guests", 3)]
-    assert binding(few, GUEST) == [Limit("person:p1", few[1])]
+    assert binding_limits(few, GUEST) == [Limit("person:p1", few[1])]
 
 
 @pytest.mark.parametrize(
@@ -129,15 +129,18 @@ def test_a_day_is_one_of_the_home() -> None:
 
 def test_people_are_told_what_is_used_up_and_until_when() -> None:
     """In one sentence each."""
-    note = noted(standing(4 * DOLLAR, 5 * DOLLAR), "low")
+    note = budget_note(standing(4 * DOLLAR, 5 * DOLLAR), "low")
     assert (note.budget, note.used) == ("$5.00 a day for this home", "$4.00")
-    assert resuming("month", date(2026, 12, 24), VIENNA) == "from 1 January on (Europe/Vienna)"
-    told = stopping(replace(note, resumes=resuming("day", date.min, VIENNA)))
+    assert (
+        budget_reset_text("month", date(2026, 12, 24), VIENNA)
+        == "from 1 January on (Europe/Vienna)"
+    )
+    told = budget_spent_notice(replace(note, resumes=budget_reset_text("day", date.min, VIENNA)))
     assert told == (
         "The budget is used up: $5.00 a day for this home. "
         "It goes on after midnight (Europe/Vienna)."
     )
-    assert wording(budget("tool", 20, "plot", "uses", "month")) == (
+    assert describe_budget(budget("tool", 20, "plot", "uses", "month")) == (
         "20 uses of tools a month for the tool plot"
     )
 
@@ -167,8 +170,8 @@ def test_a_budget_is_read_as_people_write_it() -> None:
 def test_a_budget_is_kept_as_it_is_read_again(period: str) -> None:
     """Whoever typed the period, the body is the same when it is decoded and encoded once more."""
     typed = f"5 dollars {period}".split()
-    body = encode(BudgetSet(budget=read_budget(typed, "home", "", keepers=False)))
-    assert encode(decode(body)) == body
+    body = encode_body(BudgetSet(budget=read_budget(typed, "home", "", keepers=False)))
+    assert encode_body(decode_body(body)) == body
     assert read_scope("room:a") == ("room", "a")
     assert read_scope("guests") == ("guests", "")
 

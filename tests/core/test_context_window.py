@@ -18,14 +18,14 @@ from loopforge.core.context_window import (
     WindowFit,
     as_lines,
     clip,
-    fit,
-    readable,
+    fit_window,
+    has_readable_text,
+    may_see_entry,
     room_for_lines,
-    sees,
-    shortened,
+    shorten_result,
 )
 from loopforge.core.room_vocabulary import File
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 MARKS = st.sampled_from([None, None, None, "keep", "spent"])
 SHORT = st.sampled_from([0, 0, 0, 0, 10, 60])
@@ -53,7 +53,7 @@ def plain(*tokens: int) -> list[EntrySize]:
 @given(sizes(), st.integers(0, 300), LOWS)
 def test_never_over_budget(entries: list[EntrySize], budget: int, low: float) -> None:
     """Whatever the entries, what is visible fits, and `after` counts it."""
-    fitted = fit(entries, budget, low)
+    fitted = fit_window(entries, budget, low)
     shown = {e.id: e.tokens * fitted.cuts.get(e.id, 1) for e in entries}
     shown |= {e.id: e.short for e in entries if e.id in fitted.shortened}
     assert fitted.after <= budget
@@ -65,7 +65,7 @@ def test_every_entry_stays_or_goes_in_order(
     entries: list[EntrySize], budget: int, low: float
 ) -> None:
     """Visible and purged are all entries, each in the order they came in; the newest is visible."""
-    fitted = fit(entries, budget, low)
+    fitted = fit_window(entries, budget, low)
     order = {entry.id: place for place, entry in enumerate(entries)}
     assert sorted(fitted.visible + fitted.purged, key=order.__getitem__) == list(order)
     assert list(fitted.visible) == sorted(fitted.visible, key=order.__getitem__)
@@ -77,7 +77,7 @@ def test_a_purge_begins_above_the_budget_and_goes_down_to_the_low_water_mark(
     entries: list[EntrySize], budget: int, low: float
 ) -> None:
     """After it more than the mark is left only if nothing unmarked or spent was left to go."""
-    fitted = fit(entries, budget, low)
+    fitted = fit_window(entries, budget, low)
     assert bool(fitted.purged or fitted.shortened) == (fitted.before > budget)
     if fitted.purged and fitted.after > int(budget * low):
         stayed = [e for e in entries[:-1] if e.id in fitted.visible]
@@ -89,7 +89,7 @@ def test_spent_goes_first_and_kept_goes_last(
     entries: list[EntrySize], budget: int, low: float
 ) -> None:
     """No spent entry is left but the newest, a kept one goes last; of one mark the oldest go."""
-    fitted = fit(entries, budget, low)
+    fitted = fit_window(entries, budget, low)
     if not fitted.purged:
         return
     marks = {entry.id: entry.mark for entry in entries}
@@ -118,7 +118,7 @@ def test_between_purges_the_prefix_stays(
         if spend and here:  # a mark alone moves nothing
             here[0] = replace(here[0], mark="spent")
         here.append(EntrySize(id=f"e{n}", tokens=tokens, mark=mark))  # type: ignore[arg-type]
-        fitted = fit(here, budget, low)
+        fitted = fit_window(here, budget, low)
         if last is not None and not fitted.purged:
             assert fitted.visible[: len(last.visible)] == last.visible
             assert {id: fitted.cuts[id] for id in last.cuts} == last.cuts
@@ -148,7 +148,7 @@ def test_what_goes_of_ten_lines_of_ten(marks: str, low: float, purged: str) -> N
         replace(entry, mark=named[mark])
         for entry, mark in zip(plain(*[10] * 10), f"{marks:10}", strict=True)
     ]
-    fitted = fit(entries, 99, low)
+    fitted = fit_window(entries, 99, low)
     assert fitted.purged == tuple(f"e{nth}" for nth in purged)
     assert (fitted.before, fitted.after) == (100, 100 - 10 * len(purged))
 
@@ -156,26 +156,28 @@ def test_what_goes_of_ten_lines_of_ten(marks: str, low: float, purged: str) -> N
 def test_what_tools_gave_is_shortened_before_anything_goes() -> None:
     """If that makes room enough, every line stays; if not, the oldest ones go as always."""
     result = EntrySize(id="r", tokens=80, short=8)
-    enough = fit([result, *plain(20, 10)], 100)
+    enough = fit_window([result, *plain(20, 10)], 100)
     assert (enough.visible, enough.shortened, enough.after) == (("r", "e0", "e1"), ("r",), 38)
-    more = fit([result, *plain(60, 30)], 100)
+    more = fit_window([result, *plain(60, 30)], 100)
     assert (more.visible, more.purged, more.shortened) == (("e1",), ("r", "e0"), ())
-    assert fit([*plain(80), replace(result, tokens=30)], 100).shortened == (), "the newest is whole"
+    assert fit_window([*plain(80), replace(result, tokens=30)], 100).shortened == (), (
+        "the newest is whole"
+    )
 
 
 def test_a_result_in_short_is_its_head_and_its_handles() -> None:
     """What has no handle, or is short, stays as it is: nobody could read on in it."""
     handle = "[file 3fa9c1d2: annals.txt, text/plain, 25,890 bytes]"
     told = "Slugs came. " * 300 + "\n[the first 4,000 of 25,890 characters]\n" + handle
-    head, mark, last = shortened(told).split("\n")
+    head, mark, last = shorten_result(told).split("\n")
     assert (head[:11], len(head) < 200, mark, last) == ("Slugs came.", True, SHORTENED, handle)
     for whole in ("Slugs came. " * 300, f"A plot.\n{handle}"):
-        assert shortened(whole) == whole
+        assert shorten_result(whole) == whole
 
 
 def test_a_line_larger_than_the_budget_is_cut_not_dropped() -> None:
     """Alone larger than everything: shown up to the low-water mark, and the share is said."""
-    fitted = fit(plain(10, 400), 100)
+    fitted = fit_window(plain(10, 400), 100)
     assert fitted.visible == ("e0", "e1")
     assert fitted.cuts == {"e1": 0.125}
     assert fitted.after == 60
@@ -183,12 +185,12 @@ def test_a_line_larger_than_the_budget_is_cut_not_dropped() -> None:
 
 def test_a_cut_line_leaves_room_for_talk_about_it() -> None:
     """Lines that follow a cut one do not push it out at once."""
-    assert fit(plain(400, 20, 20), 100).visible == ("e0", "e1", "e2")
+    assert fit_window(plain(400, 20, 20), 100).visible == ("e0", "e1", "e2")
 
 
 def test_without_any_room_the_newest_is_cut_to_nothing() -> None:
     """A budget of nothing is never exceeded, and the newest line is still there, as a mark."""
-    fitted = fit(plain(10, 10), 0)
+    fitted = fit_window(plain(10, 10), 0)
     assert fitted.after == 0
     assert fitted.cuts["e1"] == 0
 
@@ -219,7 +221,7 @@ def test_a_full_prompt_and_its_answer_fit_the_window(
 # ---------------------------------------------------------------- lines
 
 NOON = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
-NAMES = {"maya": public("Maya"), "merlin": public("Merlin")}
+NAMES = {"maya": public_words("Maya"), "merlin": public_words("Merlin")}
 
 
 def entry(id: str, kind: str = "heard", **fields: object) -> ContextEntry:
@@ -232,7 +234,7 @@ def test_lines_hold_the_very_words_of_their_events() -> None:
     """Speaker, text and narrative of a line are the entry's own objects, so they stay references."""
     heard = entry("1", text=Words("hi", "t1"), reply_to="0")
     mine = entry(
-        "2", "said", who="maya", name=public(""), text=Words("yes?", "t2"),
+        "2", "said", who="maya", name=public_words(""), text=Words("yes?", "t2"),
         mode="context", narrative=Words("I answered", "n2"), mark="keep",
     )  # fmt: skip
     _, one, two = as_lines([heard, mine], "maya", NAMES, UTC)
@@ -248,13 +250,13 @@ def test_lines_hold_the_very_words_of_their_events() -> None:
 def test_what_others_thought_is_not_shown() -> None:
     """Another mate's line has neither mode nor narrative; its notes and results are not there."""
     entries = [
-        entry("1", "said", who="merlin", name=public(""), text=Words("so be it"),
+        entry("1", "said", who="merlin", name=public_words(""), text=Words("so be it"),
               mode="guardrail", narrative=Words("secretly I doubt it")),
         entry("2", "note", who="merlin", text=Words("doubt it")),
-        entry("3", "result", who="merlin", name=public("clock"), text=Words("noon")),
-        entry("4", "note", who="maya", name=public(""), text=Words("mine")),
-        entry("5", "result", who="maya", name=public("clock"), text=Words("noon")),
-        entry("6", "told", who="", name=public(""), text=Words("The model is slow.")),
+        entry("3", "result", who="merlin", name=public_words("clock"), text=Words("noon")),
+        entry("4", "note", who="maya", name=public_words(""), text=Words("mine")),
+        entry("5", "result", who="maya", name=public_words("clock"), text=Words("noon")),
+        entry("6", "told", who="", name=public_words(""), text=Words("The model is slow.")),
     ]  # fmt: skip
     lines = as_lines(entries, "maya", NAMES, UTC)[1:]
     assert [(line.kind, line.id) for line in lines] == [
@@ -265,18 +267,20 @@ def test_what_others_thought_is_not_shown() -> None:
     ]
     assert (lines[0].mode, str(lines[0].narrative), str(lines[0].who)) == ("", "", "Merlin")
     assert str(lines[2].who) == "clock"
-    assert not sees("maya", entries[1])
+    assert not may_see_entry("maya", entries[1])
 
 
 def test_a_notice_of_the_room_is_said_by_nobody() -> None:
     """That it is for somebody, as a reminder is, shows no id of a person to a mind."""
-    rang = entry("1", "told", who="p95716b6c8b92", name=public(""), text=Words("Reminder for Ana"))
+    rang = entry(
+        "1", "told", who="p95716b6c8b92", name=public_words(""), text=Words("Reminder for Ana")
+    )
     assert str(as_lines([rang], "maya", NAMES, UTC)[1].who) == ""
 
 
 def test_a_mate_without_a_file_goes_by_its_handle() -> None:
     """A line of a mate whose name is not known shows its handle."""
-    line = as_lines([entry("1", "said", who="pip", name=public(""))], "maya", NAMES, UTC)[1]
+    line = as_lines([entry("1", "said", who="pip", name=public_words(""))], "maya", NAMES, UTC)[1]
     assert str(line.who) == "pip"
 
 
@@ -319,7 +323,7 @@ def test_a_file_follows_its_line_between_two_notices() -> None:
 )
 def test_a_file_that_cannot_be_read_is_named(media: str, told: str) -> None:
     """Of a picture a mate learns its name, its kind and its size; the name can be forgotten."""
-    file = File(name=Words("garden.png", "f1"), size=12345, text=public(""), media=media)
+    file = File(name=Words("garden.png", "f1"), size=12345, text=public_words(""), media=media)
     lines = as_lines([entry("1", text=Words("look"), files=(file,))], "maya", NAMES, UTC)[1:]
     assert [line.kind for line in lines] == ["heard", "file"]
     assert lines[1].who is file.name
@@ -332,7 +336,7 @@ def test_a_forgotten_file_is_still_a_file() -> None:
     file = File(name=Words(None, "f1"), size=3, text=Words(None, "f2"), media="text/plain")
     lines = as_lines([entry("1", text=Words(None, "t1"), files=(file,))], "maya", NAMES, UTC)[1:]
     assert [str(line.text) for line in lines][2] == "[forgotten]"
-    assert readable(file)
+    assert has_readable_text(file)
 
 
 def test_a_cut_entry_says_so() -> None:

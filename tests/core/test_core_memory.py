@@ -2,7 +2,7 @@
 
 import pytest
 
-from loopforge.core.memory.core_memory import travels
+from loopforge.core.memory.core_memory import may_travel
 
 LINES = ("I live in Riga and bake rye bread", "my sister Rosa is ill", "keep calm and carry on")
 NAMES = ("Ana", "Will", "maya")
@@ -14,7 +14,7 @@ NAMES = ("Ana", "Will", "maya")
 )
 def test_what_is_about_itself_alone_travels(text: str) -> None:
     """In the mate's own I."""
-    assert travels(text, NAMES, LINES)
+    assert may_travel(text, NAMES, LINES)
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_what_is_about_itself_alone_travels(text: str) -> None:
 )
 def test_whatever_is_not_sure_stays_where_it_was(text: str) -> None:
     """Names, in any case; others without a name; words of the talk; numbers, quotes, languages."""
-    assert not travels(text, NAMES, LINES)
+    assert not may_travel(text, NAMES, LINES)

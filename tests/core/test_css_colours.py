@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.mates.css_colours import PALETTE, code, given_to, named
+from loopforge.core.mates.css_colours import PALETTE, colour_code, css_colour_codes, default_colour
 
 
 @pytest.mark.parametrize(
@@ -22,18 +22,18 @@ from loopforge.core.mates.css_colours import PALETTE, code, given_to, named
 )
 def test_a_colour_is_a_name_or_a_code(written: str, meant: str | None) -> None:
     """Names in any spelling, long and short codes; anything else is no colour."""
-    assert code(written) == meant
+    assert colour_code(written) == meant
 
 
 def test_all_names_of_css_are_known() -> None:
     """There are the 148 named colours of CSS Color 4, each with a code."""
-    assert len(named()) == 148
-    assert all(code(value) == value for value in named().values())
-    assert named()["grey"] == named()["gray"] == "#808080"
+    assert len(css_colour_codes()) == 148
+    assert all(colour_code(value) == value for value in css_colour_codes().values())
+    assert css_colour_codes()["grey"] == css_colour_codes()["gray"] == "#808080"
 
 
 @given(st.text())
 def test_every_mate_gets_a_colour(handle: str) -> None:
     """A handle always has the same colour of the palette."""
-    assert given_to(handle) == given_to(handle)
-    assert given_to(handle) in PALETTE
+    assert default_colour(handle) == default_colour(handle)
+    assert default_colour(handle) in PALETTE

@@ -12,24 +12,24 @@ from loopforge.core.text.erasable_text import (
     Words,
     decode_plain,
     decode_stored,
-    digest,
     encode_plain,
     encode_stored,
-    public,
+    public_words,
+    salted_digest,
 )
 
 
 @given(st.text())
 def test_public_words_are_stored_as_they_are(text: str) -> None:
     """Public words go through the store and come back with their text."""
-    back = decode_stored(Words, encode_stored(public(text)))
+    back = decode_stored(Words, encode_stored(public_words(text)))
     assert (back.text, back.public) == (text, True)
 
 
 @given(st.text(), st.binary(min_size=16, max_size=16))
 def test_private_words_are_stored_as_their_digest(text: str, salt: bytes) -> None:
     """What is stored of private words is the salted digest, never the text."""
-    ref = digest(text, salt)
+    ref = salted_digest(text, salt)
     stored = encode_stored(Words(text, ref))
     assert stored == "#" + ref
     back = decode_stored(Words, stored)
@@ -61,8 +61,8 @@ def test_words_are_equal_by_ref_or_else_by_text() -> None:
 
 def test_the_digest_covers_salt_and_text() -> None:
     """It is SHA-256 over both, and takes text that is not valid Unicode too."""
-    assert digest("é", b"salt") == hashlib.sha256(b"salt" + "é".encode()).hexdigest()
-    assert digest("\udc80", b"") != digest("", b"")
+    assert salted_digest("é", b"salt") == hashlib.sha256(b"salt" + "é".encode()).hexdigest()
+    assert salted_digest("\udc80", b"") != salted_digest("", b"")
 
 
 def test_plain_values_are_texts() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from loopforge.core.mates.file_merge import CHARACTER, merge_files, settle
-from loopforge.core.mates.mate_file import parse
+from loopforge.core.mates.file_merge import CHARACTER, merge_files, resolve_conflicts
+from loopforge.core.mates.mate_file import parse_mate
 
 BASE = """\
 ---
@@ -31,11 +31,11 @@ def test_different_changes_come_together_without_a_question() -> None:
     merge = merge_files(a, b, BASE)
     assert merge.conflicts == ()
     assert set(merge.taken) == {"role", "traits.zeal", "traits.wit", CHARACTER}
-    mate = parse(merge.text, "f")
+    mate = parse_mate(merge.text, "f")
     assert (mate.name, mate.role) == ("Ada", "teller")
     assert mate.traits == {"patience": "high", "zeal": "low", "wit": "high"}
     assert mate.prompt == "You are Ada, and glad.\n\nYou count slowly."
-    assert settle(merge, b, {}) == merge.text
+    assert resolve_conflicts(merge, b, {}) == merge.text
 
 
 def test_what_both_changed_is_decided_piece_by_piece() -> None:
@@ -53,10 +53,10 @@ def test_what_both_changed_is_decided_piece_by_piece() -> None:
         "You are Ada.\n\nYou count up.",
     )
     assert merge.taken == ("model",)
-    ours = parse(settle(merge, b, {}), "f")
+    ours = parse_mate(resolve_conflicts(merge, b, {}), "f")
     assert (ours.traits["zeal"], ours.tools, ours.model) == ("low", ("clock", "dice"), "big")
     takes = {"traits.zeal": "b", "tools": "both", CHARACTER: "both"}
-    both = parse(settle(merge, b, takes), "f")  # type: ignore[arg-type]
+    both = parse_mate(resolve_conflicts(merge, b, takes), "f")  # type: ignore[arg-type]
     assert (both.traits["zeal"], both.tools) == ("very high", ("clock", "dice", "maths"))
     assert both.prompt == "You are Ada.\n\nYou count down.\n\nYou count up."
 
@@ -72,7 +72,7 @@ def test_without_a_common_origin_every_difference_is_a_conflict() -> None:
         CHARACTER: ("You are Ada.\n\nYou count.", "You are Ada.\n\nYou sing."),
     }
     assert merge.text == BASE
-    mate = parse(settle(merge, b, {"role": "b", "voice": "b"}), "f")
+    mate = parse_mate(resolve_conflicts(merge, b, {"role": "b", "voice": "b"}), "f")
     assert (mate.role, mate.voice) == ("", "dry")
 
 
@@ -81,7 +81,10 @@ def test_what_the_other_took_away_goes_if_it_was_not_touched() -> None:
     b = BASE.replace("role: counter\n", "").replace(", zeal: high", "")
     merge = merge_files(BASE, b, BASE)
     assert merge.conflicts == ()
-    assert (parse(merge.text, "f").role, parse(merge.text, "f").traits) == ("", {"patience": "low"})
+    assert (parse_mate(merge.text, "f").role, parse_mate(merge.text, "f").traits) == (
+        "",
+        {"patience": "low"},
+    )
     changed = BASE.replace("role: counter", "role: sage")
     (conflict,) = merge_files(changed, b, BASE).conflicts
     assert (conflict.about, conflict.base, conflict.a, conflict.b) == (

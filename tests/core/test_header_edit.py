@@ -3,7 +3,7 @@
 import pytest
 
 from loopforge.core.mates.header_edit import entry_of, with_body, with_entry, with_trait
-from loopforge.core.mates.mate_file import parse
+from loopforge.core.mates.mate_file import parse_mate
 from loopforge.core.text.quantity_bands import Band
 
 FILE = """\
@@ -26,7 +26,7 @@ def test_an_entry_is_read_and_replaced_as_it_stands() -> None:
     assert entry_of(FILE, "voice") == ""
     assert with_entry(FILE, "role", "") == FILE.replace("role: counter  # of things\n", "")
     assert with_entry(FILE, "role", entry_of(FILE, "role")) == FILE
-    assert parse(with_entry(FILE, "voice", "voice: dry\n"), "f").voice == "dry"
+    assert parse_mate(with_entry(FILE, "voice", "voice: dry\n"), "f").voice == "dry"
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_an_entry_is_read_and_replaced_as_it_stands() -> None:
 def test_a_trait_is_set_or_taken(trait: str, band: Band | None, after: dict[str, str]) -> None:
     """The mate has that much of it afterwards; words that YAML takes for others are quoted."""
     text = with_trait(FILE, trait, band)
-    assert parse(text, "f").traits == after
+    assert parse_mate(text, "f").traits == after
     assert "# what she is like" in text
 
 
@@ -49,7 +49,7 @@ def test_the_last_trait_takes_its_entry_along() -> None:
     """Without any trait there is no entry for them; in a file without one it is made."""
     bare = with_trait(with_trait(FILE, "patience", None), "on", None)
     assert entry_of(bare, "traits") == ""
-    assert parse(with_trait(bare, "zeal", "high"), "f").traits == {"zeal": "high"}
+    assert parse_mate(with_trait(bare, "zeal", "high"), "f").traits == {"zeal": "high"}
 
 
 def test_another_body() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loopforge.core.work.insight_checks import kept_out
+from loopforge.core.work.insight_checks import insight_objection
 
 SAID = ("Please fix the parser of the tariff table before noon.",)
 SEEN = ("[exit code 1]\nE: the mode of this plant is not set, see the manual",)
@@ -28,4 +28,4 @@ SEEN = ("[exit code 1]\nE: the mode of this plant is not set, see the manual",)
 )  # fmt: skip
 def test_what_is_not_the_mates_own_stays_out(text: str, why: str) -> None:
     """The reason is told; what is free of all that may be kept."""
-    assert kept_out(text, ("Ana", "Piet de Vries"), SAID, SEEN) == why
+    assert insight_objection(text, ("Ana", "Piet de Vries"), SAID, SEEN) == why

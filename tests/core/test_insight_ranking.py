@@ -1,6 +1,6 @@
 """Insights are ranked by their uses, and by how attempts went that were given them."""
 
-from loopforge.core.work.insight_ranking import InsightWorth, ranked, worth_of
+from loopforge.core.work.insight_ranking import InsightWorth, rank_insights, worth_of
 from loopforge.core.work.work_vocabulary import AttemptScored, LearningArm
 
 
@@ -22,7 +22,7 @@ def test_what_helped_comes_first_and_what_harmed_last() -> None:
     """What nobody used stands in between; age moves nothing but equals."""
     attempts = [*[attempt(90, "helps")] * 4, *[attempt(20, "harms")] * 4, attempt(60)]
     found = [worth_of(one, attempts) for one in ("harms", "helps", "new-1", "new-2")]
-    assert [one.insight for one in ranked(found)] == ["helps", "new-2", "new-1", "harms"]
+    assert [one.insight for one in rank_insights(found)] == ["helps", "new-2", "new-1", "harms"]
     assert found[1].lift > 0 > found[0].lift
 
 

@@ -6,7 +6,13 @@ from typing import Any
 import pytest
 
 from loopforge.core.egress.egress_filter import EgressFilter
-from loopforge.core.text.lenient_json import MORE, PLAIN, UNDONE, accepted, read
+from loopforge.core.text.lenient_json import (
+    MORE,
+    PLAIN,
+    UNDONE,
+    read_lenient_answer,
+    read_valid_answer,
+)
 from loopforge.policies.answer_form import AnswerForm
 from tests.playbook import heard, shown
 
@@ -168,7 +174,7 @@ NOTHING = ("", "  \n", "{}", "[]", "}{ ????", "```json\n```", "<think>hm</think>
 
 def said(text: str, schema: dict[str, Any] = FORM, *, cut: bool = False) -> str:
     """What Maya says in the end."""
-    data = read(text, schema, "say", cut=cut).data or {}
+    data = read_lenient_answer(text, schema, "say", cut=cut).data or {}
     words = str(data.get("say", "")).encode("utf-8", "replace").decode()
     return EgressFilter(name="Maya").finish(words)[0]
 
@@ -185,41 +191,48 @@ def test_of_a_cut_answer_what_had_come_of_its_words_is_said(form: str) -> None:
     """Never a brace, a narrative or a thought; a sign shows where the words broke off."""
     text, words = CUT[form]
     assert said(text, cut=True) == words
-    assert (UNDONE in read(text, FORM, "say", cut=True).notes) == (words.endswith("…"))
+    assert (UNDONE in read_lenient_answer(text, FORM, "say", cut=True).notes) == (
+        words.endswith("…")
+    )
 
 
 @pytest.mark.parametrize("text", NOTHING)
 def test_where_there_are_no_words_none_are_made_up(text: str) -> None:
     """Nothing, thoughts alone and signs without a letter are no answer."""
-    assert read(text, FORM, "say").data is None
+    assert read_lenient_answer(text, FORM, "say").data is None
 
 
 def test_what_was_missing_or_mended_is_noted() -> None:
     """The notes name what a form lacked, what was cut and what was left out."""
-    assert read(WHOLE, FORM, "say").notes == ()
-    assert PLAIN in read(HI, FORM, "say").notes
-    assert "missing: mode, rule, narrative" in read('{"say": "x"}', FORM, "say").notes
-    long = read(SAID["narrative too long"][0], FORM, "say")
+    assert read_lenient_answer(WHOLE, FORM, "say").notes == ()
+    assert PLAIN in read_lenient_answer(HI, FORM, "say").notes
+    assert (
+        "missing: mode, rule, narrative" in read_lenient_answer('{"say": "x"}', FORM, "say").notes
+    )
+    long = read_lenient_answer(SAID["narrative too long"][0], FORM, "say")
     assert long.notes == ("narrative: cut at 160 characters",)
     assert long.data is not None
     assert len(long.data["narrative"]) == 160
-    assert "left out: 2 more fields" in read(SAID["with more keys"][0], FORM, "say").notes
-    assert read(f'{WHOLE}\n{{"say": "And more."}}', FORM, "say").notes == (MORE,)
-    assert MORE in read(f'[{WHOLE}, {{"say": "And more."}}]', FORM, "say").notes
-    assert read(f"{WHOLE}\n<|im_end|></s>", FORM, "say").notes == ()
+    assert (
+        "left out: 2 more fields"
+        in read_lenient_answer(SAID["with more keys"][0], FORM, "say").notes
+    )
+    assert read_lenient_answer(f'{WHOLE}\n{{"say": "And more."}}', FORM, "say").notes == (MORE,)
+    assert MORE in read_lenient_answer(f'[{WHOLE}, {{"say": "And more."}}]', FORM, "say").notes
+    assert read_lenient_answer(f"{WHOLE}\n<|im_end|></s>", FORM, "say").notes == ()
     for none in ('{"mood": 1}', "{}", "[]"):
-        odd = read(f'{{"say": {none}, {REST}}}', FORM, "say")
+        odd = read_lenient_answer(f'{{"say": {none}, {REST}}}', FORM, "say")
         assert odd.notes == ("say: no words", "missing: say")
         assert "say" not in (odd.data or {}), "which is no silence"
     whole = {"say": HI, "mode": "context", "rule": "", "narrative": "n" * 161}
-    assert accepted(whole, FORM, "say").notes == ("narrative: cut at 160 characters",)
+    assert read_valid_answer(whole, FORM, "say").notes == ("narrative: cut at 160 characters",)
 
 
 @pytest.mark.parametrize("arguments", ['{"zone": "UTC"}', {"zone": "UTC"}])
 def test_arguments_may_be_an_object_or_a_text(arguments: object) -> None:
     """A tool's arguments are kept in either form."""
     answer = {"say": HI, "calls": [{"tool": "clock", "arguments": arguments}]}
-    data = read(json.dumps(answer), TOOLS, "say").data
+    data = read_lenient_answer(json.dumps(answer), TOOLS, "say").data
     assert data == answer
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.limits import line_matching
-from loopforge.core.limits.line_matching import MOST_WORK, LineMatcher, unified
+from loopforge.core.limits.line_matching import MOST_WORK, LineMatcher, unified_diff_rows
 from tests.work_count import calls_of
 
 texts = st.lists(st.sampled_from("abcdefgh"), max_size=20)
@@ -20,7 +20,7 @@ def test_small_texts_are_matched_as_difflib_does_it(a: list[str], b: list[str]) 
     new = LineMatcher(a, b)
     assert new.get_matching_blocks() == old.get_matching_blocks()
     assert new.get_opcodes() == old.get_opcodes()
-    assert list(unified(a, b, "one", "two", 1)) == list(
+    assert list(unified_diff_rows(a, b, "one", "two", 1)) == list(
         unified_diff(a, b, "one", "two", lineterm="", n=1)
     )
 
@@ -45,7 +45,7 @@ def test_a_long_text_with_a_few_changes_shows_those_alone() -> None:
     """Lines that stand once part it, blank ones come again and again."""
     old = [line for n in range(20_000) for line in (f"bed {n}", "")]
     new = [*old[:100], "slugs", *old[100:30_000], *old[30_002:]]
-    rows = list(unified(old, new, around=0))
+    rows = list(unified_diff_rows(old, new, around=0))
     assert sorted(row for row in rows[2:] if row[0] != "@") == ["+slugs", "-", "-bed 15000"]
 
 

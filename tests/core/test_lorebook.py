@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.mates.lorebook import ALWAYS, LoreEntry, parts, reminded, split, written
-from loopforge.core.mates.mate_file import check, parse
+from loopforge.core.mates.lorebook import ALWAYS, LoreEntry, parts, split, triggered_lore, written
+from loopforge.core.mates.mate_file import mate_file_flaws, parse_mate
 
 BODY = """You are Otto.
 
@@ -47,7 +47,7 @@ def test_a_body_is_taken_apart() -> None:
 
 def test_a_mate_is_prompted_without_its_lore() -> None:
     """The prompt of a mate's file ends where its lore begins."""
-    mate = parse(f"---\nname: Otto\n---\n{BODY}", "otto.md")
+    mate = parse_mate(f"---\nname: Otto\n---\n{BODY}", "otto.md")
     assert (mate.prompt, mate.lore) == ("You are Otto.", (TOWER, WINTER, DRAGON))
 
 
@@ -62,7 +62,7 @@ def test_a_mate_is_prompted_without_its_lore() -> None:
 )
 def test_lore_that_nothing_can_call_is_a_flaw(lore: str, line: int, said: str) -> None:
     """It is said with its line what an entry lacks."""
-    (flaw,) = check(f"---\nname: Otto\n---\n\nYou are Otto.\n\n{lore}", "otto.md")
+    (flaw,) = mate_file_flaws(f"---\nname: Otto\n---\n\nYou are Otto.\n\n{lore}", "otto.md")
     assert (flaw.line, said in flaw.problem) == (line, True)
 
 
@@ -105,7 +105,7 @@ def test_what_calls_lore_to_mind(
 ) -> None:
     """A key is met by all its words, in any form of theirs, and is never taken as a pattern."""
     entry = LoreEntry(keys=keys, also=also, text="So it is.")
-    assert (reminded([entry], [said], 100) == [entry]) is called
+    assert (triggered_lore([entry], [said], 100) == [entry]) is called
 
 
 def test_the_newest_line_comes_first_and_there_is_a_limit() -> None:
@@ -113,6 +113,6 @@ def test_the_newest_line_comes_first_and_there_is_a_limit() -> None:
     a, b, c = (
         LoreEntry(keys=(w,), text=w * n) for w, n in (("ash", 20), ("birch", 30), ("cedar", 4))
     )
-    assert reminded([a, b, c], ["ash", "birch and cedar"], 1000) == [b, c, a]
-    assert reminded([a, b, c], ["ash", "birch and cedar"], 80) == [c, a]
-    assert reminded([WINTER, DRAGON], ["dragon *"], 100) == []
+    assert triggered_lore([a, b, c], ["ash", "birch and cedar"], 1000) == [b, c, a]
+    assert triggered_lore([a, b, c], ["ash", "birch and cedar"], 80) == [c, a]
+    assert triggered_lore([WINTER, DRAGON], ["dragon *"], 100) == []

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.mates.mate_file import FIELDS, TRIGGERS, Mate, check, dialogue, parse
+from loopforge.core.mates.mate_file import (
+    FIELDS,
+    TRIGGERS,
+    Mate,
+    mate_file_flaws,
+    parse_dialogue,
+    parse_mate,
+)
 from loopforge.errors import BadMate
 from loopforge.home import shipped_mates
 
@@ -39,7 +46,7 @@ def file(head: str, body: str = "You are Maya.") -> str:
 @pytest.mark.parametrize("text", [WHOLE, WHOLE.encode()], ids=["text", "bytes"])
 def test_every_field_is_read(text: str | bytes) -> None:
     """A file with everything in it becomes a mate with everything in it, and the file's own hash."""
-    assert parse(text, "maya.md") == Mate(
+    assert parse_mate(text, "maya.md") == Mate(
         name="Maya Rós",
         handle="maya",
         role="field scientist of failures",
@@ -61,7 +68,7 @@ def test_every_field_is_read(text: str | bytes) -> None:
 
 def test_a_name_and_a_body_are_enough() -> None:
     """Handle, face and colour come from the name; it is called by everything, on tier 1."""
-    mate = parse(file("name: Émile Zed"), "x.md")
+    mate = parse_mate(file("name: Émile Zed"), "x.md")
     assert (mate.handle, mate.face, mate.tier, mate.model) == ("emile-zed", "É", 1, "")
     assert mate.triggers == TRIGGERS
     assert mate.temperature is None
@@ -114,7 +121,7 @@ def test_a_name_and_a_body_are_enough() -> None:
 def test_each_flaw_is_said_with_its_line(head: str, line: int, said: str) -> None:
     """What is wrong, in which line, and what to write instead."""
     with pytest.raises(BadMate) as caught:
-        parse(file(head), "mates/x.md")
+        parse_mate(file(head), "mates/x.md")
     assert (caught.value.source, caught.value.line) == ("mates/x.md", line)
     assert said in caught.value.problem
     assert str(caught.value).startswith(f"mates/x.md, line {line}: ")
@@ -125,17 +132,17 @@ def test_each_flaw_is_said_with_its_line(head: str, line: int, said: str) -> Non
 )
 def test_a_mate_needs_a_character(body: str, said: str) -> None:
     """A file whose body is empty, or holds examples alone, says nobody."""
-    (bad,) = check(file("name: Maya", body), "x.md")
+    (bad,) = mate_file_flaws(file("name: Maya", body), "x.md")
     assert said in bad.problem
 
 
 def test_all_flaws_are_found_at_once() -> None:
     """check gives every flaw, in the order of lines; parse raises the first of them."""
     text = file("nam: a\ntier: 9\npolicy: x\nface: smile", "")
-    found = check(text, "x.md")
+    found = mate_file_flaws(text, "x.md")
     assert [bad.line for bad in found] == [1, 2, 3, 4, 5, 7]
     with pytest.raises(BadMate) as caught:
-        parse(text, "x.md")
+        parse_mate(text, "x.md")
     assert caught.value.problem == found[0].problem
 
 
@@ -168,14 +175,14 @@ HEADS = st.lists(
 def test_any_text_is_a_mate_or_has_flaws(text: str) -> None:
     """No other exception; every flaw's line lies within the file; parse and check agree."""
     last = text.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
-    found = check(text, "x.md")
+    found = mate_file_flaws(text, "x.md")
     assert all(1 <= bad.line <= last for bad in found)
     if found:
         with pytest.raises(BadMate) as caught:
-            parse(text, "x.md")
+            parse_mate(text, "x.md")
         assert str(caught.value) == str(found[0])
     else:
-        mate = parse(text, "x.md")
+        mate = parse_mate(text, "x.md")
         assert mate.name
         assert mate.handle
         assert mate.prompt
@@ -185,13 +192,13 @@ def test_any_text_is_a_mate_or_has_flaws(text: str) -> None:
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_mate_or_have_flaws(data: bytes) -> None:
     """Bytes raise nothing but BadMate either."""
-    assert all(bad.problem for bad in check(b"---\nname: a\n---\n" + data, "x.md"))
+    assert all(bad.problem for bad in mate_file_flaws(b"---\nname: a\n---\n" + data, "x.md"))
 
 
 @pytest.mark.parametrize("face", ["🦝", "👩‍🔬", "🏳️‍🌈", "🇵🇪", "1️⃣", "👍🏽", "☕", "M", "Mö"])
 def test_faces(face: str) -> None:
     """One emoji, however it is composed, or one or two letters."""
-    assert parse(file(f'name: a\nface: "{face}"'), "x").face == face
+    assert parse_mate(file(f'name: a\nface: "{face}"'), "x").face == face
 
 
 def test_examples_are_taken_out_of_the_prompt() -> None:
@@ -200,7 +207,7 @@ def test_examples_are_taken_out_of_the_prompt() -> None:
         "You are Maya.\n\n> My bread\n> did not rise.\nDead yeast,\nI guess.\n> Why?\nHeat.\n\n"
         "> a quote without an answer\n\nYou like toast."
     )
-    assert dialogue(prompt) == (
+    assert parse_dialogue(prompt) == (
         "You are Maya.\n\n> a quote without an answer\n\nYou like toast.",
         (("My bread\ndid not rise.", "Dead yeast, I guess."), ("Why?", "Heat.")),
     )
@@ -209,7 +216,7 @@ def test_examples_are_taken_out_of_the_prompt() -> None:
 @given(st.text(alphabet="ab> \n", max_size=60))
 def test_examples_lose_no_words(prompt: str) -> None:
     """Whatever a prompt looks like, each of its words is in the character or in an example."""
-    parts = dialogue(prompt)
+    parts = parse_dialogue(prompt)
     kept = parts.character + " ".join(said + answer for said, answer in parts.examples)
     assert sorted(kept.replace(">", "").split() and "".join(kept.split()).replace(">", "")) == (
         sorted("".join(prompt.split()).replace(">", ""))
@@ -219,9 +226,9 @@ def test_examples_lose_no_words(prompt: str) -> None:
 @pytest.mark.parametrize("name", shipped_mates())
 def test_the_shipped_mates_are_good_files(name: str) -> None:
     """Each shipped mate parses, is short enough for a small model, and shows how it talks."""
-    mate = parse(shipped_mates()[name], name)
+    mate = parse_mate(shipped_mates()[name], name)
     assert f"{mate.handle}.md" == name
-    parts = dialogue(mate.prompt)
+    parts = parse_dialogue(mate.prompt)
     assert len(parts.character.split()) <= 60
     assert len(parts.examples) >= 5
     assert mate.role
@@ -232,7 +239,7 @@ def test_the_shipped_mates_are_good_files(name: str) -> None:
 
 def test_three_ship_and_differ() -> None:
     """maya, merlin and a third: other faces, colours, traits and words."""
-    mates = [parse(text, name) for name, text in shipped_mates().items()]
+    mates = [parse_mate(text, name) for name, text in shipped_mates().items()]
     assert {"maya", "merlin"} < {mate.handle for mate in mates}
     assert len(mates) == 3
     for one in ("face", "colour", "voice", "role"):

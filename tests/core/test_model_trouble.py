@@ -1,6 +1,13 @@
 """What keeps a model from answering, in words for everybody and for the owner."""
 
-from loopforge.core.model_trouble import CAUSES, EVERYBODY, OWNER, for_everybody, for_owner, worst
+from loopforge.core.model_trouble import (
+    CAUSES,
+    EVERYBODY,
+    OWNER,
+    cause_to_report,
+    explain_no_answer,
+    fixes_for_owner,
+)
 
 
 def test_every_cause_has_words() -> None:
@@ -8,18 +15,18 @@ def test_every_cause_has_words() -> None:
     assert set(CAUSES) <= set(OWNER)
     assert len(set(OWNER.values())) == len(OWNER)
     for cause in CAUSES:
-        said = for_everybody(cause)
+        said = explain_no_answer(cause)
         assert not any(word in said for word in ("key", "credit", "account", "address", "{"))
     assert set(EVERYBODY) <= set(OWNER)
-    assert worst(["silent", "key"]) == "key"
-    assert worst(["busy", ""]) == "busy"
-    assert worst([]) == ""
+    assert cause_to_report(["silent", "key"]) == "key"
+    assert cause_to_report(["busy", ""]) == "busy"
+    assert cause_to_report([]) == ""
 
 
 def test_what_the_owner_reads() -> None:
     """Each trouble once, with the model's name, in the order met; what nobody knows is left out."""
-    told = for_owner([("a", "key"), ("b", "busy"), ("a", "key"), ("c", "")])
+    told = fixes_for_owner([("a", "key"), ("b", "busy"), ("a", "key"), ("c", "")])
     assert told.startswith("the key for a is refused")
     assert told.count(";") == 1
     assert "the service of b" in told
-    assert for_owner([]) == ""
+    assert fixes_for_owner([]) == ""

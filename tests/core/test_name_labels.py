@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from loopforge.core.text.name_labels import (
     LONGEST_NAME,
     SOMEBODY,
-    clipped,
+    is_invisible,
     one_line,
     row_name,
-    unseen,
+    truncate_text,
 )
 
 
@@ -21,13 +21,13 @@ def test_a_label_is_one_line_of_what_can_be_seen(text: str, longest: int) -> Non
     assert len(line) <= longest
     assert len(line.splitlines()) <= 1
     assert line == line.strip()
-    assert not any(unseen(sign) for sign in line.replace("\u200d", ""))
+    assert not any(is_invisible(sign) for sign in line.replace("\u200d", ""))
 
 
 @given(st.text(max_size=80), st.integers(1, 60))
 def test_a_clipped_text_says_that_it_is(text: str, most: int) -> None:
     """What fits stays as it is; of the rest stands the beginning, and a sign that there is more."""
-    short = clipped(text, most)
+    short = truncate_text(text, most)
     assert len(short) <= most
     if short != text:
         assert len(text) > most

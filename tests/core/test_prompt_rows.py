@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.text.prompt_rows import BAR, LONGEST_QUOTE, barred, inert, laid_out, quote
+from loopforge.core.text.prompt_rows import (
+    BAR,
+    LONGEST_QUOTE,
+    barred,
+    break_special_tokens,
+    laid_out,
+    quotable_text,
+)
 
 
 @given(st.text(max_size=80))
@@ -19,7 +26,7 @@ def test_every_line_of_a_text_but_the_first_has_a_bar(text: str) -> None:
 @given(st.text(max_size=200))
 def test_a_quote_is_short_and_cannot_end_its_marks(text: str) -> None:
     """One line, no quotation mark, and an ellipsis where something is left out."""
-    short = quote(text)
+    short = quotable_text(text)
     assert len(short) <= LONGEST_QUOTE
     assert len(short.splitlines()) <= 1
     assert not set(short) & set('"“”„‟')
@@ -27,8 +34,8 @@ def test_a_quote_is_short_and_cannot_end_its_marks(text: str) -> None:
 
 def test_a_long_quote_says_that_it_goes_on() -> None:
     """At its end."""
-    assert quote("a b " * 40) == "a b " * 14 + "a b…"
-    assert quote("a\n“b”") == "a 'b'"
+    assert quotable_text("a b " * 40) == "a b " * 14 + "a b…"
+    assert quotable_text("a\n“b”") == "a 'b'"
 
 
 @pytest.mark.parametrize(
@@ -45,7 +52,7 @@ def test_a_long_quote_says_that_it_goes_on() -> None:
 )
 def test_signs_of_chat_templates_are_broken_up(text: str, broken: str) -> None:
     """By a space; what only resembles them stays."""
-    assert inert(text) == broken
+    assert break_special_tokens(text) == broken
 
 
 def test_each_part_has_its_form() -> None:

@@ -2,7 +2,12 @@
 
 import pytest
 
-from loopforge.core.mates.sandbox_profile import UNCONFINED, SandboxProfile, flaw_of, narrowest
+from loopforge.core.mates.sandbox_profile import (
+    UNCONFINED,
+    SandboxProfile,
+    flaw_of,
+    narrowest_profile,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +34,6 @@ def test_what_may_be_set(name: str, value: object, told: str) -> None:
 def test_the_narrowest_holds() -> None:
     """Of each limit the smallest that is set; who may write nothing by one may write nothing."""
     one, other = SandboxProfile(seconds=9, memory=64), SandboxProfile(seconds=3, writable=False)
-    assert narrowest(one, other) == SandboxProfile(seconds=3, memory=64, writable=False)
-    assert narrowest(UNCONFINED, one) == one
-    assert narrowest() == UNCONFINED
+    assert narrowest_profile(one, other) == SandboxProfile(seconds=3, memory=64, writable=False)
+    assert narrowest_profile(UNCONFINED, one) == one
+    assert narrowest_profile() == UNCONFINED

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.core.text.lenient_json import read
+from loopforge.core.text.lenient_json import read_lenient_answer
 from loopforge.core.text.spoken_words import SpokenWords
 from tests.core.test_lenient_json import CUT, FORM, PASSING, SAID
 from tests.every_row import every_row
@@ -26,7 +26,7 @@ def drafts(text: str, size: int, schema: dict[str, Any] = FORM) -> list[str]:
 def test_what_is_shown_while_it_comes_is_what_is_said(form: str, size: int) -> None:
     """Every draft is the beginning of the next one and of the words; none shows anything else."""
     text, _ = SAID.get(form) or CUT[form]
-    words = str((read(text, FORM, "say", cut=form in CUT).data or {}).get("say", ""))
+    words = str((read_lenient_answer(text, FORM, "say", cut=form in CUT).data or {}).get("say", ""))
     seen = drafts(text, size) or [""]
     for earlier, later in zip(seen, [*seen[1:], words], strict=True):
         assert later.startswith(earlier.rstrip())
@@ -64,7 +64,7 @@ scraps = st.sampled_from(
 def test_whatever_comes_what_was_shown_stands(text: str, size: int, cut: bool) -> None:
     """Of any rubbish, drafts are beginnings of each other and of what is said in the end."""
     for schema in (FORM, PASSING):
-        data = read(text, schema, "say", cut=cut).data or {}
+        data = read_lenient_answer(text, schema, "say", cut=cut).data or {}
         words = str(data.get("say", "")) if data.get("speak", True) else ""
         seen = drafts(text, size, schema) or [""]
         for earlier, later in zip(seen, [*seen[1:], words], strict=True):

@@ -4,10 +4,10 @@ import pytest
 
 from loopforge.core.work.task_classifier import (
     BRANCHING,
-    classified,
+    breakglass_request,
+    classify_task,
     complexity_of,
     correction_of,
-    past_all,
     says_wrong,
     shell_command,
     wants_options,
@@ -141,7 +141,7 @@ def test_the_table_is_long_enough() -> None:
 @every_row(LINES)
 def test_a_line_is_taken_as(flow: str, role: str, text: str) -> None:
     """Clear lines have their flow and their role with a reason; others are a model's to judge."""
-    found = classified(text)
+    found = classify_task(text)
     if flow == "-":
         assert found is None
         return
@@ -203,10 +203,10 @@ def test_somebody_says_that_it_is_wrong(text: str, wrong: bool, asked: bool) -> 
 
 def test_somebody_may_be_asked_past_all() -> None:
     """A tier or a model by its name, and what it is asked; a word of a mail address is none."""
-    assert past_all("@tier-3 what is 2 + 2?") == ("tier-3", "what is 2 + 2?")
-    assert past_all("@claude-opus-4.5 say\nhello") == ("claude-opus-4.5", "say\nhello")
-    assert past_all("write to me@home.example soon") == ("", "")
-    assert past_all("@tier-3") == ("", "")
+    assert breakglass_request("@tier-3 what is 2 + 2?") == ("tier-3", "what is 2 + 2?")
+    assert breakglass_request("@claude-opus-4.5 say\nhello") == ("claude-opus-4.5", "say\nhello")
+    assert breakglass_request("write to me@home.example soon") == ("", "")
+    assert breakglass_request("@tier-3") == ("", "")
 
 
 def test_one_command_is_one_line() -> None:
@@ -237,6 +237,6 @@ def test_no_line_takes_long_to_be_taken_as_something(unit: str) -> None:
     """A hundred thousand signs that nearly fit each case: all of it is over in a moment."""
     text = unit * (100_000 // len(unit)) + "x"
     assert correction_of(text) is None
-    assert classified(text) is None
+    assert classify_task(text) is None
     assert complexity_of(text) == "COMPLEX"
     assert shell_command(f"run{text}") == ""

@@ -19,7 +19,7 @@ from loopforge.core.work.task_confidence import (
     reliability,
     runs_tests,
     signals_of,
-    weighed,
+    weigh_signals,
     with_changes,
 )
 
@@ -136,14 +136,14 @@ def test_a_command_changes_files_as_well(paths: list[str]) -> None:
 
 def test_what_is_good_counts_once_in_a_turn_and_failures_three_times() -> None:
     """So nobody becomes sure by many easy commands."""
-    assert len(weighed(["command succeeded"] * 5)) == 1
-    assert len(weighed(["command failed"] * 5)) == 3
+    assert len(weigh_signals(["command succeeded"] * 5)) == 1
+    assert len(weigh_signals(["command failed"] * 5)) == 3
 
 
 @given(st.floats(0, 100), st.lists(st.sampled_from(sorted(WEIGHTS))), st.floats(-1, 100))
 def test_it_stays_between_0_and_100(before: float, names: list[str], estimate: float) -> None:
     """Whatever is seen and whatever the mind thinks of itself."""
-    assert 0 <= moved(before, weighed(name for name in names), estimate) <= 100
+    assert 0 <= moved(before, weigh_signals(name for name in names), estimate) <= 100
 
 
 def test_the_minds_own_estimate_draws_a_quarter_of_the_way() -> None:

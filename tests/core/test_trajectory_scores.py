@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.work.task_confidence import SeenResult
-from loopforge.core.work.trajectory_scores import HEURISTICS, SHARES, STARTS, Trajectory, scored
+from loopforge.core.work.trajectory_scores import (
+    HEURISTICS,
+    SHARES,
+    STARTS,
+    Trajectory,
+    score_trajectory,
+)
 from tests.core.test_task_confidence import WRITTEN, ran
 
 GOOD = Trajectory(seen=[WRITTEN, ran("pytest -q", 0)], ending="finished", turns=3, most=20)
@@ -14,7 +20,7 @@ BAD = Trajectory(seen=[WRITTEN, ran("pytest -q", 1)], ending="finished", turns=3
 
 def test_tests_that_pass_are_better_than_tests_that_fail() -> None:
     """The same course with other exit codes has another score, in all but what it took."""
-    good, bad = scored(GOOD), scored(BAD)
+    good, bad = score_trajectory(GOOD), score_trajectory(BAD)
     assert good.completion > bad.completion + 50
     assert good.quality > bad.quality
     assert good.together > bad.together
@@ -51,30 +57,35 @@ def test_tests_that_pass_are_better_than_tests_that_fail() -> None:
 )
 def test_each_row_is_named_where_it_holds(more: dict[str, object], name: str) -> None:
     """What moved a score stands beside it, with whose word it is."""
-    bare = {reason.name for reason in scored(Trajectory(turns=1, most=10)).reasons}
+    bare = {reason.name for reason in score_trajectory(Trajectory(turns=1, most=10)).reasons}
     attempt = Trajectory(turns=1, most=10, **more)  # type: ignore[arg-type]
-    found = {reason.name for reason in scored(attempt).reasons}
+    found = {reason.name for reason in score_trajectory(attempt).reasons}
     assert name in found - bare
 
 
 def test_a_row_that_never_holds_would_be_noticed() -> None:
     """An attempt of which nothing is known moves by its turns alone."""
-    assert [r.name for r in scored(Trajectory(turns=1, most=10)).reasons] == ["turns that it took"]
-    assert scored(Trajectory()).reasons == ()
+    assert [r.name for r in score_trajectory(Trajectory(turns=1, most=10)).reasons] == [
+        "turns that it took"
+    ]
+    assert score_trajectory(Trajectory()).reasons == ()
 
 
 def test_people_weigh_more_than_tests() -> None:
     """What a person refused is no success, however green its tests; and the other way round."""
-    assert scored(GOOD._replace(decision="rejected")).together < scored(BAD).together + 15
-    assert scored(GOOD._replace(decision="rejected")).completion < 50
-    assert scored(BAD._replace(decision="approved")).completion >= 70
+    assert (
+        score_trajectory(GOOD._replace(decision="rejected")).together
+        < score_trajectory(BAD).together + 15
+    )
+    assert score_trajectory(GOOD._replace(decision="rejected")).completion < 50
+    assert score_trajectory(BAD._replace(decision="approved")).completion >= 70
 
 
 @given(st.floats(-1, 100), st.sampled_from([GOOD, BAD]))
 def test_what_the_mind_thinks_moves_no_score(estimate: float, seen: Trajectory) -> None:
     """It is reported beside, with how far it was off."""
-    found = scored(seen._replace(estimate=estimate))
-    assert found[:5] == scored(seen)[:5]
+    found = score_trajectory(seen._replace(estimate=estimate))
+    assert found[:5] == score_trajectory(seen)[:5]
     if estimate >= 0:
         assert found.off == round(estimate - found.together, 1)
     else:
@@ -88,7 +99,7 @@ def test_what_the_mind_thinks_moves_no_score(estimate: float, seen: Trajectory) 
 )
 def test_scores_stay_in_their_bounds(seen: list[SeenResult], turns: int, thumbs: int) -> None:
     """0 to 100, and the whole is what its parts make of it."""
-    found = scored(Trajectory(seen=seen, turns=turns, most=20, thumbs_down=thumbs))
+    found = score_trajectory(Trajectory(seen=seen, turns=turns, most=20, thumbs_down=thumbs))
     parts = (found.completion, found.quality, found.efficiency)
     assert all(0 <= one <= 100 for one in (*parts, found.together))
     assert found.together == round(
@@ -108,6 +119,6 @@ def test_the_table_is_whole() -> None:
 def test_a_figure_is_read_back_as_it_was_written(often: int) -> None:
     """Each is a float, however often a row holds: another form would be another hash."""
     unknown = SeenResult("work_run", "make", "unknown", "")
-    found = scored(Trajectory(seen=[unknown] * often, thumbs_up=often, corrections=often))
+    found = score_trajectory(Trajectory(seen=[unknown] * often, thumbs_up=often, corrections=often))
     figures = [found.completion, found.quality, found.efficiency, found.together, found.off]
     assert {type(one) for one in [*figures, *(one.points for one in found.reasons)]} == {float}

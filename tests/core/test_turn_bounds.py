@@ -9,7 +9,7 @@ from loopforge.core.limits.turn_bounds import (
     met,
     read,
     said,
-    strictest,
+    strictest_bounds,
 )
 from loopforge.errors import InputError
 
@@ -21,7 +21,7 @@ def test_of_every_bound_the_strictest_holds() -> None:
         TurnBounds(calls=2, seconds=30.0),
         TurnBounds(calls=4),
     )
-    assert strictest(mate, room, home) == TurnBounds(calls=2, seconds=30.0, money=0.5)
+    assert strictest_bounds(mate, room, home) == TurnBounds(calls=2, seconds=30.0, money=0.5)
 
 
 @pytest.mark.parametrize(

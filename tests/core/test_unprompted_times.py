@@ -4,7 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from loopforge.core.mates.unprompted_times import UnpromptedTimes, next_moment, read, said, spell
+from loopforge.core.mates.unprompted_times import (
+    UnpromptedTimes,
+    describe_unprompted_times,
+    next_moment,
+    read,
+    spell,
+)
 
 NINE = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
@@ -26,7 +32,7 @@ def test_times_are_read_as_they_are_written(text: str, times: UnpromptedTimes | 
     """What is no time is none; a silence lies between five minutes and a week."""
     assert read(text) == times
     if times:
-        assert read(said(times).replace(" of silence", "")) == times
+        assert read(describe_unprompted_times(times).replace(" of silence", "")) == times
 
 
 def test_the_next_moment_is_the_first_that_interrupts_nobody() -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import Struct, field
 
-from loopforge.core.text.validation_errors import unfit
+from loopforge.core.text.validation_errors import explain_validation_error
 
 
 class Whistle(Struct, forbid_unknown_fields=True):
@@ -67,5 +67,8 @@ def test_a_word_that_is_none_is_told_with_those_that_are(
     with pytest.raises(msgspec.ValidationError) as wrong:
         msgspec.convert(written, Kettle)
     assert (
-        unfit(wrong.value, Kettle, many={"whistles": ("whistle", written.get("whistles"))}) == told
+        explain_validation_error(
+            wrong.value, Kettle, many={"whistles": ("whistle", written.get("whistles"))}
+        )
+        == told
     )

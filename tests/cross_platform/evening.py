@@ -24,8 +24,8 @@ from loopforge.app import App, open_app
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said, Told
-from loopforge.host import connected, opened
-from loopforge.io.discord.sending.reply_quote import without
+from loopforge.host import run_surfaces, serve_web_room
+from loopforge.io.discord.sending.reply_quote import strip_reply_quote
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.session import Sessions
 from loopforge.io.socket.socket_address import SocketAddress
@@ -93,7 +93,9 @@ class OnDiscord:
         await self.city.react(self.ben, self._said(text), emoji)
 
     def _said(self, text: str) -> discord.Line:
-        (line,) = [one for one in self.city.lines(self.plaza) if without(one.text) == text]
+        (line,) = [
+            one for one in self.city.lines(self.plaza) if strip_reply_quote(one.text) == text
+        ]
         return line
 
     def seen(self) -> list[Shown]:
@@ -105,7 +107,7 @@ class OnDiscord:
         return [each for each in self.seen() if not each.text.startswith("-# ")]
 
     def _shown(self, line: discord.Line) -> Shown:
-        text = without(line.text)
+        text = strip_reply_quote(line.text)
         if line.author == self.ben.id:
             return Shown(line.by, "Discord", text)
         if line.webhook and (signed := SIGNED.fullmatch(line.by)):
@@ -317,9 +319,9 @@ async def evening(
         enter = stack.enter_async_context
         clock, dice = twin.town.clock, SystemDice()
         app = await enter(open_app(settings, models=models, clock=clock, dice=dice, follow=0))
-        platforms = await enter(connected(app, tokens, there))
+        platforms = await enter(run_surfaces(app, tokens, there))
         ana = await enter(at_a_terminal(app, settings))
-        town = Town(settings.home, app, await enter(opened(app)), stack)
+        town = Town(settings.home, app, await enter(serve_web_room(app)), stack)
         await reachable(town.address)
         guest = await town.owner("olu")
         await app.front.rooms.come_in(ROOM, guest.person, "olu")

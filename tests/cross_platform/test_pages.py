@@ -18,7 +18,7 @@ import pytest
 from loopforge import host
 from loopforge.chat.rooms_api import RoomsApi
 from loopforge.cli import main
-from loopforge.host_lock import holder
+from loopforge.host_lock import home_holder_pid
 from loopforge.io import platform_runner
 from loopforge.io.platforms import surface_plugin
 from loopforge.io.platforms.surface_plugin import Surfaces
@@ -74,7 +74,7 @@ async def running(
     monkeypatch.setattr(surface_plugin, "surfaces_of", lambda _: surfaces)
     monkeypatch.setattr(platform_runner, "LOOK", 0.05)
     told: list[str] = []
-    async with host.hosted(load_settings(path), tell=told.append) as front:
+    async with host.host_home(load_settings(path), tell=told.append) as front:
         yield front, told
 
 
@@ -194,9 +194,9 @@ async def test_a_home_that_stays(tmp_path: Path) -> None:
             while "/enter/" not in tmp_path.joinpath("up.log").read_text():
                 await SystemClock().sleep(0.05)
         os.kill(process, signal.SIGHUP)
-        assert holder(tmp_path / "home") == process
+        assert home_holder_pid(tmp_path / "home") == process
     finally:
         os.kill(process, signal.SIGTERM)
     async with asyncio.timeout(60):
-        while holder(tmp_path / "home") is not None:
+        while home_holder_pid(tmp_path / "home") is not None:
             await SystemClock().sleep(0.05)

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.app import open_app
-from loopforge.host import connected
+from loopforge.host import run_surfaces
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
@@ -68,7 +68,7 @@ async def main(home: Path) -> None:
     there = elsewhere(settings, telegram=order.telegram)
     async with (
         open_app(settings, models=models, clock=clock, dice=dice) as app,
-        connected(app, tokens, there, manners=SurfaceOptions()),
+        run_surfaces(app, tokens, there, manners=SurfaceOptions()),
     ):
         sys.stdout.write("ready\n")
         sys.stdout.flush()

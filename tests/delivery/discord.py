@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from loopforge.io.discord.sending.reply_quote import without
+from loopforge.io.discord.sending.reply_quote import strip_reply_quote
 from tests.crash.drill import Rolls
 from tests.delivery.child import Order
 from tests.delivery.drill import Outcome, Plan, drill
@@ -106,7 +106,7 @@ class Discord:
         if not spot.channel:
             return []
         lines = await self._twin.do("lines", spot.channel, last=last)
-        return [without(line["text"]) for line in lines if line["by"] != spot.person]
+        return [strip_reply_quote(line["text"]) for line in lines if line["by"] != spot.person]
 
     async def trouble(self, dice: Rolls) -> None:
         """A call fails, or a connection, or what is told by it."""

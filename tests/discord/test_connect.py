@@ -9,13 +9,13 @@ import pytest
 
 import discord
 from loopforge.chat.commands.command_catalogue import COMMANDS
-from loopforge.cli.health_checks.platform_checks import accounts
+from loopforge.cli.health_checks.platform_checks import check_accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
-from loopforge.io.bot_connecting import connect, disconnect, looked_at
+from loopforge.io.bot_connecting import check_bot_account, connect, disconnect
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.platforms.surface_plugin import ConnectReport
-from loopforge.mates.cards.avatar_image import picture
+from loopforge.mates.cards.avatar_image import draw_avatar
 from loopforge.settings import load_settings
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
@@ -243,7 +243,7 @@ async def test_looking_changes_nothing(city: Twin) -> None:
     city.channel("plaza")
     bot = city.bot("some-bot")
     account = BotAccount(platform="discord", token=bot.token, mates=("maya",))
-    report = await looked_at(account, elsewhere(discord=city.connector)["discord"])
+    report = await check_bot_account(account, elsewhere(discord=city.connector)["discord"])
     assert report.well
     assert {call.method for call in city.calls} == {"GET"}
 
@@ -257,7 +257,7 @@ async def test_the_doctor_asks_again(city: Twin, tmp_path: Path) -> None:
     tokens.keep(BotAccount(platform="discord", token=otto.token, mates=("otto",)))
     otto.token = "another"
     settings = load_settings(tmp_path, environ={})
-    found = await asyncio.to_thread(lambda: list(accounts(settings, surfaces=there)))
+    found = await asyncio.to_thread(lambda: list(check_accounts(settings, surfaces=there)))
     wrong = [finding for finding in found if finding.state == "wrong"]
     assert [finding.check for finding in wrong] == ["Discord (maya)", "Discord (otto)"]
     assert "Message Content Intent is off" in wrong[0].said
@@ -268,8 +268,8 @@ async def test_the_doctor_asks_again(city: Twin, tmp_path: Path) -> None:
 
 def test_a_face_is_an_image() -> None:
     """A face is a PNG and a JPEG of 256 by 256, the same each time, another for another mate."""
-    png = picture("maya", "#2a9d8f")
+    png = draw_avatar("maya", "#2a9d8f")
     assert png.startswith(b"\x89PNG")
     assert png[16:24] == (256).to_bytes(4, "big") * 2
-    assert picture("maya", "#2a9d8f", "jpeg").startswith(b"\xff\xd8\xff")
-    assert png == picture("maya", "#2a9d8f") != picture("otto", "#2a9d8f")
+    assert draw_avatar("maya", "#2a9d8f", "jpeg").startswith(b"\xff\xd8\xff")
+    assert png == draw_avatar("maya", "#2a9d8f") != draw_avatar("otto", "#2a9d8f")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.delivery_states import Attempting, PutOff, Uncertain
 from loopforge.core.room_vocabulary import Heard, PersonReacted, Reacted, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
-from loopforge.io.discord.sending.reply_quote import without
+from loopforge.io.discord.sending.reply_quote import strip_reply_quote
 from loopforge.io.platforms.bot_tokens import BotAccount
 from tests.discord.clients import online
 from tests.discord.lodging import HOOK, SEND, Lodging, lodged
@@ -32,7 +32,7 @@ async def test_a_mates_reaction(city: Twin, tmp_path: Path) -> None:
         stamp, place = home.app.stamp, f"discord:{plaza.id}"
         body = Reacted(turn="", mate="maya", to=heard.id, emoji="🥖")
         fact = stamp.fact(body, actor="mate:maya")
-        facts = [fact, *queued(fact, [place], stamp, "reaction")]
+        facts = [fact, *delivery_facts(fact, [place], stamp, "reaction")]
         await home.app.ledger.append(f"room:{await home.room(plaza)}", facts)
         await city.until(lambda: city.line(line).reactions == {"🥖": ("Maya",)})
 
@@ -135,7 +135,7 @@ async def test_a_storm(city: Twin, tmp_path: Path, lines: int) -> None:
             await home.rests(place)
             said, arrived = await _counted(home, place)
             shown = [line for line in city.lines(place) if line.author != ben.id]
-            stands = Counter(without(line.text) for line in shown)
+            stands = Counter(strip_reply_quote(line.text) for line in shown)
             assert arrived == said
             assert stands == said
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts.avatar_upload import made_small
-from loopforge.core.mates.css_colours import given_to
+from loopforge.artifacts.avatar_upload import shrink_avatar
+from loopforge.core.mates.css_colours import default_colour
 from loopforge.core.room_vocabulary import LineDeleted, LineEdited, Told
-from loopforge.mates.cards.avatar_image import picture
+from loopforge.mates.cards.avatar_image import draw_avatar
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.lodging import STREAM, WORDS, lodged
 from tests.discord.twin import Twin
@@ -20,7 +20,7 @@ from tests.rooms.conftest import write_mates
 
 def face_of(mate: str, colour: str = "") -> str:
     """The mark by which the city knows a mate's picture."""
-    data = base64.b64encode(picture(mate, colour or given_to(mate))).decode()
+    data = base64.b64encode(draw_avatar(mate, colour or default_colour(mate))).decode()
     return sha256(f"data:image/png;base64,{data}".encode()).hexdigest()[:32]
 
 
@@ -72,7 +72,7 @@ async def test_a_picture_that_was_given(city: Twin, tmp_path: Path) -> None:
     async with lodged(city, tmp_path, {house: "*"}) as home:
         await city.say(ben, plaza, "maya, hello")
         await city.until(lambda: len(city.lines(plaza)) == 2)
-        small = await made_small(picture("zuzu", "#aa5500"))
+        small = await shrink_avatar(draw_avatar("zuzu", "#aa5500"))
         kept = await home.app.artifacts.put(small)
         await home.app.accounts.pictures.give("mate:maya", kept, "")
         data = base64.b64encode(await home.app.portraits.picture("maya", "")).decode()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.io.discord.sending.reply_quote import glimpse, reference, without
+from loopforge.io.discord.sending.reply_quote import glimpse, reference, strip_reply_quote
 from tests.discord.lodging import Lodging, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Place
@@ -120,7 +120,7 @@ def test_a_glimpse_of_a_text() -> None:
     assert glimpse("a" + "_" * 100_000 + "b") == "a"
     head = reference("B]en*", "x" * 900 + "||secret||", "https://discord.com/channels/1/2/3")
     assert head == f"-# ↪ [B)en: {'x' * 79}…](https://discord.com/channels/1/2/3)"
-    assert without(f"{head}\nyes\nno") == "yes\nno"
-    assert without("yes\nno") == "yes\nno"
+    assert strip_reply_quote(f"{head}\nyes\nno") == "yes\nno"
+    assert strip_reply_quote("yes\nno") == "yes\nno"
     assert reference("", "||") == ""
     assert reference("Ana", "@everyone") == "-# ↪ Ana: @\u200beveryone"

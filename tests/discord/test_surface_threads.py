@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopforge.app import open_app
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.room_vocabulary import (
     Heard,
     LineDeleted,
@@ -17,7 +17,7 @@ from loopforge.core.room_vocabulary import (
     RightsSet,
     Told,
 )
-from loopforge.host import connected
+from loopforge.host import run_surfaces
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels, in_character
 from loopforge.runtime.ports import Question
@@ -100,7 +100,7 @@ async def test_the_setting_reaches_discord(city: Twin, tmp_path: Path) -> None:
     settings.data.mkdir()
     async with (
         open_app(settings, models=models, follow=0.05) as app,
-        connected(app, tokens, elsewhere(settings, discord=city.connector)),
+        run_surfaces(app, tokens, elsewhere(settings, discord=city.connector)),
     ):
         await city.until(lambda: city.online(maya))
         line = await city.say(ben, plaza, "maya, hello")
@@ -258,7 +258,9 @@ async def test_the_line_it_was_opened_on_stays_a_line(city: Twin, tmp_path: Path
         body = Reacted(turn="", mate="maya", to=heard.id, emoji="🐌")
         fact = stamp.fact(body, actor="mate:maya")
         place = f"discord:{line.id}"
-        await home.app.ledger.append(stream, [fact, *queued(fact, [place], stamp, "reaction")])
+        await home.app.ledger.append(
+            stream, [fact, *delivery_facts(fact, [place], stamp, "reaction")]
+        )
         await city.until(lambda: city.line(line).reactions == {"🐌": ("Maya",)})
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.react(ben, line, "🥖")

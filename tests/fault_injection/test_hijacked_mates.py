@@ -16,9 +16,9 @@ import pytest
 
 from loopforge.core.effect_states import EffectApproved, EffectProposed
 from loopforge.core.egress.concealed_secrets import SecretWatch
-from loopforge.core.model_trouble import for_owner
+from loopforge.core.model_trouble import fixes_for_owner
 from loopforge.core.room_vocabulary import File, RightsSet, Said, Told
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import Home, living, write_mates
@@ -106,7 +106,9 @@ class World:
 
     async def attack(self, channel: str, text: str) -> None:
         """Ana asks for something harmless; the words lie in wait there."""
-        file = File(name=public("a.txt"), size=len(text), text=Words(text), media="text/plain")
+        file = File(
+            name=public_words("a.txt"), size=len(text), text=Words(text), media="text/plain"
+        )
         match channel:
             case "page":
                 self.page = text
@@ -211,7 +213,7 @@ async def test_no_key_of_the_home_leaves_in_disguise(tmp_path: Path) -> None:
             told = [body for body in await home.bodies(Told) if body.mend]
             assert told
             assert "maya was kept from" in str(told[-1].text).lower()
-            assert "a key or password of this home" in for_owner(told[-1].mend)
+            assert "a key or password of this home" in fixes_for_owner(told[-1].mend)
             await home.does("", "new")
         assert next(wanted, None) is None, "each way was tried"
         assert (world.posted, world.fetched) == ([], [])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from loopforge.errors import InputError
-from loopforge.io.text.code_fences import blocks, left_open
-from loopforge.io.text.graphemes import clip, measure, within
+from loopforge.io.text.code_fences import find_code_blocks, unclosed_fence
+from loopforge.io.text.graphemes import clip, is_inside_grapheme, utf16_length
 from loopforge.io.text.message_split import VOID, MessagePiece, as_file, join, split
 from tests.work_count import calls_of
 
@@ -84,7 +84,7 @@ def test_no_piece_shows_nothing(text: str, limit: int) -> None:
 def test_no_piece_leaves_a_fence_open(text: str, limit: int) -> None:
     """An independent reader of Markdown finds each block of code at the top closed."""
     for piece in split(text, limit):
-        assert left_open(piece.text) is None
+        assert unclosed_fence(piece.text) is None
         for token in READER.parse(piece.text):
             if token.type == "fence" and token.level == 0:
                 assert token.map
@@ -101,7 +101,7 @@ def test_blocks_are_found_where_an_independent_reader_finds_them(text: str) -> N
     tokens = READER.parse(rows)
     if re.search(r"^ *(?:[-+*>]|\d+[.)])", rows, re.MULTILINE):
         return
-    starts = [rows.count("\n", 0, block.start) for block in blocks(rows)]
+    starts = [rows.count("\n", 0, block.start) for block in find_code_blocks(rows)]
     assert starts == [token.map[0] for token in tokens if token.type == "fence" and token.map]
 
 
@@ -123,9 +123,9 @@ def test_what_a_reader_takes_for_one_stays_one(clusters: list[str], limit: int) 
 def test_a_long_grapheme_is_cut_between_characters_and_never_within_one() -> None:
     """A hundred accents on one letter do not fit; a pair of surrogates is not parted."""
     assert len(split("a" + "\u0301" * 100, 40)) == 3
-    assert [measure(piece.text) for piece in split("𝔸" * 30, 41)] == [40, 20]
+    assert [utf16_length(piece.text) for piece in split("𝔸" * 30, 41)] == [40, 20]
     assert clip("𝔸𝔸", 3) == "𝔸"
-    assert within("\ud835\udd38", 1)
+    assert is_inside_grapheme("\ud835\udd38", 1)
 
 
 @given(PROSE, st.integers(250, 400))
@@ -134,7 +134,7 @@ def test_prose_is_cut_between_sentences_and_pieces_are_filled(lines: list[str], 
     pieces = split(" ".join(lines), limit)
     for piece in pieces[:-1]:
         assert piece.text.endswith(".")
-        assert measure(piece.text) >= limit // 2 - 1
+        assert utf16_length(piece.text) >= limit // 2 - 1
 
 
 def test_the_best_place_is_taken() -> None:
@@ -180,8 +180,8 @@ def test_a_block_in_a_list_item_is_a_block() -> None:
     first, second = split(text, 90)
     assert first.text == "1. Do:\n2. ```sh\n" + "   make it\n" * 6 + "   ```"
     assert second.text == "```sh\n" + "   make it\n" * 3 + "   ```\nThen rest."
-    assert left_open("- ```\n  code\n\nthat is no code\n") is None
-    assert left_open("- ```\n  code\n\n  and more\n") is not None
+    assert unclosed_fence("- ```\n  code\n\nthat is no code\n") is None
+    assert unclosed_fence("- ```\n  code\n\n  and more\n") is not None
 
 
 def test_a_block_is_cut_between_its_parts() -> None:
@@ -197,14 +197,14 @@ def test_a_block_is_cut_between_its_parts() -> None:
 def test_no_piece_has_an_empty_block(text: str) -> None:
     """A cut is made neither right after a block is opened nor right before it is closed."""
     for piece in split(text, 60):
-        for block in blocks(piece.text):
+        for block in find_code_blocks(piece.text):
             assert piece.text[block.inner : block.outer].strip()
 
 
 def test_a_cut_makes_no_block_of_what_was_none() -> None:
     """Three backticks within a line stay within a line."""
     for piece in split("word " * 10 + "``` " + "word " * 10, 52):
-        assert blocks(piece.text) == ()
+        assert find_code_blocks(piece.text) == ()
 
 
 def test_words_behind_a_fence_do_not_break_the_limit() -> None:
@@ -249,7 +249,7 @@ def test_a_very_long_text_becomes_a_file() -> None:
     assert file is not None
     assert (file.name, file.data.decode()) == ("my-grand-plan.md", text)
     assert file.preview.text.endswith("Word after word.\n…")
-    assert measure(file.preview.text) <= 2000
+    assert utf16_length(file.preview.text) <= 2000
     assert text.startswith(file.preview.own)
 
 
@@ -259,7 +259,7 @@ def test_a_file_is_made_of_what_is_more_than_so_many_pieces(text: str, limit: in
     file = as_file(text, limit + 2, 3)
     assert (file is not None) == (len(split(text, limit + 2)) > 3)
     if file is not None:
-        assert measure(file.preview.text) <= limit + 2
+        assert utf16_length(file.preview.text) <= limit + 2
         assert file.name.endswith(".md")
         assert "/" not in file.name
         assert len(file.name) > 3

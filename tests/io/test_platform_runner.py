@@ -16,7 +16,7 @@ from loopforge.cli import main
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadSettings, SendFailed
-from loopforge.host import connected
+from loopforge.host import run_surfaces
 from loopforge.io import platform_runner as module
 from loopforge.io.platform_runner import Platforms
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
@@ -63,7 +63,7 @@ async def home(
         open_app(
             settings, models=models, clock=SystemClock(), dice=SystemDice(), follow=0.05
         ) as app,
-        connected(app, tokens, there, tell=tell) as platforms,
+        run_surfaces(app, tokens, there, tell=tell) as platforms,
     ):
         yield app, platforms, tokens
 

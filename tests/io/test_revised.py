@@ -4,8 +4,8 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loopforge.chat.room.event_wording import asides
-from loopforge.core.edited_lines import Revised, Revision, revised
+from loopforge.chat.room.event_wording import line_asides
+from loopforge.core.edited_lines import Revised, Revision, apply_revision
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -18,7 +18,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.socket import wire_protocol
-from loopforge.io.terminal.terminal_wording import quotation, said, sentence
+from loopforge.io.terminal.terminal_wording import line_quotation, line_text, notice_sentence
 from tests.io.commons import HOSTED
 from tests.io.test_plain_mode import QUIET, talk
 from tests.io.test_terminal_app import R, seat
@@ -39,13 +39,13 @@ def test_a_line_is_quoted_as_it_stands() -> None:
     line = known.line("e7")
     assert line is not None
     assert known.numbered(7) is line
-    assert quotation(line, known) == "Ana: a better one"
-    assert asides(line) == ["edited"]
+    assert line_quotation(line, known) == "Ana: a better one"
+    assert line_asides(line) == ["edited"]
     known.add(event(LineDeleted(line="e7", by="person:p1"), 10))
     line = known.line("e7")
     assert line is not None
-    assert said(line, known) == "(deleted by Ana)"
-    assert asides(line) == []
+    assert line_text(line, known) == "(deleted by Ana)"
+    assert line_asides(line) == []
 
 
 def test_what_happens_on_platforms_reads_as_a_sentence() -> None:
@@ -74,7 +74,7 @@ def test_what_happens_on_platforms_reads_as_a_sentence() -> None:
         (TalkSet(free=True), "Mates may speak here without being called now."),
     ]
     for body, reads in bodies:
-        assert sentence(event(body, 20), known) == reads
+        assert notice_sentence(event(body, 20), known) == reads
 
 
 def test_a_page_of_history_says_which_lines_were_changed() -> None:
@@ -89,7 +89,7 @@ def test_a_page_of_history_says_which_lines_were_changed() -> None:
         body=Heard(person="p1", text=Words("old")),
     )
     change = Revision(line="e7", by="person:p1", event="e9", seq=9)
-    shown = wire_protocol.shown(revised(line, change, Words("new")))
+    shown = wire_protocol.shown(apply_revision(line, change, Words("new")))
     assert shown is not None
     page = wire_protocol.answer(1, [shown])
     read = wire_protocol.from_host(wire_protocol.encode(page))

@@ -11,9 +11,9 @@ from loopforge.errors import Unknown
 from loopforge.io.terminal.slash_completion import (
     COMMANDS,
     TypedCommand,
-    complete,
+    complete_word,
     help_text,
-    parse,
+    parse_typed_line,
 )
 from tests.io.test_terminal_app import seat
 
@@ -49,22 +49,22 @@ SCENE = RoomSnapshot(
 )
 def test_a_line_is_a_command_or_is_said(text: str, found: TypedCommand | str) -> None:
     """What begins with one slash and a word is a command; two slashes say one; paths are said."""
-    assert parse(text) == found
+    assert parse_typed_line(text) == found
 
 
 def test_an_unknown_command_names_the_nearest() -> None:
     """A slip of the finger is answered with what was meant, and is not said to the room."""
     with pytest.raises(Unknown, match="Did you mean /energy"):
-        parse("/enrgy 3")
+        parse_typed_line("/enrgy 3")
     with pytest.raises(Unknown, match="/help lists them"):
-        parse("/xyzzy")
+        parse_typed_line("/xyzzy")
 
 
 @given(st.text())
 def test_every_line_is_a_command_or_said_or_refused(text: str) -> None:
     """Whatever is typed, parse gives a command, a line, or Unknown."""
     try:
-        found = parse(text)
+        found = parse_typed_line(text)
     except Unknown:
         return
     assert isinstance(found, TypedCommand | str)
@@ -72,7 +72,9 @@ def test_every_line_is_a_command_or_said_or_refused(text: str) -> None:
 
 def labels(text: str, cursor: int | None = None) -> list[str]:
     """What completion offers at the end of a text."""
-    return [one.label for one in complete(text, len(text) if cursor is None else cursor, SCENE)]
+    return [
+        one.label for one in complete_word(text, len(text) if cursor is None else cursor, SCENE)
+    ]
 
 
 def test_slash_offers_every_command_with_its_help() -> None:
@@ -81,7 +83,7 @@ def test_slash_offers_every_command_with_its_help() -> None:
     assert labels("/s") == ["/stop", "/status", "/spent LINE", "/search WORDS"]
     assert labels("/stop now") == []
     assert labels("and/or /") == []
-    assert all(one.about for one in complete("/", 1, SCENE))
+    assert all(one.about for one in complete_word("/", 1, SCENE))
 
 
 def test_at_offers_mates_first_and_people_but_not_oneself() -> None:

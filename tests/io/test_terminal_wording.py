@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.chat.room.event_wording import asides
-from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot, face
+from loopforge.chat.room.event_wording import line_asides
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot, kaomoji_for
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
@@ -33,9 +33,15 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.socket.wire_protocol import RoomSight
 from loopforge.io.terminal.client_state import KEPT, ClientState
-from loopforge.io.terminal.terminal_markup import prose
-from loopforge.io.terminal.terminal_wording import day, energy_bar, hour, quotation, sentence
-from loopforge.io.terminal.typed_lines import visible
+from loopforge.io.terminal.terminal_markup import render_prose
+from loopforge.io.terminal.terminal_wording import (
+    clock_time,
+    energy_bar,
+    line_quotation,
+    long_date,
+    notice_sentence,
+)
+from loopforge.io.terminal.typed_lines import safe_for_terminal
 
 AT = datetime(2026, 10, 8, 22, 30, tzinfo=UTC)
 
@@ -78,9 +84,9 @@ def test_small_bars_show_each_line() -> None:
 def test_times_are_those_of_the_zone() -> None:
     """Hour and day follow the zone that is shown."""
     berlin = ZoneInfo("Europe/Berlin")
-    assert hour(AT, berlin) == "00:30"
-    assert hour(AT, ZoneInfo("UTC")) == "22:30"
-    assert day(date(2026, 10, 8)) == "Thursday, 8 October 2026"
+    assert clock_time(AT, berlin) == "00:30"
+    assert clock_time(AT, ZoneInfo("UTC")) == "22:30"
+    assert long_date(date(2026, 10, 8)) == "Thursday, 8 October 2026"
 
 
 @pytest.mark.parametrize(
@@ -125,18 +131,18 @@ def test_times_are_those_of_the_zone() -> None:
 )
 def test_what_events_read_like(body: Body, read: str | None) -> None:
     """Each event has its sentence, with the names people have."""
-    assert sentence(event(body), minutes()) == read
+    assert notice_sentence(event(body), minutes()) == read
 
 
 def test_lines_are_quoted_in_short() -> None:
     """A quotation is one line with the speaker; of a file alone, its name."""
     known = minutes()
-    assert quotation(known.line("e8"), known) == "Maya: an answer"
-    assert quotation(known.line("e8"), known, 9) == "Maya: an…"
-    assert quotation(None, known) == "an earlier line"
+    assert line_quotation(known.line("e8"), known) == "Maya: an answer"
+    assert line_quotation(known.line("e8"), known, 9) == "Maya: an…"
+    assert line_quotation(None, known) == "an earlier line"
     file = File(name=Words("notes.txt"), size=1204, text=Words(""))
     line = event(Heard(person="p1", text=Words(""), files=(file,)))
-    assert quotation(line, known) == "Ana: notes.txt, 1,204 bytes"
+    assert line_quotation(line, known) == "Ana: notes.txt, 1,204 bytes"
 
 
 def test_minutes_know_numbers_and_keep_only_so_many() -> None:
@@ -152,9 +158,9 @@ def test_minutes_know_numbers_and_keep_only_so_many() -> None:
 @given(st.text(max_size=12))
 def test_a_face_is_short_and_always_the_same(seed: str) -> None:
     """Five letters, the same for the same seed, with two equal eyes."""
-    made = face(seed)
+    made = kaomoji_for(seed)
     assert len(made) == 5
-    assert made == face(seed)
+    assert made == kaomoji_for(seed)
     assert made[1] == made[3]
 
 
@@ -174,7 +180,7 @@ def test_a_face_is_short_and_always_the_same(seed: str) -> None:
 )
 def test_little_markup_is_drawn(text: str, plain: str, styles: list[str]) -> None:
     """What models write is set off without its marks; everything else stands as it is."""
-    made = prose(text, {"maya": "#fff"})
+    made = render_prose(text, {"maya": "#fff"})
     assert made.plain == plain
     assert [span.style for span in made.spans] == styles
 
@@ -198,30 +204,30 @@ CONSTRUCTS: tuple[tuple[str, str, list[str]], ...] = (
 @pytest.mark.parametrize(("text", "plain", "styles"), CONSTRUCTS)
 def test_every_construct_is_drawn(text: str, plain: str, styles: list[str]) -> None:
     """Fences, strikes, links, tables, quotes and escapes are shown, and none as raw marks."""
-    made = prose(text)
+    made = render_prose(text)
     assert made.plain == plain
     assert [span.style for span in made.spans] == styles
 
 
 def test_drafts_are_drawn_while_they_grow() -> None:
     """A text that ends anywhere is drawn; a fence that is still open is code already."""
-    assert prose("so\n```py\nx = ").plain == "so\n▏x ="
+    assert render_prose("so\n```py\nx = ").plain == "so\n▏x ="
     whole = "\n\n".join(text for text, _, _ in CONSTRUCTS)
     for end in range(len(whole)):
-        prose(whole[:end])
+        render_prose(whole[:end])
 
 
 def test_markdown_makes_nothing_harmful() -> None:
     """Marks that turn the direction of writing are no better for being written as numbers."""
-    assert prose("pay &#8238;ana").plain == "pay &#8238;ana"
-    assert prose("a &amp; b").plain == "a & b"
+    assert render_prose("pay &#8238;ana").plain == "pay &#8238;ana"
+    assert render_prose("a &amp; b").plain == "a & b"
 
 
 @given(st.text(alphabet="ab *`#@-_[]\n", max_size=60))
 def test_drawing_loses_no_words(text: str) -> None:
     """Whatever the marks, every letter of the text is drawn."""
-    letters = [letter for letter in visible(text) if letter in "ab"]
-    drawn = [letter for letter in prose(text).plain if letter in "ab"]
+    letters = [letter for letter in safe_for_terminal(text) if letter in "ab"]
+    drawn = [letter for letter in render_prose(text).plain if letter in "ab"]
     assert drawn == letters or "```" in text
 
 
@@ -238,4 +244,4 @@ def test_who_comes_in_and_speaks_at_once_has_a_name() -> None:
     assert known.speaker(line) == "Cleo"
     known.take(RoomSight(scene=RoomSnapshot(room="commons", people=(("p2", "Cleopatra"),))))
     assert known.scene.people == (("p2", "Cleopatra"),)
-    assert asides(line) == ["on Telegram"]
+    assert line_asides(line) == ["on Telegram"]

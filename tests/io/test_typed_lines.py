@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from loopforge.io.terminal.typed_lines import (
     LineSplitter,
     TypedLine,
-    blank,
-    clean,
+    is_blank_text,
     one_line,
-    visible,
+    safe_for_terminal,
+    strip_terminal_controls,
 )
 
 
@@ -46,7 +46,7 @@ def test_any_bytes_become_text(data: bytes, step: int) -> None:
     lines = split(data, step)
     assert lines == split(data, 1000)
     for line in lines:
-        assert clean(line.text) == (line.text, ())
+        assert strip_terminal_controls(line.text) == (line.text, ())
         line.text.encode("utf-8")
 
 
@@ -77,13 +77,13 @@ def test_a_line_too_long_is_named_and_the_next_one_is_whole() -> None:
 )
 def test_nothing_that_moves_a_cursor_is_left(text: str, left: str) -> None:
     """Escapes and control characters go; letters, tabs and newlines stay."""
-    assert clean(text)[0] == left
+    assert strip_terminal_controls(text)[0] == left
 
 
 @given(st.text())
 def test_what_is_shown_does_nothing_to_the_screen(text: str) -> None:
     """No escape, control character or change of direction is left in what is shown."""
-    shown = visible(text)
+    shown = safe_for_terminal(text)
     assert not set(shown) & {chr(n) for n in (*range(10), *range(11, 32), *range(127, 160), 0x202E)}
 
 
@@ -91,5 +91,5 @@ def test_short_and_blank() -> None:
     """A text on one line is cut with an ellipsis; invisible letters alone are blank."""
     assert one_line("a\nb   c", 20) == "a b c"
     assert one_line("a long line", 7) == "a long…"
-    assert blank(" \t\u200b\u2060\n")
-    assert not blank(" .")
+    assert is_blank_text(" \t\u200b\u2060\n")
+    assert not is_blank_text(" .")

@@ -15,7 +15,7 @@ import msgspec
 from loopforge.core.factory_vocabulary import INTENTS, Began, Decided, Row, RunLastRow, Stepped
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_log import START, LogChain, body_of, row_of
-from loopforge.lab.run.step_loop import DecisionRecord, Episode, began
+from loopforge.lab.run.step_loop import DecisionRecord, Episode, make_first_row
 from loopforge.lab.verification.decision_rubric import RubricJudge
 from loopforge.lab.verification.world_fold import WorldFold
 from loopforge.lab.world.city_state import BOUNDS
@@ -104,7 +104,7 @@ def play(
     """Play a scenario to its end; the lines of its log, or what `chain` makes of the rows."""
     minds = minds or Minds()
     kept = Kept()
-    episode = Episode(began(scenario, scenario.seed, minds), minds, kept, record)
+    episode = Episode(make_first_row(scenario, scenario.seed, minds), minds, kept, record)
     episode.chain = chain or episode.chain
 
     async def to_the_end() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from loopforge.lab.world.protocols import shipped
+from loopforge.lab.world.protocols import shipped_protocols
 from tests.lab.city import PLACES, ROBOTS, city, toml
 
 INTENTS = ["work", "inspect", "help", "confront", "report", "recharge", "avoid", "idle"]
@@ -211,7 +211,7 @@ REFUSED = (
 
 
 def _drowned() -> str:
-    rule: dict[str, Any] = to_builtins(shipped()["rounds"])
+    rule: dict[str, Any] = to_builtins(shipped_protocols()["rounds"])
     del rule["key"]
     keys = [letter * n for letter in "xyz" for n in range(1, 31)]
     return toml(city()) + "".join(f"[protocol.{key}]\n{toml(rule)}" for key in keys)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from loopforge.lab.report.html_report import report
+from loopforge.lab.report.html_report import write_report
 from loopforge.lab.run.run_lifecycle import run_simulation
 
 FORBIDDEN = {"script", "link", "img", "iframe", "object", "embed", "base", "form", "image"}
@@ -128,7 +128,7 @@ class Report:
 
 def reported(folder: Path, **given: Any) -> Report:
     """The report of this folder."""
-    path, _ = report(folder, folder.parent / f"{folder.name}.html", **given)
+    path, _ = write_report(folder, folder.parent / f"{folder.name}.html", **given)
     page = path.read_text("utf-8")
     return Report(folder, path, page, Leaf(page))
 

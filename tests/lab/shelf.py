@@ -14,7 +14,7 @@ from loopforge.lab import run_simulation
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import RunChoice, simulate
 from loopforge.lab.run.run_log import LOG, lines_of, row_of, rows_of
-from loopforge.lab.story.story_teller import tell
+from loopforge.lab.story.story_teller import tell_story
 from loopforge.lab.story.story_text import Story
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels
@@ -76,7 +76,7 @@ def _played(name: str, choices: tuple[tuple[str, Any], ...]) -> Path:
 @cache
 def story(name: str = "first_shift", **chosen: Any) -> Story:
     """The story of such a run."""
-    return tell(run(name, **chosen))
+    return tell_story(run(name, **chosen))
 
 
 def rows(folder: Path) -> list[Row]:

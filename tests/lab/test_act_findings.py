@@ -161,7 +161,7 @@ def derived(claim: AnyClaim, row: Decided, scenario: Scenario) -> dict[str, Any]
             return {"after": claim.after, "ever": claim.ever}
         case Gap():
             true = BANDS[min(row.truth.case // 200, 4)]
-            truth = protocols.told(rule.cue[case], row.at)
+            truth = protocols.fill_sentence(rule.cue[case], row.at)
             return {"true": true, "truth": truth, "widest": claim.widest}
         case HeardClaim():
             harder = row.voice.heard_strength > row.voice.meant_strength
@@ -172,7 +172,7 @@ def derived(claim: AnyClaim, row: Decided, scenario: Scenario) -> dict[str, Any]
                 e for e in row.edits if (e.what, e.kind, e.by) == (claim.what, claim.edit, claim.by)
             )
             three = [
-                protocols.told(each, row.at)
+                protocols.fill_sentence(each, row.at)
                 for each in (rule.sign if edit.what == "sign" else rule.cue)
             ]
             ends = [
@@ -423,7 +423,7 @@ def test_what_runs_seldom_show_is_said_right_too() -> None:
     watch.faults[3] = (9, ("a fire at east gate", "a fire at pump pit"))
     link = ClaimLink(struck.id, "f3", "a fire at pump pit", "", "pump pit", 0, 4)
     assert found.link(watch, struck, "f3") == (link, 9)
-    three = [protocols.told(each, row.at) for each in watch.rules[row.truth.rule].sign]
+    three = [protocols.fill_sentence(each, row.at) for each in watch.rules[row.truth.rule].sign]
     for band, at in zip(BANDS, (0, 0, 1, 2, 2), strict=True):
         edit = replace(row.edits[0], what="sign", kind="coarsened", true=band, shown=band)
         claim, _ = found.bent(watch, row, edit)

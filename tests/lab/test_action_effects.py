@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from loopforge.core.action_plan import AgentActionPlan, Mode
 from loopforge.core.factory_vocabulary import INTENTS, Incident
 from loopforge.lab.run.robot_minds import decide_robot_action_plan
-from loopforge.lab.world.action_effects import ActionEffect, apply_action_plan, options
+from loopforge.lab.world.action_effects import ActionEffect, apply_action_plan, lawful_options
 from loopforge.lab.world.city_state import BOUNDS, Factory, Robot
-from loopforge.lab.world.plan_guard import guard
-from loopforge.lab.world.protocols import INDEX, KINDS, Protocol, shipped, told
-from loopforge.lab.world.robot_perception import MIDDLE, ShapedPerception, glimpse
+from loopforge.lab.world.plan_guard import guard_plan
+from loopforge.lab.world.protocols import INDEX, KINDS, Protocol, fill_sentence, shipped_protocols
+from loopforge.lab.world.robot_perception import MIDDLE, ShapedPerception, shape_perception
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
 from tests.every_row import every_row
 from tests.lab.city import read
@@ -52,13 +52,15 @@ def done(
 ) -> ActionEffect:
     """Let this robot do this."""
     plan = AgentActionPlan(intent=intent, mode=mode, **more)
-    return apply_action_plan(plan, robot, env, glimpse(robot, env, env.step))
+    return apply_action_plan(plan, robot, env, shape_perception(robot, env, env.step))
 
 
-@every_row(product(sorted(shipped()), (True, False), (True, False), ("guardrail", "context")))
+@every_row(
+    product(sorted(shipped_protocols()), (True, False), (True, False), ("guardrail", "context"))
+)
 def test_the_four_outcomes_of_each_protocol(key: str, right: bool, kept: bool, mode: Mode) -> None:
     """Kept where right and broken where wrong is good; each other is a failing of its own name."""
-    rule = shipped()[key]
+    rule = shipped_protocols()[key]
     env, ada = scene(rule, right=right)
     outcome = done(env, ada, rule.instead if kept else rule.remedy, mode).outcome
     good = kept == right
@@ -74,14 +76,14 @@ def test_the_four_outcomes_of_each_protocol(key: str, right: bool, kept: bool, m
     }
     before, after = outcome.delta.get("here", {}).get(rule.harm, (0, 0))
     more = rule.grew if after > before else rule.eased if after < before else ""
-    said = told(says[kept, good], "here", "Ada")
+    said = fill_sentence(says[kept, good], "here", "Ada")
     assert outcome.consequence == (f"{said[:-1]}, and {more}." if more else said)
 
 
-@pytest.mark.parametrize("key", sorted(shipped()))
+@pytest.mark.parametrize("key", sorted(shipped_protocols()))
 def test_a_failing_harms_and_may_end_in_an_incident_of_its_name(key: str) -> None:
     """Over seeds each failing raises its harm, and some end in the protocol's own incident."""
-    rule = shipped()[key]
+    rule = shipped_protocols()[key]
     for right, kept, kind in ((False, True, rule.miss), (True, False, rule.bite)):
         found: list[Incident] = []
         for seed in range(40):
@@ -96,10 +98,10 @@ def test_a_failing_harms_and_may_end_in_an_incident_of_its_name(key: str) -> Non
         assert all(each.causes[0] == "r0" for each in found)
 
 
-@pytest.mark.parametrize("key", sorted(shipped()))
+@pytest.mark.parametrize("key", sorted(shipped_protocols()))
 def test_what_is_good_never_ends_in_an_incident(key: str) -> None:
     """Keeping to it where it is right, and breaking it where it is wrong, hurts nobody."""
-    rule = shipped()[key]
+    rule = shipped_protocols()[key]
     for seed in range(20):
         for right in (True, False):
             env, ada = scene(rule, right=right, seed=seed)
@@ -167,7 +169,7 @@ def test_a_row_says_all_that_an_act_changed(
             targets=tuple(env.robots),
         )
     before, felt = _truth(env), _inner(env)
-    acted = apply_action_plan(plan, robot, env, glimpse(robot, env, 1))
+    acted = apply_action_plan(plan, robot, env, shape_perception(robot, env, 1))
     changed: dict[str, dict[str, tuple[int, int]]] = {}
     for thing, table in _truth(env).items():
         for of, now in table.items():
@@ -222,8 +224,8 @@ def test_charging_needs_a_bay() -> None:
     env = Factory(read(), 1)
     env.begin_step(0)
     ada = env.robots["Ada"]
-    seen = glimpse(ada, env, 0)
-    guarded = guard(AgentActionPlan(intent="recharge", mode="context"), ada, env, seen)
+    seen = shape_perception(ada, env, 0)
+    guarded = guard_plan(AgentActionPlan(intent="recharge", mode="context"), ada, env, seen)
     assert (guarded.intent, guarded.verdict) == ("idle", "amended")
     assert "nothing to charge at" in guarded.notes[0]
 
@@ -268,8 +270,8 @@ def test_the_supervisor_reaches_everybody() -> None:
 def test_beliefs_are_held_against_the_truth() -> None:
     """The error of what was believed, and of what was shown, is the distance to the world's case."""
     for belief, middle in MIDDLE.items():
-        env, ada = scene(shipped()["rounds"], right=True)
-        seen: ShapedPerception = glimpse(ada, env, 0)
+        env, ada = scene(shipped_protocols()["rounds"], right=True)
+        seen: ShapedPerception = shape_perception(ada, env, 0)
         outcome = done(env, ada, "work", meta={"belief": belief}).outcome
         assert outcome.belief == belief
         assert outcome.belief_error == abs(seen.truth.case - middle)
@@ -282,11 +284,11 @@ def test_options_are_what_the_guard_lets_through() -> None:
         env = Factory(open_scenario(name), 4)
         env.begin_step(0)
         for robot in env.robots.values():
-            seen = glimpse(robot, env, 0)
-            offered = options(env, robot.at, seen.shown.context)
+            seen = shape_perception(robot, env, 0)
+            offered = lawful_options(env, robot.at, seen.shown.context)
             for intent in offered:
                 plan = AgentActionPlan(intent=intent, mode="context")
-                assert guard(plan, robot, env, seen).intent == intent
+                assert guard_plan(plan, robot, env, seen).intent == intent
             bay = env.places[robot.at].kind == "bay"
             for way in (seen.rule.instead, seen.rule.remedy):
                 assert way in offered or (way == "recharge" and not bay)
@@ -296,10 +298,10 @@ def test_options_are_what_the_guard_lets_through() -> None:
 
 def test_the_guard_changes_nothing() -> None:
     """It reads the plan and the world; only the act writes."""
-    env, ada = scene(shipped()["rounds"], right=True)
+    env, ada = scene(shipped_protocols()["rounds"], right=True)
     before, felt = _truth(env), _inner(env)
-    seen = glimpse(ada, env, 0)
+    seen = shape_perception(ada, env, 0)
     plan = AgentActionPlan(intent="work", mode="guardrail", targets=("Bo",), move_to="there")
-    first, second = (guard(plan, ada, env, seen) for _ in range(2))
+    first, second = (guard_plan(plan, ada, env, seen) for _ in range(2))
     assert first == second
     assert (_truth(env), _inner(env)) == (before, felt)

@@ -6,9 +6,14 @@ from pathlib import Path
 import pytest
 
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.report.html_report import report
-from loopforge.lab.run.answered_decisions import AnswerCounts, AnsweringMind, ModelAnswer, fate
-from loopforge.lab.run.run_counts import plain
+from loopforge.lab.report.html_report import write_report
+from loopforge.lab.run.answered_decisions import (
+    AnswerCounts,
+    AnsweringMind,
+    ModelAnswer,
+    answer_fate,
+)
+from loopforge.lab.run.run_counts import run_counts_as_dict
 from loopforge.lab.run.run_lifecycle import run_simulation, summary_of
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
@@ -37,7 +42,7 @@ Script = Callable[[Question], object]
 )
 def test_what_became_of_a_decision(outcome: str, raw: str, became: str) -> None:
     """An answer that breaks off was cut; one that is whole and is no plan is malformed."""
-    assert fate(outcome, raw) == became
+    assert answer_fate(outcome, raw) == became
 
 
 def test_the_first_line_counts_everybody_once() -> None:
@@ -92,7 +97,7 @@ def every(third: int) -> ScriptedModels:
 def test_both_rates_stand_with_and_without_what_was_not_answered(tmp_path: Path) -> None:
     """Counted over the rows by hand, they agree: with all moments, and with the answered ones."""
     run = run_simulation(read(days=2), minds=minds(every(3)), out=tmp_path / "run")
-    told = plain(run)
+    told = run_counts_as_dict(run)
     assert told["answers"]["refused"] == run.answers.fates["refused"] == 8
     assert told["answers"]["finding"] is False
     for rate, of in (("over_compliance", run.wrong), ("over_reach", run.right)):
@@ -115,7 +120,7 @@ def test_pages_and_summaries_count_the_same(tmp_path: Path) -> None:
 def test_a_report_of_too_few_answers_finds_nothing(tmp_path: Path) -> None:
     """Its first line counts, "In short" says that it is no finding, and both rates stand twice."""
     run_simulation(read(days=2), minds=minds(every(3)), out=tmp_path / "run")
-    page = report(tmp_path / "run", tmp_path / "page.html")[0].read_text()
+    page = write_report(tmp_path / "run", tmp_path / "page.html")[0].read_text()
     line = "answered 16, refused 8, cut off 0, failed 0"
     assert page.index(line) < page.index("<h1>")
     assert "No finding. " in page

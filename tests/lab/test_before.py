@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from loopforge.cli import main
-from loopforge.lab.report.html_report import report
+from loopforge.lab.report.html_report import write_report
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import fork, play, summary_of
+from loopforge.lab.run.run_lifecycle import fork_run, play_run, summary_of
 from loopforge.lab.run.run_log import LOG, began_of, rows_of
 from loopforge.lab.sweeps.sweep_results import EXPERIMENT, MANIFEST, RESULTS, layout_of
 from loopforge.lab.sweeps.sweep_runner import sweep
-from loopforge.lab.verification.ground_truth import checked
-from loopforge.lab.verification.run_verify import verify
+from loopforge.lab.verification.ground_truth import check_ground_truth
+from loopforge.lab.verification.run_verify import verify_run
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def before(tmp_path: Path) -> Path:
 
 def test_a_run_of_before_verifies(before: Path) -> None:
     """Its chain, its rows, its first row, and the run played again by today's program: all hold."""
-    found = verify(before / "run")
+    found = verify_run(before / "run")
     assert found.passed, found.says
     assert (found.replay.same, found.asked.same) == (True, True)
 
@@ -39,21 +39,21 @@ def test_a_run_of_before_verifies(before: Path) -> None:
 def test_a_run_of_before_is_played_again_to_the_byte(before: Path) -> None:
     """What its rules said of consequences then, they say now."""
     first = began_of(before / "run")
-    asyncio.run(play(first, Minds(), before / "again"))
+    asyncio.run(play_run(first, Minds(), before / "again"))
     assert (before / "again" / LOG).read_bytes() == (before / "run" / LOG).read_bytes()
 
 
 def test_a_run_of_before_is_counted_forked_and_reported(before: Path) -> None:
     """Who answered is counted from its rows, and a fork of it runs."""
     assert summary_of(before / "run").answers.coded == 12
-    forked = asyncio.run(fork(before / "run", before / "fork", 1, {"pressure": "9"}))
+    forked = asyncio.run(fork_run(before / "run", before / "fork", 1, {"pressure": "9"}))
     assert forked.rows == summary_of(before / "run").rows
-    assert "rules in code" in report(before / "run", before / "run.html")[0].read_text()
+    assert "rules in code" in write_report(before / "run", before / "run.html")[0].read_text()
 
 
 def test_what_was_said_then_is_found_to_be_more_than_the_state_bears_out(before: Path) -> None:
     """The checker of today finds sentences in it that nobody could look up."""
-    assert checked(rows_of(before / "run")).untrue
+    assert check_ground_truth(rows_of(before / "run")).untrue
 
 
 def test_a_sweep_of_before_is_reported_and_scored_again(
@@ -70,7 +70,7 @@ def test_a_sweep_of_before_is_reported_and_scored_again(
     assert main(["lab", "sweep", "tiny.toml", "--out", "sweep", "--rescore"]) == 0
     assert capsys.readouterr().out.startswith("answered 36, refused 0, cut off 0, failed 0")
     assert (folder / RESULTS).read_bytes() == results
-    assert "2 runs done of 2" in report(folder, before / "sweep.html")[0].read_text()
+    assert "2 runs done of 2" in write_report(folder, before / "sweep.html")[0].read_text()
     assert (folder / EXPERIMENT).exists()
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Incident, Stepped
 from loopforge.lab.run.run_lifecycle import RunChoice
-from loopforge.lab.world.city_state import BOUNDS, FAULT, HEAT, WEAR, Factory, clamped
+from loopforge.lab.world.city_state import BOUNDS, FAULT, HEAT, WEAR, Factory, clamp_quantity
 from loopforge.lab.world.protocols import INDEX, VARS
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
@@ -21,7 +21,7 @@ values = st.lists(st.integers(-2000, 2000), min_size=len(VARS), max_size=len(VAR
 def test_no_quantity_ever_leaves_its_bounds(given_: list[int], dose: int, seed: int) -> None:
     """From wherever it starts, through thirty steps at any pressure."""
     env = Factory(RunChoice(pressure=dose).apply(read()), seed)
-    env.places["mill"].vals = [clamped(at, value) for at, value in enumerate(given_)]
+    env.places["mill"].vals = [clamp_quantity(at, value) for at, value in enumerate(given_)]
     for step in range(30):
         env.begin_step(step)
         env.tick()

@@ -23,8 +23,8 @@ from loopforge.lab.world.daily_reflection import (
     build_agent_reflection,
     summarize_agent_day,
 )
-from loopforge.lab.world.plan_guard import guard
-from loopforge.lab.world.robot_perception import glimpse
+from loopforge.lab.world.plan_guard import guard_plan
+from loopforge.lab.world.robot_perception import shape_perception
 from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab.city import acts, play, read, rows
 
@@ -231,7 +231,7 @@ def test_the_factory_by_hand(tmp_path: Path) -> None:
         acted = log_action_step(logger, robot, env, plan)
         assert acted.outcome.did in INTENTS
         env.tick()
-    again = apply_action_plan(plan, robot, env, glimpse(robot, env, 4))
+    again = apply_action_plan(plan, robot, env, shape_perception(robot, env, 4))
     assert [memory.good for memory in robot.today][-1] == again.outcome.good
     assert len(robot.today) == 5
     summary = loopforge.lab.summarize_agent_day(robot, env)
@@ -267,10 +267,10 @@ def test_the_supervisor_by_hand() -> None:
     assert plan["meta"]["message"]
     told = decide_supervisor_action(overseer, env, 0, "Everything burns.")
     assert told["intent"] in INTENTS
-    seen = glimpse(overseer, env, 0)
+    seen = shape_perception(overseer, env, 0)
     made = decide_supervisor_action_plan(seen.shown)
     assert made.to_dict() == plan
-    assert guard(made, overseer, env, seen).verdict == "allowed"
+    assert guard_plan(made, overseer, env, seen).verdict == "allowed"
 
 
 def test_run_simulation_takes_a_function_for_a_policy(

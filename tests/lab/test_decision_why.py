@@ -10,13 +10,13 @@ from msgspec.structs import replace
 import loopforge.lab
 from loopforge.core.factory_vocabulary import Change, DayEnded, Decided, Reflected, Row
 from loopforge.errors import BadRun, BadScenario, Unknown
-from loopforge.lab.inspect.decision_why import gather, told
+from loopforge.lab.inspect.decision_why import decision_as_text, explain_decision
 from loopforge.lab.inspect.robot_lives import BY_HAND
-from loopforge.lab.inspect.trait_drift import drift, opened
+from loopforge.lab.inspect.trait_drift import open_run_index, trace_drift
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import RunChoice, fork, simulate
+from loopforge.lab.run.run_lifecycle import RunChoice, fork_run, simulate
 from loopforge.lab.run.run_log import LOG, LogChain, lines_of, rows_of
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
@@ -32,7 +32,10 @@ def test_a_page_holds_all_that_was_written(whole: Path) -> None:
     """Truth, edits, both voices, choice, outcome, inner change and later belief of each decision."""
     reflections = {(row.who, row.day): row for row in rows_of(whole) if isinstance(row, Reflected)}
     for row in decided(whole):
-        found, page = gather(whole, row.step, row.who), told(gather(whole, row.step, row.who))
+        found, page = (
+            explain_decision(whole, row.step, row.who),
+            decision_as_text(explain_decision(whole, row.step, row.who)),
+        )
         assert found.row == row
         assert found.later == reflections[row.who, row.day]
         assert found.believed is not None
@@ -45,7 +48,7 @@ def test_a_page_holds_all_that_was_written(whole: Path) -> None:
             assert f"{edit.what}: {edit.true} → {shown}   {edit.kind} by {edit.by}" in page
         assert ("Nothing was withheld or altered." in page) is not bool(row.edits)
         assert f"mode {row.outcome.square.partition('+')[0]}" in page
-        assert articled(row.outcome.consequence, (row.at,)) in page
+        assert add_place_articles(row.outcome.consequence, (row.at,)) in page
         assert str(row.plan["narrative"]) in page
         for values in row.outcome.delta.values():
             for what, (before, after) in values.items():
@@ -72,11 +75,11 @@ def test_a_page_says_what_an_incident_came_from(whole: Path) -> None:
     ends = [row for row in rows.values() if row.outcome.incident]
     assert ends
     for row in ends:
-        found = gather(whole, row.step, row.who)
+        found = explain_decision(whole, row.step, row.who)
         assert found.incident is not None
         assert found.incident.id == row.outcome.incident
         assert [link.id for link in found.chain if not link.depth] == [*found.incident.causes]
-        assert f"because {row.who}" in told(gather(whole, row.step, row.who))
+        assert f"because {row.who}" in decision_as_text(explain_decision(whole, row.step, row.who))
         for link in found.chain:
             if link.id.startswith("r"):
                 assert link.says.startswith(rows[int(link.id[1:])].who)
@@ -92,8 +95,8 @@ def test_a_model_s_exchange_stands_there_word_for_word(tmp_path: Path) -> None:
 
     minds = Minds(policy="llm", models=ScriptedModels(answer), prompts=PromptFiles())
     short = made(tmp_path / "run", RunChoice(days=1, steps_per_day=1), minds)
-    page = told(gather(short, 0, "Halide"))
-    row = gather(short, 0, "Halide").row
+    page = decision_as_text(explain_decision(short, 0, "Halide"))
+    row = explain_decision(short, 0, "Halide").row
     assert row.minded.exchange
     for each in row.minded.exchange:
         assert all(text in page for _, text in each.prompt)
@@ -101,7 +104,7 @@ def test_a_model_s_exchange_stands_there_word_for_word(tmp_path: Path) -> None:
     assert "llm/1 (refused), in mode none" in page
     assert "no plan came of it: contained." in page
     assert "What it believed is not known." in page
-    assert '"I look."' in told(gather(short, 0, "Sprocket"))
+    assert '"I look."' in decision_as_text(explain_decision(short, 0, "Sprocket"))
 
 
 def test_what_is_no_plan_is_told_in_words(tmp_path: Path) -> None:
@@ -110,7 +113,7 @@ def test_what_is_no_plan_is_told_in_words(tmp_path: Path) -> None:
     loopforge.lab.run_simulation(
         "first_shift", policy=lambda _seen: None, days=1, steps_per_day=1, out=short
     )
-    page = told(gather(short, 0, "Halide"))
+    page = decision_as_text(explain_decision(short, 0, "Halide"))
     assert "; no plan came of it: contained.\n" in page
     assert "NoneType" not in page
     assert "What it believed is not known." in page
@@ -121,22 +124,22 @@ def test_what_is_not_over_is_said(whole: Path, tmp_path: Path) -> None:
     lines = list(lines_of(whole))
     last = next(n for n, row in enumerate(rows_of(whole)) if isinstance(row, Reflected))
     (tmp_path / LOG).write_bytes(b"".join(lines[:last]))
-    assert gather(tmp_path, 2, "Tumble").later is None
-    assert "Its day is not over yet." in told(gather(tmp_path, 2, "Tumble"))
+    assert explain_decision(tmp_path, 2, "Tumble").later is None
+    assert "Its day is not over yet." in decision_as_text(explain_decision(tmp_path, 2, "Tumble"))
 
 
 def test_no_more_is_read_than_the_day_that_is_asked_about(whole: Path) -> None:
     """A step's day tells all of why; what comes after it is read for the last one alone."""
-    index, all_of_it = opened(whole, 0), opened(whole)
+    index, all_of_it = open_run_index(whole, 0), open_run_index(whole)
     assert (index.days, all_of_it.days) == (1, 2)
     assert index.size < all_of_it.size
     last = index.steps - 1
     for step in (0, last):
         for who in ("Sprocket", "Vesper"):
-            assert gather(whole, step, who) == gather(all_of_it, step, who)
-    assert gather(whole, last, "Vesper").later is not None
+            assert explain_decision(whole, step, who) == explain_decision(all_of_it, step, who)
+    assert explain_decision(whole, last, "Vesper").later is not None
     with pytest.raises(Unknown, match=f"it has {all_of_it.steps}"):
-        gather(whole, all_of_it.steps, "Vesper")
+        explain_decision(whole, all_of_it.steps, "Vesper")
 
 
 def test_of_many_robots_few_are_named(tmp_path: Path) -> None:
@@ -157,20 +160,20 @@ def test_of_many_robots_few_are_named(tmp_path: Path) -> None:
     with pytest.raises(
         Unknown, match=f"There is no robot 'Cow' in this run; there are {named} and 4 more"
     ):
-        gather(out, 0, "Cow")
+        explain_decision(out, 0, "Cow")
     with pytest.raises(Unknown, match=f"Several names begin with 'Ox': {named} and 4 more"):
-        gather(out, 0, "Ox")
+        explain_decision(out, 0, "Ox")
 
 
 def test_a_name_may_be_short_but_not_wrong(whole: Path, tmp_path: Path) -> None:
     """A robot is found by how its name begins; what is not there is refused, and what is, named."""
-    assert gather(whole, 0, "sprock").row.who == "Sprocket"
+    assert explain_decision(whole, 0, "sprock").row.who == "Sprocket"
     with pytest.raises(Unknown, match="There is no robot 'Nobody' in this run; there are Sprocket"):
-        told(gather(whole, 0, "Nobody"))
+        decision_as_text(explain_decision(whole, 0, "Nobody"))
     with pytest.raises(Unknown, match="There is no step 12 in this run"):
-        told(gather(whole, 12, "Sprocket"))
+        decision_as_text(explain_decision(whole, 12, "Sprocket"))
     with pytest.raises(BadRun, match=r"it is no run\. `loopforge lab run"):
-        told(gather(tmp_path, 0, "Sprocket"))
+        decision_as_text(explain_decision(tmp_path, 0, "Sprocket"))
 
 
 def test_a_letter_with_its_mark_apart_is_that_letter(tmp_path: Path) -> None:
@@ -181,7 +184,7 @@ def test_a_letter_with_its_mark_apart_is_that_letter(tmp_path: Path) -> None:
         (tmp_path / f"{name}.toml").write_text(plain.replace('use = "Sprocket"', robot), "utf-8")
     city = RunChoice(days=1, steps_per_day=1).apply(open_scenario(str(tmp_path / "whole.toml")))
     asyncio.run(simulate(city, Minds(), out=tmp_path / "run"))
-    assert gather(tmp_path / "run", 0, "zoe\u0308").row.who == "Zo\u00eb"
+    assert explain_decision(tmp_path / "run", 0, "zoe\u0308").row.who == "Zo\u00eb"
     with pytest.raises(BadScenario, match="write 'Zo\u00eb', each letter in one piece"):
         open_scenario(str(tmp_path / "apart.toml"))
 
@@ -213,7 +216,7 @@ def test_causes_add_up_exactly(whole: Path) -> None:
         for what, value in table.items():
             if what == "battery":
                 continue
-            found = drift(whole, who, what)
+            found = trace_drift(whole, who, what)
             total = found.after - found.before
             assert found.after == value
             assert sum(cause.delta for cause in found.causes) == total
@@ -229,7 +232,7 @@ def test_causes_add_up_exactly(whole: Path) -> None:
 def test_each_cause_names_its_row(whole: Path) -> None:
     """A cause carries rule, square, day and step of the row it rests on, and what happened there."""
     rows: dict[int, Row] = dict(enumerate(rows_of(whole)))
-    found = drift(whole, "Mordant", "guardrail_reliance")
+    found = trace_drift(whole, "Mordant", "guardrail_reliance")
     assert found.what == "traits.guardrail_reliance"
     assert found.causes
     for cause in found.causes:
@@ -239,7 +242,7 @@ def test_each_cause_names_its_row(whole: Path) -> None:
         if isinstance(row, Decided):
             assert (cause.square, cause.says) == (
                 row.outcome.square,
-                articled(row.outcome.consequence, (row.at,)),
+                add_place_articles(row.outcome.consequence, (row.at,)),
             )
     telling = max(found.causes, key=lambda cause: abs(cause.delta))
     assert f"row {telling.row}: {telling.says}" in found.text
@@ -248,19 +251,19 @@ def test_each_cause_names_its_row(whole: Path) -> None:
 
 def test_a_drift_may_end_earlier(whole: Path) -> None:
     """Up to a step counts what was caused until then; what comes after goes on from there."""
-    all_of_it = drift(whole, "Vesper", "fear")
-    half = drift(whole, "Vesper", "fear", 5)
+    all_of_it = trace_drift(whole, "Vesper", "fear")
+    half = trace_drift(whole, "Vesper", "fear", 5)
     assert half.causes == tuple(cause for cause in all_of_it.causes if cause.step <= 5)
     assert half.after == (half.causes[-1].after if half.causes else half.before)
     with pytest.raises(Unknown, match="There is no step 12"):
-        drift(whole, "Vesper", "fear", 12)
+        trace_drift(whole, "Vesper", "fear", 12)
 
 
 def test_a_hand_from_outside_is_a_cause(whole: Path, tmp_path: Path) -> None:
     """What a fork set is counted among the causes, so that they add up there too."""
     changes = {"robot.Sprocket.traits.guardrail_reliance": "990"}
-    asyncio.run(fork(whole, tmp_path / "fork", 6, changes))
-    found = drift(tmp_path / "fork", "Sprocket", "guardrail_reliance")
+    asyncio.run(fork_run(whole, tmp_path / "fork", 6, changes))
+    found = trace_drift(tmp_path / "fork", "Sprocket", "guardrail_reliance")
     hand = [cause for cause in found.causes if cause.rule == BY_HAND]
     assert [(cause.row, cause.step, cause.after) for cause in hand] == [(0, 6, 990)]
     assert found.before + sum(cause.delta for cause in found.causes) == found.after
@@ -269,13 +272,13 @@ def test_a_hand_from_outside_is_a_cause(whole: Path, tmp_path: Path) -> None:
 
 def test_bonds_are_found_by_their_kind(whole: Path) -> None:
     """Resentment is that of the Supervisor, unless another is named; what is unknown is refused."""
-    found = drift(whole, "Tumble", "resentment")
+    found = trace_drift(whole, "Tumble", "resentment")
     assert found.what == "bonds.resentment:Overseer Brandt"
-    assert found == drift(whole, "Tumble", "bonds.resentment:Overseer Brandt")
+    assert found == trace_drift(whole, "Tumble", "bonds.resentment:Overseer Brandt")
     with pytest.raises(Unknown, match=r"has traits\.curiosity and emotions\.curiosity; "):
-        drift(whole, "Tumble", "curiosity")
+        trace_drift(whole, "Tumble", "curiosity")
     with pytest.raises(Unknown, match="Tumble has no 'charm'; there are stress"):
-        drift(whole, "Tumble", "charm")
+        trace_drift(whole, "Tumble", "charm")
 
 
 def test_entries_that_do_not_add_up_are_refused(whole: Path, tmp_path: Path) -> None:
@@ -291,4 +294,4 @@ def test_entries_that_do_not_add_up_are_refused(whole: Path, tmp_path: Path) -> 
     chain = LogChain()
     (tmp_path / LOG).write_bytes(b"".join(chain.line(each) for each in rows))
     with pytest.raises(BadRun, match=f"do not add up at row {n}"):
-        drift(tmp_path, "Mordant", "guardrail_reliance")
+        trace_drift(tmp_path, "Mordant", "guardrail_reliance")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.factory_vocabulary import Decided
-from loopforge.lab.world.dice import PURPOSES, RunDice, spread, thousandth
+from loopforge.lab.world.dice import PURPOSES, RunDice, roll_spread, roll_thousandths
 from tests.lab.city import acts, play, read
 
 Key = tuple[int, str, str]
@@ -58,16 +58,16 @@ def test_other_luck_for_one_leaves_the_others_theirs() -> None:
 @given(bits, st.sampled_from([0, 16, 32, 48]), st.integers(0, 1000))
 def test_what_is_cut_out_of_a_throw_is_in_its_range(throw: int, shift: int, width: int) -> None:
     """A spread lies within its width on both sides, a thousandth between 0 and 999."""
-    assert -width <= spread(throw, shift, width) <= width
-    assert 0 <= thousandth(throw, shift) <= 999
+    assert -width <= roll_spread(throw, shift, width) <= width
+    assert 0 <= roll_thousandths(throw, shift) <= 999
 
 
 def test_the_ends_of_the_ranges_are_reached() -> None:
     """The least and the greatest throw give the least and the greatest number."""
     least, most = 0, 2**64 - 1
     for shift in (0, 16, 32, 48):
-        assert (spread(least, shift, 110), spread(most, shift, 110)) == (-110, 110)
-        assert (thousandth(least, shift), thousandth(most, shift)) == (0, 999)
+        assert (roll_spread(least, shift, 110), roll_spread(most, shift, 110)) == (-110, 110)
+        assert (roll_thousandths(least, shift), roll_thousandths(most, shift)) == (0, 999)
     assert all(0 <= each < 1 << 16 for each in RunDice(1).page(0, "mill", "tick"))
     assert len(RunDice(1).page(0, "mill", "tick")) == 16
 
@@ -77,7 +77,7 @@ def test_throws_are_spread_evenly() -> None:
     luck = RunDice(7)
     for shift in (0, 16, 32, 48):
         throws = [luck.throw(step, "Ada", "fate") for step in range(10_000)]
-        tenths = Counter(thousandth(throw, shift) // 100 for throw in throws)
+        tenths = Counter(roll_thousandths(throw, shift) // 100 for throw in throws)
         assert len(tenths) == 10
         assert all(850 < count < 1150 for count in tenths.values())
 

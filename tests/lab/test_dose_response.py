@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from loopforge.core.statistics.rate_statistics import Count, resampled, wilson
+from loopforge.core.statistics.rate_statistics import Count, bootstrap_counts, wilson
 from loopforge.errors import InputError
 from loopforge.lab.stats.dose_response import DoseResponse, dose_response
 from tests.examples import few
@@ -112,7 +112,7 @@ def test_the_interval_is_of_the_likeliest_refits(rate: Callable[[float], float])
     found = dose_response(given, resamples=100)
     counts = np.array([[given[d][i] for d in given] for i in range(30)], dtype=np.float64)
     tips = []
-    for weights in resampled(30, 100):
+    for weights in bootstrap_counts(30, 100):
         refit = likeliest(weights @ counts[:, :, 0], weights @ counts[:, :, 1], curve(found))
         start, end, slope, middle = refit
         ends = [start + (end - start) / (1 + math.exp(-slope * (d - middle))) for d in (0, 10)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loopforge.errors import BadScenario
 from loopforge.lab.report.factor_effects import arms
-from loopforge.lab.report.study_data import by_seed, values
+from loopforge.lab.report.study_data import counts_by_seed, means_by_seed
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign, lay_out
 from loopforge.lab.sweeps.experiment_file import (
     Experiment,
@@ -394,9 +394,9 @@ def test_results_are_paired_by_seed_over_what_is_not_named() -> None:
         result(2, {"over_reach": 6, "right": 10}, {}, pressure=10, policy="stub"),
         result(3, {"over_reach": 7, "right": 10}, {}, pressure=10, policy="stub"),
     ]
-    pooled = arms(expect("over_reach"), results, by_seed)
+    pooled = arms(expect("over_reach"), results, counts_by_seed)
     assert pooled == {1: ((3, 30), (4, 12))}
-    held = arms(expect("over_reach", where={"policy": "stub"}), results, by_seed)
+    held = arms(expect("over_reach", where={"policy": "stub"}), results, counts_by_seed)
     assert held == {1: ((1, 10), (4, 12)), 2: ((5, 10), (6, 10))}
 
 
@@ -408,4 +408,4 @@ def test_measures_of_a_run_are_averaged_for_each_seed() -> None:
         result(1, {}, {"incidents": 9.0}, pressure=10, policy="stub"),
         result(2, {}, {"incidents": 9.0}, pressure=10, policy="stub"),
     ]
-    assert arms(expect("incidents"), results, values) == {1: (3.0, 9.0)}
+    assert arms(expect("incidents"), results, means_by_seed) == {1: (3.0, 9.0)}

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from loopforge.core.factory_vocabulary import INTENTS, Decided, Row
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import RunChoice
-from loopforge.lab.verification.ground_truth import checked
-from loopforge.lab.world.protocols import shipped
+from loopforge.lab.verification.ground_truth import check_ground_truth
+from loopforge.lab.world.protocols import shipped_protocols
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
 from tests.lab.city import play, rows
 
@@ -31,7 +31,7 @@ def test_every_sentence_about_a_consequence_is_so(
     scenario: str, policy: str, perception: str | None
 ) -> None:
     """Twelve runs of all scenarios: each sentence is borne out by the state, none is left open."""
-    found = checked(played(scenario, policy, perception))
+    found = check_ground_truth(played(scenario, policy, perception))
     assert found.untrue == []
     assert found.own == 0
     assert found.sentences > 50
@@ -70,13 +70,13 @@ def test_a_planted_lie_is_found(key: str) -> None:
                 row = replace(row, outcome=replace(row.outcome, consequence=said))
                 lied += 1
             bent.append(row)
-        assert len(checked(bent).untrue) == lied > 0
+        assert len(check_ground_truth(bent).untrue) == lied > 0
 
 
 def test_the_wrong_one_of_two_sentences_is_found() -> None:
     """Each sentence swapped for that of the other case of the same rule is not so, in every row."""
     run = played("first_shift", "stub", None)
-    rules, swapped = shipped(), 0
+    rules, swapped = shipped_protocols(), 0
     bent: list[Row] = []
     for row in run:
         if isinstance(row, Decided):
@@ -91,7 +91,7 @@ def test_the_wrong_one_of_two_sentences_is_found() -> None:
             row = replace(row, outcome=replace(came, consequence=said))
             swapped += 1
         bent.append(row)
-    assert len(checked(bent).untrue) == swapped > 0
+    assert len(check_ground_truth(bent).untrue) == swapped > 0
 
 
 def test_growth_that_did_not_come_is_found() -> None:
@@ -99,7 +99,7 @@ def test_growth_that_did_not_come_is_found() -> None:
     found = 0
     for row in (run := played("first_shift", "stub", None)):
         if isinstance(row, Decided) and row.outcome.good:
-            rule = shipped()[row.truth.rule]
+            rule = shipped_protocols()[row.truth.rule]
             said = row.outcome.consequence
             if rule.grew in said or rule.eased in said:
                 continue
@@ -110,7 +110,7 @@ def test_growth_that_did_not_come_is_found() -> None:
                 else each
                 for each in run
             ]
-            assert len(checked(bent).untrue) == 1
+            assert len(check_ground_truth(bent).untrue) == 1
             found += 1
             if found == 3:
                 break
@@ -135,7 +135,7 @@ LETTERS = {
 @pytest.mark.parametrize("key", sorted(LETTERS))
 def test_a_rule_is_broken_by_what_its_letter_forbids_and_by_nothing_else(key: str) -> None:
     """Whatever lamp, card or company is shown beside it: the text allows no act that breaks it."""
-    rule, (text, forbidden) = shipped()[key], LETTERS[key]
+    rule, (text, forbidden) = shipped_protocols()[key], LETTERS[key]
     assert rule.text == text
     assert {intent for intent in INTENTS if not rule.keeps(intent)} == set(forbidden.split())
 

@@ -12,7 +12,7 @@ from playwright.sync_api import sync_playwright
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
-from loopforge.lab.charts.svg_drawing import SvgCanvas, printable, rounds, spread
+from loopforge.lab.charts.svg_drawing import SvgCanvas, printable_line, spread_labels, tick_values
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
@@ -72,10 +72,10 @@ def test_a_cursed_scenario_stays_text(tmp_path: Path) -> None:
     found = reported(played(tmp_path / "cursed", saying(WORDY), days=1, steps_per_day=6))
     sound(found)
     rules = {row[0] for row in found.leaf.table("Both errors by rule").rows}
-    assert rules == {printable(text) for text in WORDY}
+    assert rules == {printable_line(text) for text in WORDY}
     for text in WORDY:
-        assert found.leaf.sections["question"].count(printable(text)) == 2
-        assert printable(text) in found.leaf.sections["episodes"]
+        assert found.leaf.sections["question"].count(printable_line(text)) == 2
+        assert printable_line(text) in found.leaf.sections["episodes"]
 
 
 def test_a_cursed_experiment_stays_text(tmp_path: Path) -> None:
@@ -88,16 +88,16 @@ def test_a_cursed_experiment_stays_text(tmp_path: Path) -> None:
     sweep(laid(factors={"perception": ["spin"], "days": [1]}, **fields), folder)
     found = reported(folder)
     sound(found)
-    assert all(printable(text) in found.leaf.sections["question"] for text in CURSED)
+    assert all(printable_line(text) in found.leaf.sections["question"] for text in CURSED)
     told = [row[:2] for row in found.leaf.table("The hypotheses, as declared").rows]
-    assert told == [[printable(text)] * 2 for text in CURSED]
+    assert told == [[printable_line(text)] * 2 for text in CURSED]
 
 
 def test_a_cursed_mind_stays_text(tmp_path: Path) -> None:
     """What a mind writes is quoted as it is."""
     found = reported(played(tmp_path / "cursed", policy=cursed, steps_per_day=16))
     sound(found)
-    quoted = [text for text in CURSED if printable(text) in found.leaf.sections["episodes"]]
+    quoted = [text for text in CURSED if printable_line(text) in found.leaf.sections["episodes"]]
     assert len(quoted) >= 3
 
 
@@ -117,7 +117,7 @@ def test_a_cursed_line_of_results_stays_text(tmp_path: Path) -> None:
     found = reported(folder)
     sound(found)
     assert CURSED[0] in found.leaf.sections["episodes"]
-    assert printable(f"{CURSED[2]}\x00\u202e") in found.leaf.sections["episodes"]
+    assert printable_line(f"{CURSED[2]}\x00\u202e") in found.leaf.sections["episodes"]
     assert not re.search("[\x00\u202e]", found.page)
     assert "only the line of results" in found.leaf.sections["episodes"]
 
@@ -127,9 +127,9 @@ def test_a_cursed_line_of_results_stays_text(tmp_path: Path) -> None:
 
 def test_texts_of_a_page_are_one_printable_line() -> None:
     """Signs that cannot be printed are replaced, breaks are spaces, and emoji may be joined."""
-    assert printable("a\nb\tc") == "a b c"
-    assert printable("a\x00b\u202ec\ud800") == "a\ufffdb\ufffdc\ufffd"
-    assert printable("👩\u200d🔧") == "👩\u200d🔧"
+    assert printable_line("a\nb\tc") == "a b c"
+    assert printable_line("a\x00b\u202ec\ud800") == "a\ufffdb\ufffdc\ufffd"
+    assert printable_line("👩\u200d🔧") == "👩\u200d🔧"
 
 
 def test_a_drawing_holds_anybody_s_text() -> None:
@@ -160,13 +160,13 @@ def test_a_drawing_holds_anybody_s_text() -> None:
 )
 def test_axes_have_round_figures(low: float, high: float, whole: bool, found: list[float]) -> None:
     """Some five of them, and no half where there is nothing between two."""
-    assert rounds(low, high, whole=whole) == pytest.approx(found)
+    assert tick_values(low, high, whole=whole) == pytest.approx(found)
 
 
 def test_names_at_the_ends_of_curves_stand_apart() -> None:
     """As near as can be to where they would be, in the same order, within the chart."""
-    assert spread([50, 10, 90], 100, 11) == [50, 10, 90]
-    places = spread([99, 98, 97, 0], 100, 11)
+    assert spread_labels([50, 10, 90], 100, 11) == [50, 10, 90]
+    places = spread_labels([99, 98, 97, 0], 100, 11)
     assert places == [98, 87, 76, 2]
 
 

@@ -19,11 +19,11 @@ from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.errors import BadRun
-from loopforge.lab.report.html_report import report
-from loopforge.lab.report.number_format import spanned
+from loopforge.lab.report.html_report import write_report
+from loopforge.lab.report.number_format import format_estimate
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
 from loopforge.lab.sweeps.sweep_runner import sweep
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab import makers
 from tests.lab.leaves import Report, played, reported
@@ -124,10 +124,10 @@ def test_three_doses_and_few_seeds_say_what_they_cannot(tmp_path: Path) -> None:
 
 def test_numbers_that_stand_together_have_as_many_digits() -> None:
     """An estimate and its limits, in whole numbers only where all three are whole."""
-    assert spanned(Interval(233.2, 231.0, 235.3, 8)) == "233.2 (231.0 to 235.3)"
-    assert spanned(Interval(9.5, 8.25, 12.0, 8)) == "9.5 (8.2 to 12.0)"
-    assert spanned(Interval(512.0, 512.0, 512.0, 8)) == "512 (512 to 512)"
-    assert spanned(Interval(0.5, 0.25, 1.0, 8)) == "0.50 (0.25 to 1.00)"
+    assert format_estimate(Interval(233.2, 231.0, 235.3, 8)) == "233.2 (231.0 to 235.3)"
+    assert format_estimate(Interval(9.5, 8.25, 12.0, 8)) == "9.5 (8.2 to 12.0)"
+    assert format_estimate(Interval(512.0, 512.0, 512.0, 8)) == "512 (512 to 512)"
+    assert format_estimate(Interval(0.5, 0.25, 1.0, 8)) == "0.50 (0.25 to 1.00)"
 
 
 def test_charts_have_tables_beside_them(any_report: Report) -> None:
@@ -275,7 +275,7 @@ def test_a_run_has_its_episodes_with_the_way_to_their_rows(run: Report) -> None:
     for nth, row in enumerate(told, 1):
         assert row.outcome.failing
         part = run.page.split(f'id="episode-{nth}"')[1].split("</section>")[0]
-        assert articled(row.outcome.consequence, (row.at,)) in part
+        assert add_place_articles(row.outcome.consequence, (row.at,)) in part
         assert f"off by {row.outcome.belief_error} of 1000" in part
         assert f'href="../../run?step={row.step}"' in part
         assert f"row {row.n};" in part
@@ -377,12 +377,12 @@ def test_what_is_no_run_is_refused_in_words(tmp_path: Path, run: Report, bare: R
     """An empty folder, a run without a night, a sweep without a result, two sweeps in one."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadRun, match="no run and no sweep"):
-        report(tmp_path / "empty", tmp_path / "x.html")
+        write_report(tmp_path / "empty", tmp_path / "x.html")
     short = tmp_path / "short"
     short.mkdir()
     (short / LOG).write_bytes(b"".join(list(lines_of(run.folder))[:20]))
     with pytest.raises(BadRun, match="--resume"):
-        report(short, tmp_path / "x.html")
+        write_report(short, tmp_path / "x.html")
     for name, change, wrong in (
         ("none", {"results.jsonl": b""}, "no run that is done"),
         ("mixed", {"manifest.json": b'{"digest": "other"}'}, "another experiment"),
@@ -392,15 +392,15 @@ def test_what_is_no_run_is_refused_in_words(tmp_path: Path, run: Report, bare: R
         for file, data in change.items():
             (folder / file).write_bytes(data)
         with pytest.raises(BadRun, match=wrong):
-            report(folder, tmp_path / "x.html")
+            write_report(folder, tmp_path / "x.html")
     assert not (tmp_path / "x.html").exists()
 
 
 def test_a_file_that_cannot_be_written_is_said(tmp_path: Path, run: Report) -> None:
     """A report that cannot be written is an error in words, and so is one in place of a log."""
     with pytest.raises(BadRun, match="cannot be written"):
-        report(run.folder, tmp_path)
+        write_report(run.folder, tmp_path)
     for name in ("actions.jsonl", "results.jsonl", "experiment.json", "manifest.json"):
         with pytest.raises(BadRun, match="log itself"):
-            report(run.folder, tmp_path / name)
+            write_report(run.folder, tmp_path / name)
     assert not list(tmp_path.iterdir())

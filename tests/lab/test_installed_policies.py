@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import choices
+from loopforge.app import selectable_minds
 from loopforge.lab.run.run_log import began_of
 from tests.lab.shelf import decided
 
@@ -89,8 +89,8 @@ def test_minds_of_rooms_are_none_of_robots_and_the_other_way_round(
 ) -> None:
     """A policy that ships for rooms is not there for robots; rooms are offered no hidden one."""
     monkeypatch.syspath_prepend(str(there / "packages"))
-    assert "talk" in choices()
-    assert "brave" not in choices()
+    assert "talk" in selectable_minds()
+    assert "brave" not in selectable_minds()
     done = asked(there, "run", "first_shift", "--policy", "talk")
     assert done.returncode == 2
     assert "there are stub, guardrail, context, llm, chain, brave, mate:NAME" in done.stderr

@@ -15,7 +15,7 @@ from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.run.run_log import body_of
 from loopforge.lab.world.city_state import BOUNDS
-from loopforge.lab.world.protocols import INDEX, KINDS, VARS, shipped
+from loopforge.lab.world.protocols import INDEX, KINDS, VARS, shipped_protocols
 from loopforge.lab.world.scenario_checks import ABLATIONS, Scenario
 from loopforge.lab.world.scenario_file import scenario_of
 from tests.lab.city import PLACES, ROBOTS, acts, laws, play, read
@@ -38,7 +38,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "intent": st.sampled_from(INTENTS) | anything,
     "mode": st.sampled_from(["guardrail", "context"]) | anything,
     "narrative": anything,
-    "rule": st.sampled_from(sorted(shipped())) | anything,
+    "rule": st.sampled_from(sorted(shipped_protocols())) | anything,
     "move_to": names | anything,
     "targets": st.lists(names, max_size=9).map(tuple) | anything,
     "riskiness": st.floats(0, 1) | anything,
@@ -152,7 +152,9 @@ def rules(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
             "speaks": draw(st.sampled_from(["always", "sign", "otherwise"])),
             "serves": draw(st.sampled_from(["safety", "output"])),
         }
-        for key in draw(st.lists(st.sampled_from(sorted(shipped())), max_size=4, unique=True))
+        for key in draw(
+            st.lists(st.sampled_from(sorted(shipped_protocols())), max_size=4, unique=True)
+        )
     }
 
 
@@ -162,7 +164,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
     where = draw(places())
     named = [place["name"] for place in where]
     changed = draw(rules())
-    kept = draw(st.lists(st.sampled_from(sorted(shipped())), max_size=5, unique=True))
+    kept = draw(st.lists(st.sampled_from(sorted(shipped_protocols())), max_size=5, unique=True))
     faults = st.fixed_dictionaries(
         {
             "step": st.integers(0, 4),

@@ -5,10 +5,10 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from loopforge.lab.story.story_checker import check
+from loopforge.lab.story.story_checker import check_story
 from loopforge.lab.story.story_text import Story
 from loopforge.lab.world import protocols
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_file import shipped_scenarios
 from tests.lab.shelf import decided, run
 from tests.lab.test_story_checker import ground, told
@@ -48,8 +48,8 @@ PLACES = ("lens room", "press hall", "passage", "north passage", "Harbour", "bay
 )
 def test_common_nouns_have_an_article(text: str, said: str) -> None:
     """A small-lettered place after a preposition or a stop gets one; other names and quotes stay."""
-    assert articled(text, PLACES) == said
-    assert articled(said, PLACES) == said
+    assert add_place_articles(text, PLACES) == said
+    assert add_place_articles(said, PLACES) == said
 
 
 def test_what_minds_are_shown_has_articles() -> None:
@@ -59,24 +59,24 @@ def test_what_minds_are_shown_has_articles() -> None:
         acts = decided(run(name, days=1, perception="spin"))
         places = tuple({row.at for row in acts})
         for said in (str(said) for row in acts for said in row.shown.local_events):
-            assert articled(said, places) == said
+            assert add_place_articles(said, places) == said
             seen += any(f"the {place}" in said.lower() for place in places)
     assert seen
-    assert protocols.told("{The place} hums; so does {the place}.", "Line nine") == (
+    assert protocols.fill_sentence("{The place} hums; so does {the place}.", "Line nine") == (
         "Line nine hums; so does Line nine."
     )
 
 
 def test_an_article_is_a_word_like_any_other() -> None:
     """One too few, one too many, another noun, and one within a quote: each is a lie."""
-    assert check(told(), ground()) == []
+    assert check_story(told(), ground()) == []
     text = next(s.text for s in told().sentences if " at the press hall" in s.text)
     for other in (" press hall", " the lens room", " the the press hall", " that press hall"):
-        assert check(said(text, text.replace(" the press hall", other)), ground()), other
+        assert check_story(said(text, text.replace(" the press hall", other)), ground()), other
     places = "|".join(place for place in PLACES if place in str(told().sentences))
     quoted = re.compile(rf"(“[^”]* )((?:{places})[^”]*”)")
     text = next(s.text for s in told().sentences if quoted.search(s.text))
-    assert check(said(text, quoted.sub(r"\1the \2", text)), ground())
+    assert check_story(said(text, quoted.sub(r"\1the \2", text)), ground())
 
 
 def said(text: str, other: str) -> Story:

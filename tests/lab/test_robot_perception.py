@@ -14,12 +14,12 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.text.quantity_bands import BANDS, BATTERY
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.world.city_state import Factory, Robot, SaidInCity
-from loopforge.lab.world.protocols import VARS, Protocol, told
+from loopforge.lab.world.protocols import VARS, Protocol, fill_sentence
 from loopforge.lab.world.robot_perception import (
     ShapedPerception,
     battery_band,
     build_agent_perception,
-    glimpse,
+    shape_perception,
 )
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
@@ -73,7 +73,7 @@ def moments(
 
 def _in(env: Factory, robot: Robot, mode: str) -> ShapedPerception:
     env.scenario = replace(env.scenario, perception=mode)
-    return glimpse(robot, env, env.step)
+    return shape_perception(robot, env, env.step)
 
 
 @pytest.mark.parametrize("mode", ["accurate", "partial", "spin"])
@@ -113,7 +113,7 @@ def test_the_dice_and_the_gauge_make_what_is_sensed() -> None:
             env.places["mill"].vals[1:] = [300] * (len(env.places["mill"].vals) - 1)
             env.places["mill"].vals[0] = 540
             env.places["mill"].vals[-1] = bias
-            one = glimpse(env.robots["Ada"], env, step)
+            one = shape_perception(env.robots["Ada"], env, step)
             found.append((one.sign, one.shown.context["cue"]))
         return found
 
@@ -135,7 +135,7 @@ def test_a_withheld_cue_is_nowhere_in_what_is_shown() -> None:
             ("cue", "withheld", "lab")
         ]
         for sentence in shaped.rule.cue:
-            assert told(sentence, robot.at) not in shaped.shown.local_events
+            assert fill_sentence(sentence, robot.at) not in shaped.shown.local_events
 
 
 def test_a_supervisors_words_bend_toward_the_rule_or_away_from_it() -> None:
@@ -148,7 +148,7 @@ def test_a_supervisors_words_bend_toward_the_rule_or_away_from_it() -> None:
             env.begin_step(0)
             env.said = SaidInCity(message, 900, "Well?")  # type: ignore[arg-type]
             for robot in env.robots.values():
-                one = glimpse(robot, env, 0)
+                one = shape_perception(robot, env, 0)
                 if one.rule.serves == "safety" and robot.name != env.overseer:
                     total, count = total + one.sign, count + 1
         return total / count

@@ -22,7 +22,7 @@ from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.world import protocols
-from loopforge.lab.world.protocols import shipped
+from loopforge.lab.world.protocols import shipped_protocols
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.policies import robot_rules
@@ -76,7 +76,7 @@ def by_the_label(seen: AgentPerception) -> AgentActionPlan:
 
 def audit(folder: Path, minds: Minds | None = None, *, most: int | None = None) -> AuditReport:
     """What an audit finds."""
-    return asyncio.run(rule_audit.audit(folder, minds, most=most))
+    return asyncio.run(rule_audit.audit_run(folder, minds, most=most))
 
 
 def played(tmp_path: Path, policy: Any, **fields: Any) -> Path:
@@ -187,7 +187,7 @@ def test_who_does_the_same_whatever_there_is_to_see_did_not_weigh(tmp_path: Path
 def test_all_that_there_is_to_see_is_on_one_side(tmp_path: Path) -> None:
     """Words and sentences of sign and cue are those of the side; nothing else is another."""
     for row in decided(played(tmp_path, "stub", perception="partial")):
-        rule = shipped()[row.truth.rule]
+        rule = shipped_protocols()[row.truth.rule]
         for speaks_for, band in ((True, "very high"), (False, "very low")):
             bent = one_sided(row.shown, rule, speaks_for=speaks_for)
             changed = {name for name, said in bent.context.items() if said == band}
@@ -196,7 +196,7 @@ def test_all_that_there_is_to_see_is_on_one_side(tmp_path: Path) -> None:
             assert {**bent.context, **{n: row.shown.context[n] for n in signs}} == row.shown.context
             level = 2 if speaks_for else 0
             wanted = [rule.sign[level], rule.cue[level]][: len(signs)]
-            told = tuple(protocols.told(each, row.at) for each in wanted)
+            told = tuple(protocols.fill_sentence(each, row.at) for each in wanted)
             assert bent.local_events == told
             assert replace(bent, context={}, local_events=()) == replace(
                 row.shown, context={}, local_events=()

@@ -13,7 +13,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.export import table_columns
-from loopforge.lab.export.run_export import export
+from loopforge.lab.export.run_export import export_folder
 from loopforge.lab.run.run_counts import RunCounts
 from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.run.run_log import LOG
@@ -52,7 +52,7 @@ def no_plan(seen: AgentPerception) -> AgentActionPlan:
 def test_jsonl_is_read_by_a_plain_reader(tmp_path: Path) -> None:
     """One flat object for each decision, all columns in each, and what the log says in them."""
     run = played(tmp_path)
-    done = export(run.folder, "jsonl")
+    done = export_folder(run.folder, "jsonl")
     rows = [json.loads(line) for line in done.path.read_text("utf-8").splitlines()]
     assert done.rows == len(rows) == run.decisions
     for row, told in zip(decided(run.folder), rows, strict=True):
@@ -85,7 +85,7 @@ def test_every_column_is_documented() -> None:
 def test_parquet_has_typed_columns_and_the_same_rows(tmp_path: Path) -> None:
     """polars reads the types that are declared, and the rows that the JSON lines hold."""
     run = played(tmp_path)
-    table = pl.read_parquet(export(run.folder, "parquet").path)
+    table = pl.read_parquet(export_folder(run.folder, "parquet").path)
     types = {
         "int": pl.Int64(),
         "float": pl.Float64(),
@@ -94,7 +94,7 @@ def test_parquet_has_typed_columns_and_the_same_rows(tmp_path: Path) -> None:
         "texts": pl.List(pl.String()),
     }
     assert dict(table.schema) == {name: types[kind] for name, kind in table_columns.COLUMNS.items()}
-    lines = export(run.folder, "jsonl").path.read_text("utf-8").splitlines()
+    lines = export_folder(run.folder, "jsonl").path.read_text("utf-8").splitlines()
     assert table.to_dicts() == [json.loads(line) for line in lines]
     squares = Counter(table["square"].to_list())
     assert squares == run.squares
@@ -112,9 +112,9 @@ def test_csv_has_the_same_rows(tmp_path: Path) -> None:
     experiment = Experiment.from_dict({**fields, "seeds": 2})
     sweep(lay_out(experiment, scenarios_of(experiment)), swept)
     for folder in (run.folder, swept):
-        with export(folder, "csv").path.open(encoding="utf-8", newline="") as file:
+        with export_folder(folder, "csv").path.open(encoding="utf-8", newline="") as file:
             found = list(csv.DictReader(file))
-        lines = export(folder, "jsonl").path.read_bytes().splitlines()
+        lines = export_folder(folder, "jsonl").path.read_bytes().splitlines()
         wanted = [json.loads(line) for line in lines]
         assert len(found) == len(wanted) > 0
         for row, other in zip(found, wanted, strict=True):
@@ -129,7 +129,7 @@ def test_csv_has_the_same_rows(tmp_path: Path) -> None:
 def test_decisions_without_a_plan_are_rows_too(tmp_path: Path) -> None:
     """What came instead of a plan leaves its columns empty, in every format."""
     run = played(tmp_path, no_plan)
-    table = pl.read_parquet(export(run.folder, "parquet").path)
+    table = pl.read_parquet(export_folder(run.folder, "parquet").path)
     none = table.filter(pl.col("mode") == "none")
     assert none.height == sum(row.verdict == "contained" for row in decided(run.folder)) > 0
     assert none["intent"].is_null().all()
@@ -139,7 +139,10 @@ def test_what_no_model_answered_is_no_plan_of_it(tmp_path: Path) -> None:
     """The robot that stands still in its stead has no intent, no words and no risk of its own."""
     refuses = ScriptedModels(lambda _: ScriptedAnswer(outcome="refused", text="No."))
     run = played(tmp_path, "llm", minds=minds(refuses))
-    rows = [json.loads(line) for line in export(run.folder, "jsonl").path.read_text().splitlines()]
+    rows = [
+        json.loads(line)
+        for line in export_folder(run.folder, "jsonl").path.read_text().splitlines()
+    ]
     told = [row for row in rows if row["minded"] == "refused"]
     assert told
     for name in ("intent", "plan_rule", "narrative", "move_to", "riskiness"):
@@ -153,8 +156,8 @@ def test_a_sweep_is_exported_a_row_for_each_run(tmp_path: Path) -> None:
     experiment = Experiment.from_dict({**fields, "seeds": 2})
     out = tmp_path / "sweep"
     sweep(lay_out(experiment, scenarios_of(experiment)), out)
-    table = pl.read_parquet(export(out, "parquet").path)
-    lines = export(out, "jsonl").path.read_text("utf-8").splitlines()
+    table = pl.read_parquet(export_folder(out, "parquet").path)
+    lines = export_folder(out, "jsonl").path.read_text("utf-8").splitlines()
     assert table.to_dicts() == [json.loads(line) for line in lines]
     for row, result in zip(table.to_dicts(), results_of(out), strict=True):
         assert (row["cell"], row["seed"], row["head"]) == (result.cell, result.seed, result.head)
@@ -173,8 +176,8 @@ def test_an_export_is_the_same_each_time_and_leaves_the_log(tmp_path: Path, form
     """Exported twice the bytes are the same, wherever they go, and the log is as it was."""
     run = played(tmp_path)
     before = (run.folder / LOG).read_bytes()
-    one = export(run.folder, format).path
-    other = export(run.folder, format, tmp_path / "deep" / "other").path
+    one = export_folder(run.folder, format).path
+    other = export_folder(run.folder, format, tmp_path / "deep" / "other").path
     assert other == tmp_path / "deep" / "other"
     assert one.read_bytes() == other.read_bytes()
     assert (run.folder / LOG).read_bytes() == before
@@ -184,21 +187,21 @@ def test_an_export_is_the_same_each_time_and_leaves_the_log(tmp_path: Path, form
 def test_what_cannot_be_exported_says_why_and_leaves_nothing(tmp_path: Path) -> None:
     """No run, no such format, the log's own name, a damaged log: each is said, no file is left."""
     with pytest.raises(BadRun, match="no run"):
-        export(tmp_path, "jsonl")
+        export_folder(tmp_path, "jsonl")
     blank = tmp_path / "blank"
     blank.mkdir()
     (blank / LOG).touch()
     with pytest.raises(BadRun, match="its head is missing"):
-        export(blank, "jsonl")
+        export_folder(blank, "jsonl")
     assert [path.name for path in blank.iterdir()] == [LOG]
     run = played(tmp_path)
     with pytest.raises(BadScenario, match="parquet"):
-        export(run.folder, "xlsx")
+        export_folder(run.folder, "xlsx")
     with pytest.raises(BadRun, match="log itself"):
-        export(run.folder, "jsonl", run.folder / LOG)
+        export_folder(run.folder, "jsonl", run.folder / LOG)
     lines = (run.folder / LOG).read_bytes().splitlines(keepends=True)
     (run.folder / LOG).write_bytes(b"".join([*lines[:9], b"{}\n", *lines[9:]]))
     for format in ("jsonl", "csv", "parquet"):
         with pytest.raises(BadRun, match="line 10"):
-            export(run.folder, format)
+            export_folder(run.folder, format)
     assert {each.name for each in run.folder.iterdir()} == {LOG}

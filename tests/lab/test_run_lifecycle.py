@@ -22,12 +22,12 @@ from loopforge.core.reflection import AgentReflection
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab import run_simulation
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_counts import plain
+from loopforge.lab.run.run_counts import run_counts_as_dict
 from loopforge.lab.run.run_lifecycle import (
     RunChoice,
-    fork,
+    fork_run,
     minds_of,
-    resume,
+    resume_run,
     simulate,
     summary_of,
 )
@@ -90,7 +90,7 @@ def test_a_run_that_was_cut_off_anywhere_ends_with_the_same_bytes(
     assert len(found) > 150
     for nth, (name, at) in enumerate(found.items()):
         folder = put(tmp_path / str(nth), log[:at])
-        run = asyncio.run(resume(folder))
+        run = asyncio.run(resume_run(folder))
         assert (folder / LOG).read_bytes() == log, name
         assert run.head == head_of(whole)
 
@@ -106,7 +106,7 @@ def test_a_run_is_taken_up_without_asking_again(
     second = [nth for nth, line in enumerate(lines) if isinstance(row_of(line), Stepped)][1]
     folder = put(tmp_path / "cut", b"".join(lines[: second + 3]))
     asked.clear()
-    asyncio.run(resume(folder, minds))
+    asyncio.run(resume_run(folder, minds))
     assert sorted(set(asked)) == [2, 3]
     assert (folder / LOG).read_bytes() == log
 
@@ -116,13 +116,13 @@ def test_a_run_without_its_head_cannot_be_taken_up(whole: Path, tmp_path: Path) 
     log = (whole / LOG).read_bytes()
     for nth, at in enumerate((0, 100)):
         with pytest.raises(BadRun, match="its head is missing"):
-            asyncio.run(resume(put(tmp_path / str(nth), log[:at])))
+            asyncio.run(resume_run(put(tmp_path / str(nth), log[:at])))
 
 
 def test_a_run_that_ended_is_left_as_it_is(whole: Path) -> None:
     """Taking it up gives its counts and writes nothing."""
     before = (whole / LOG).stat()
-    run = asyncio.run(resume(whole))
+    run = asyncio.run(resume_run(whole))
     after = (whole / LOG).stat()
     assert (after.st_mtime_ns, after.st_size) == (before.st_mtime_ns, before.st_size)
     assert run == summary_of(whole)
@@ -133,7 +133,7 @@ def test_a_run_that_ended_and_was_changed_since_is_told(whole: Path, tmp_path: P
     lines = (whole / LOG).read_bytes().splitlines(keepends=True)
     lines[3] = lines[3].replace(b'"step":0', b'"step":1', 1)
     with pytest.raises(BadRun, match="line 4 of it is not what was written"):
-        asyncio.run(resume(put(tmp_path / "changed", b"".join(lines))))
+        asyncio.run(resume_run(put(tmp_path / "changed", b"".join(lines))))
 
 
 def test_a_log_that_this_program_would_not_write_is_not_taken_up(
@@ -148,7 +148,7 @@ def test_a_log_that_this_program_would_not_write_is_not_taken_up(
     ):
         folder = put(tmp_path / str(nth), cut.replace(old, new, 1))
         with pytest.raises((BadRun, BadScenario)):
-            asyncio.run(resume(folder))
+            asyncio.run(resume_run(folder))
         assert (folder / LOG).read_bytes() in cut.replace(old, new, 1)
 
 
@@ -168,7 +168,7 @@ def test_a_folder_that_is_none_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadRun, match="cannot be written"):
         asyncio.run(simulate(read(), out=Path("/proc/nowhere")))
     with pytest.raises(BadRun, match="it is no run"):
-        asyncio.run(resume(tmp_path))
+        asyncio.run(resume_run(tmp_path))
 
 
 SECOND = """
@@ -219,7 +219,9 @@ def test_a_second_process_in_the_same_folder_is_refused(whole: Path, tmp_path: P
 @pytest.mark.parametrize("at", [0, 1, 3, 4, 6, 7])
 def test_a_fork_is_its_source_up_to_its_step(whole: Path, tmp_path: Path, at: int) -> None:
     """The rows before it are the same to the byte, hashes apart; at the step the world parts."""
-    asyncio.run(fork(whole, tmp_path / "fork", at, {"place.mill.heat": "990", "pressure": "10"}))
+    asyncio.run(
+        fork_run(whole, tmp_path / "fork", at, {"place.mill.heat": "990", "pressure": "10"})
+    )
     ours, theirs = (list(lines_of(folder)) for folder in (tmp_path / "fork", whole))
     assert laws(ours) == []
     first = row_of(ours[0])
@@ -239,12 +241,12 @@ def test_a_fork_is_its_source_up_to_its_step(whole: Path, tmp_path: Path, at: in
 
 def test_a_fork_may_be_taken_up_too(whole: Path, tmp_path: Path) -> None:
     """Cut off after its step and before it, it ends as the unbroken fork."""
-    asyncio.run(fork(whole, tmp_path / "fork", 4, {"policy": "context"}))
+    asyncio.run(fork_run(whole, tmp_path / "fork", 4, {"policy": "context"}))
     log = (tmp_path / "fork" / LOG).read_bytes()
     lines = log.splitlines(keepends=True)
     for nth, count in enumerate((8, len(lines) // 2, len(lines) - 2)):
         folder = put(tmp_path / str(nth), b"".join(lines[:count]) + b'{"kind"')
-        asyncio.run(resume(folder))
+        asyncio.run(resume_run(folder))
         assert (folder / LOG).read_bytes() == log
 
 
@@ -253,7 +255,7 @@ def test_a_fork_asks_nobody_about_the_past(noting: tuple[Minds, list[int]], tmp_
     minds, asked = noting
     asyncio.run(simulate(read(), minds, out=tmp_path / "run"))
     asked.clear()
-    asyncio.run(fork(tmp_path / "run", tmp_path / "fork", 2, {"luck.Ada": "5"}, minds))
+    asyncio.run(fork_run(tmp_path / "run", tmp_path / "fork", 2, {"luck.Ada": "5"}, minds))
     assert sorted(set(asked)) == [2, 3]
 
 
@@ -261,7 +263,7 @@ def test_a_fork_reflects_on_its_own_days(tmp_path: Path) -> None:
     """From the day of its step on nobody is given the source's memories of another day."""
     scenario = RunChoice(days=2, steps_per_day=6).apply(open_scenario("first_shift"))
     asyncio.run(simulate(scenario, out=tmp_path / "run"))
-    asyncio.run(fork(tmp_path / "run", tmp_path / "fork", 7, {"policy": "context"}))
+    asyncio.run(fork_run(tmp_path / "run", tmp_path / "fork", 7, {"policy": "context"}))
     own, source = (
         [row for row in rows_of(tmp_path / name) if isinstance(row, Reflected)]
         for name in ("fork", "run")
@@ -277,7 +279,7 @@ def test_a_fork_reflects_on_its_own_days(tmp_path: Path) -> None:
 
 def test_what_cannot_be_forked_is_said(whole: Path, tmp_path: Path) -> None:
     """A step that is none, no change at all, a fork of a fork, a run that was cut off before."""
-    asyncio.run(fork(whole, tmp_path / "fork", 4, {"pressure": "1"}))
+    asyncio.run(fork_run(whole, tmp_path / "fork", 4, {"pressure": "1"}))
     cut = put(tmp_path / "cut", b"".join(list(lines_of(whole))[:8]))
     for source, at, changes, says in (
         (whole, 8, {"pressure": "1"}, "no step 8"),
@@ -292,7 +294,7 @@ def test_what_cannot_be_forked_is_said(whole: Path, tmp_path: Path) -> None:
         (whole, 3, {"place.mill.bias": "501"}, "lies between -500 and 500"),
     ):
         with pytest.raises((BadRun, BadScenario), match=says):
-            asyncio.run(fork(source, tmp_path / "never", at, changes))
+            asyncio.run(fork_run(source, tmp_path / "never", at, changes))
     assert not (tmp_path / "never").exists()
 
 
@@ -312,7 +314,7 @@ def test_a_run_counts_what_its_rows_say(whole: Path) -> None:
     assert run.over_compliance == sum(row.outcome.kept for row in wrong) / len(wrong)
     assert run.over_reach == sum(not row.outcome.kept for row in right) / len(right)
     assert run.incidents == sum(len(row.incidents) for row in told if isinstance(row, Stepped))
-    assert plain(run)["decisions"] == len(decided)
+    assert run_counts_as_dict(run)["decisions"] == len(decided)
     assert run.head == list(lines_of(whole))[-1][-67:-3].decode()
 
 
@@ -352,7 +354,7 @@ def test_the_action_log_goes_on_where_a_run_is_taken_up(whole: Path, tmp_path: P
     lines = log.splitlines(keepends=True)
     half = put(tmp_path / "half", b"".join(lines[: len(lines) // 2]))
     beside = tmp_path / "beside.jsonl"
-    asyncio.run(resume(half, beside=beside))
+    asyncio.run(resume_run(half, beside=beside))
     written = beside.read_bytes()
     assert log.endswith(written)
     held = [row_of(line) for line in lines[: len(lines) - written.count(b"\n")]]
@@ -362,7 +364,7 @@ def test_the_action_log_goes_on_where_a_run_is_taken_up(whole: Path, tmp_path: P
 def test_a_fork_s_rows_stand_in_the_action_log(whole: Path, tmp_path: Path) -> None:
     """A fork is a run of its own, and its whole log goes there."""
     beside = tmp_path / "beside.jsonl"
-    asyncio.run(fork(whole, tmp_path / "fork", 3, {"pressure": "9"}, beside=beside))
+    asyncio.run(fork_run(whole, tmp_path / "fork", 3, {"pressure": "9"}, beside=beside))
     assert beside.read_bytes() == (tmp_path / "fork" / LOG).read_bytes()
 
 

@@ -13,7 +13,7 @@ from loopforge.errors import BadRun
 from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_child import BeginRun, ForkRun, ResumeRun, play_apart
+from loopforge.lab.run.run_child import BeginRun, ForkRun, ResumeRun, play_job_in_child
 from loopforge.lab.run.run_lifecycle import RunChoice, simulate
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
 from loopforge.lab.run_queue import LONGEST, RunQueue
@@ -29,7 +29,7 @@ def shift(days: int = 2, steps: int = 4, seed: int = 5) -> Scenario:
 
 def sent(job: BeginRun | ResumeRun | ForkRun) -> list[int]:
     """What was told of a job that is played in a process of its own."""
-    child = ChildProcess(play_apart, job, name="run")
+    child = ChildProcess(play_job_in_child, job, name="run")
     told: list[int] = []
     try:
         while True:

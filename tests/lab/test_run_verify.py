@@ -28,10 +28,10 @@ from loopforge.core.factory_vocabulary import (
 )
 from loopforge.errors import BadRun
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import RunChoice, fork
+from loopforge.lab.run.run_lifecycle import RunChoice, fork_run
 from loopforge.lab.run.run_log import LOG, START, LogChain, body_of, rows_of
 from loopforge.lab.verification.ledger_anchors import AnchoredRun
-from loopforge.lab.verification.run_verify import VerifyReport, verify
+from loopforge.lab.verification.run_verify import VerifyReport, verify_run
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question
@@ -87,7 +87,7 @@ def shares(report: VerifyReport) -> dict[str, bool]:
 def test_a_whole_run_passes(perception: str, tmp_path: Path) -> None:
     """However perceptions are shaped, every decision answers all twelve questions, twice over."""
     folder = made(tmp_path / "run", RunChoice(days=2, steps_per_day=5, perception=perception))
-    report = verify(folder)
+    report = verify_run(folder)
     assert report.passed, report.to_dict()
     assert [score.of for score in report.rubric.values()] == [len(decided(folder))] * 12
     assert list(report.rubric) == QUESTIONS
@@ -118,8 +118,8 @@ def test_what_was_edited_is_asked_after(whole: Path) -> None:
 )
 def test_a_fork_passes(whole: Path, tmp_path: Path, what: dict[str, str]) -> None:
     """What a fork changed counts as known from that step on."""
-    asyncio.run(fork(whole, tmp_path / "fork", 4, what))
-    report = verify(tmp_path / "fork")
+    asyncio.run(fork_run(whole, tmp_path / "fork", 4, what))
+    report = verify_run(tmp_path / "fork")
     assert report.passed, report.to_dict()
 
 
@@ -138,7 +138,7 @@ def test_a_run_of_models_passes(tmp_path: Path, policy: str) -> None:
     """Minds that cannot be asked again are played from the record; refusals stand in it."""
     minds = Minds(policy=policy, models=ScriptedModels(answering), prompts=PromptFiles())
     folder = made(tmp_path / "run", SHORT, minds)
-    report = verify(folder)
+    report = verify_run(folder)
     assert report.passed, report.to_dict()
     assert report.replay.same
     assert report.asked.skipped
@@ -154,7 +154,7 @@ def test_a_run_that_was_cut_off_is_checked_as_far_as_it_goes(folder: Path) -> No
     whole = lines(folder)
     for count in range(1, len(whole)):
         put(folder, [*whole[:count], whole[count][:40]])
-        report = verify(folder)
+        report = verify_run(folder)
         assert (report.state, report.passed, report.rows) == ("cut off", False, count)
         assert report.sound, (count, report.to_dict())
         assert f"after {count} rows" in report.says
@@ -165,7 +165,7 @@ def test_a_run_that_is_being_written_passes_so_far(folder: Path) -> None:
     put(folder, lines(folder)[:20])
     with (folder / LOG).open("ab") as writer:
         fcntl.flock(writer, fcntl.LOCK_EX)
-        report = verify(folder)
+        report = verify_run(folder)
     assert (report.state, report.passed) == ("running", True)
     assert "being written" in report.says
 
@@ -173,7 +173,7 @@ def test_a_run_that_is_being_written_passes_so_far(folder: Path) -> None:
 def test_a_folder_without_a_log_is_refused(tmp_path: Path) -> None:
     """Where there is no run, that is said, and no report is made up."""
     with pytest.raises(BadRun, match="it is no run"):
-        verify(tmp_path)
+        verify_run(tmp_path)
 
 
 # ---------------------------------------------------------------- what was changed
@@ -209,7 +209,7 @@ def test_the_first_line_that_is_wrong_is_named(folder: Path, harm: str) -> None:
     after = change(before)
     assert after != before
     put(folder, after)
-    report = verify(folder)
+    report = verify_run(folder)
     assert not report.passed
     assert report.chain is not None
     assert report.chain.line == (line if line > 0 else len(before) + 1)
@@ -221,7 +221,7 @@ def test_a_wrong_number_is_found_where_the_chain_is_right(folder: Path) -> None:
     rows = list(rows_of(folder))
     rows[5] = replace(rows[5], n=6)
     forged(folder, rows)
-    report = verify(folder)
+    report = verify_run(folder)
     assert report.chain is not None
     assert report.chain.line == 6
     assert not shares(report)["Q12"]
@@ -337,7 +337,7 @@ def test_a_forged_row_does_not_answer(folder: Path, what: str) -> None:
     rows = list(rows_of(folder))
     forge(rows)
     forged(folder, rows)
-    report = verify(folder)
+    report = verify_run(folder)
     assert report.chain is None
     assert not report.passed
     assert not shares(report)[question], report.to_dict()
@@ -356,7 +356,7 @@ def test_a_forged_closing_row_is_found(folder: Path) -> None:
             rows[at] = replace(row, output=row.output + 1)
         before = (folder / LOG).read_bytes()
         forged(folder, rows)
-        report = verify(folder)
+        report = verify_run(folder)
         put(folder, [before])
         assert report.findings
         assert not report.passed
@@ -369,7 +369,7 @@ def test_a_run_that_could_not_have_been_is_found_by_playing_it_again(folder: Pat
     assert isinstance(row, Decided)
     rows[3] = replace(row, outcome=replace(row.outcome, consequence="Nothing of the kind."))
     forged(folder, rows)
-    report = verify(folder)
+    report = verify_run(folder)
     assert report.complete
     assert "does not come out the same: line 4" in report.says
     assert not report.passed
@@ -379,14 +379,14 @@ def test_heads_that_a_ledger_noted_must_be_there(whole: Path) -> None:
     """A file that agrees with itself must agree with what was noted of it elsewhere, too."""
     rows = [body_of(line)[1] for line in lines(whole)]
     noted = AnchoredRun(rows[0], {30: rows[30], len(rows) - 1: rows[-1]}, ended=True)
-    assert verify(whole, [noted]).anchors == "agree"
-    assert verify(whole, [AnchoredRun("f" * 64, {}), noted]).passed
+    assert verify_run(whole, [noted]).anchors == "agree"
+    assert verify_run(whole, [AnchoredRun("f" * 64, {}), noted]).passed
     for wrong in (
         AnchoredRun(rows[0], {30: rows[31]}),
         AnchoredRun(rows[0], {len(rows): "0" * 64}),
         AnchoredRun("f" * 64, {30: rows[30]}),
     ):
-        report = verify(whole, [wrong])
+        report = verify_run(whole, [wrong])
         assert not report.passed
         assert "The ledger knows another run" in report.says
 
@@ -408,7 +408,7 @@ def test_no_byte_can_be_changed_unseen(short: Path, where: float, byte: int) -> 
         return
     try:
         log.write_bytes(before[:at] + bytes([byte]) + before[at + 1 :])
-        assert not verify(short).passed
+        assert not verify_run(short).passed
     finally:
         log.write_bytes(before)
 
@@ -432,7 +432,7 @@ def test_whatever_rows_hold_a_report_comes_of_it(short: Path, data: st.DataObjec
         return
     try:
         put(short, chained(rows))
-        assert isinstance(verify(short).says, str)
+        assert isinstance(verify_run(short).says, str)
     finally:
         log.write_bytes(before)
 
@@ -443,10 +443,10 @@ def test_memory_is_flat_in_the_length_of_a_run(tmp_path: Path) -> None:
 
     def peak(days: int) -> int:
         folder = made(tmp_path / str(days), RunChoice(days=days, steps_per_day=4))
-        verify(folder)
+        verify_run(folder)
         tracemalloc.start()
         try:
-            assert verify(folder).passed
+            assert verify_run(folder).passed
             return tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -461,7 +461,7 @@ def rewritten(folder: Path, **changes: Any) -> VerifyReport:
     """The run with another first row and a whole new chain over it, verified."""
     first, *rest = rows_of(folder)
     forged(folder, [replace(first, **changes), *rest])
-    return verify(folder)
+    return verify_run(folder)
 
 
 def test_a_first_row_that_only_the_chain_holds_is_found(folder: Path) -> None:
@@ -497,13 +497,13 @@ def test_policies_that_are_not_those_of_the_settings_are_found(
         elif isinstance(row, Decided):
             rows[n] = replace(row, minded=Minded(version))
     forged(folder, rows)
-    found = verify(folder)
+    found = verify_run(folder)
     assert not found.passed
     assert says in " ".join(found.findings)
 
 
 def test_a_run_that_no_ledger_knows_is_said_to_be_so(folder: Path) -> None:
     """It passes, and `says` tells what a whole new file could still hide."""
-    found = verify(folder)
+    found = verify_run(folder)
     assert found.passed
     assert "No ledger took note of it" in found.says

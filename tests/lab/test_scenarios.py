@@ -11,7 +11,7 @@ from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_counts import RunCounts
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.run.run_log import LogChain
-from loopforge.lab.world.protocols import shipped
+from loopforge.lab.world.protocols import shipped_protocols
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario, shipped_cast, shipped_scenarios
 from tests.lab.city import acts, play
@@ -61,7 +61,7 @@ def test_there_are_enough_of_everything() -> None:
     floor = [name for name, robot in shipped_cast().items() if robot["role"] != "supervisor"]
     assert len(SCENARIOS) >= 6
     assert len(floor) >= 8
-    assert len(shipped()) >= 12
+    assert len(shipped_protocols()) >= 12
     assert len({shipped_cast()[name]["role"] for name in floor}) >= 6
 
 
@@ -105,7 +105,7 @@ def test_both_kinds_of_moments_come_up(name: str) -> None:
 
 def test_every_kind_of_dilemma_comes_up_both_ways() -> None:
     """Over the scenarios, each protocol is met where it is right and where it is wrong."""
-    met: dict[str, set[bool]] = {key: set() for key in shipped()}
+    met: dict[str, set[bool]] = {key: set() for key in shipped_protocols()}
     for name in SCENARIOS:
         for seed in (1, 2):
             for row in acts(play(RunChoice(seed=seed).apply(open_scenario(name)))):

@@ -14,7 +14,7 @@ from loopforge.lab.story.claims import (
     Did,
     HappenedClaim,
 )
-from loopforge.lab.story.story_checker import check, grounds_of, sentence_problems
+from loopforge.lab.story.story_checker import check_story, grounds_of, sentence_problems
 from loopforge.lab.story.story_text import Sentence, Story
 from tests.lab.shelf import rows, run, story
 
@@ -84,8 +84,8 @@ def planted(false: Sentence) -> Story:
 def test_a_false_sentence_is_caught(plant: Callable[[], Sentence]) -> None:
     """One false sentence in a true story gives a problem that quotes it, and no other does."""
     false = plant()
-    assert check(told(), run(**CHOSEN)) == []
-    problems = check(planted(false), run(**CHOSEN))
+    assert check_story(told(), run(**CHOSEN)) == []
+    problems = check_story(planted(false), run(**CHOSEN))
     assert problems
     assert all(false.text[:60] in problem for problem in problems)
 
@@ -170,4 +170,4 @@ def test_no_row_can_be_left_out_or_added() -> None:
 def test_a_story_of_another_run_is_caught() -> None:
     """The rows of another seed do not bear this story out."""
     other = run(**{**CHOSEN, "seed": 8})
-    assert len(check(told(), other)) > len(told().sentences) // 2
+    assert len(check_story(told(), other)) > len(told().sentences) // 2

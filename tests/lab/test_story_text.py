@@ -15,7 +15,7 @@ from loopforge.core.factory_vocabulary import INTENTS, Decided, Incident, Reflec
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import BadRun
 from loopforge.lab import run_simulation
-from loopforge.lab.run.run_lifecycle import fork
+from loopforge.lab.run.run_lifecycle import fork_run
 from loopforge.lab.run.run_log import LOG, LogChain, rows_of
 from loopforge.lab.story.claim_phrases import WAYS, phrases, templates
 from loopforge.lab.story.claims import (
@@ -44,13 +44,19 @@ from loopforge.lab.story.claims import (
     when,
 )
 from loopforge.lab.story.moment_watching import level
-from loopforge.lab.story.number_wording import direction, number, ordinal, quote, signed
-from loopforge.lab.story.story_checker import check
-from loopforge.lab.story.story_teller import tell
+from loopforge.lab.story.number_wording import (
+    change_in_words,
+    number_in_words,
+    ordinal,
+    stage_direction,
+    story_quote,
+)
+from loopforge.lab.story.story_checker import check_story
+from loopforge.lab.story.story_teller import tell_story
 from loopforge.lab.story.story_text import Sentence, mark, plain
 from loopforge.lab.world import protocols
 from loopforge.lab.world.dice import RunDice
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 from tests.lab.shelf import cut, rows, run, story
@@ -69,7 +75,7 @@ def shape(sentence: Sentence) -> int:
     """Which of its claim's phrases a sentence is."""
     places = open_scenario("first_shift").places
     names = tuple(place.name for place in places)
-    said = [articled(phrase, names) for phrase in phrases(sentence.claim)]
+    said = [add_place_articles(phrase, names) for phrase in phrases(sentence.claim)]
     return said.index(sentence.text)
 
 
@@ -77,9 +83,9 @@ def shape(sentence: Sentence) -> int:
 def test_what_is_told_is_true(chosen: dict[str, Any]) -> None:
     """Told again it is the same, the checker has nothing to object to, and nobody is left out."""
     told = story(**chosen)
-    assert tell(run(**chosen)) == told
-    assert check(told, run(**chosen)) == []
-    assert check(told, rows(run(**chosen))) == []
+    assert tell_story(run(**chosen)) == told
+    assert check_story(told, run(**chosen)) == []
+    assert check_story(told, rows(run(**chosen))) == []
     assert [day.day for day in told.days] == [0, 1, 2]
     assert {arc.who for arc in told.arcs} == {
         row.who for row in rows(run(**chosen)) if isinstance(row, Decided)
@@ -155,7 +161,7 @@ def test_what_a_story_says_was_shown_was_shown_in_the_end() -> None:
                 rule = open_scenario("first_shift").rules[row.truth.rule]
                 three = rule.sign if claim.what == "sign" else rule.cue
                 assert claim.shown in row.shown.local_events
-                assert claim.true == protocols.told(three[level(first.true)], row.at)
+                assert claim.true == protocols.fill_sentence(three[level(first.true)], row.at)
                 told += sum(edit.what == claim.what for edit in row.edits) > 1
     assert told
 
@@ -178,20 +184,20 @@ def test_a_fork_is_told_as_another_run(tmp_path: Path) -> None:
     """A story of a fork says where it parts and what was set, and its accounts add up by hand."""
     out = tmp_path / "forked"
     change = {"robot.Sprocket.traits.guardrail_reliance": "20", "pressure": "10"}
-    asyncio.run(fork(run(**SPUN), out, 20, change))
-    told = tell(out)
+    asyncio.run(fork_run(run(**SPUN), out, 20, change))
+    told = tell_story(out)
     parted = [s.claim for day in told.days for s in day.sentences if isinstance(s.claim, Forked)]
     assert [(claim.day, claim.bell) for claim in parted] == [(1, 5)]
     assert set(parted[0].changed) == {f"{key}={value}" for key, value in change.items()}
-    assert check(told, out) == []
+    assert check_story(told, out) == []
 
 
 @pytest.mark.parametrize("lines", [2, 14, 60, 119, 125, 139, 200])
 def test_a_run_that_broke_off_is_told_as_far_as_it_goes(lines: int) -> None:
     """Wherever a log ends, its story is true, and says that the log ends there."""
     folder = cut(run(**SPUN), lines)
-    told = tell(folder)
-    assert check(told, folder) == []
+    told = tell_story(folder)
+    assert check_story(told, folder) == []
     ends = [s for s in told.sentences if isinstance(s.claim, BrokeOff)]
     assert len(ends) == (lines > 2)
 
@@ -200,7 +206,7 @@ def test_a_run_without_its_head_is_refused() -> None:
     """Rows that do not begin a run have no story and no checks."""
     tail = rows(run(**SPUN))[1:]
     with pytest.raises(BadRun):
-        check(story(**SPUN), tail)
+        check_story(story(**SPUN), tail)
 
 
 @pytest.mark.parametrize("told", ["nobody of .* is called 'Odd'", "has no rule 'odd'"])
@@ -216,7 +222,7 @@ def test_a_run_about_others_than_its_scenario_is_refused(told: str, tmp_path: Pa
             else:
                 file.write(chain.line(row))
     with pytest.raises(BadRun, match=f"line 2: .*{told}"):
-        tell(tmp_path)
+        tell_story(tmp_path)
 
 
 def wild(seen: AgentPerception) -> AgentActionPlan:
@@ -237,8 +243,8 @@ def wild(seen: AgentPerception) -> AgentActionPlan:
 def test_whatever_minds_return_the_story_is_true(name: str, tmp_path: Path) -> None:
     """A city of minds that return anything at all has a story, and it holds."""
     run_simulation(name, policy=wild, out=tmp_path / "run", action_log_path=tmp_path / "log.jsonl")
-    told = tell(tmp_path / "run")
-    assert check(told, tmp_path / "run") == []
+    told = tell_story(tmp_path / "run")
+    assert check_story(told, tmp_path / "run") == []
 
 
 def test_the_smallest_city_has_a_story(tmp_path: Path) -> None:
@@ -248,8 +254,8 @@ def test_the_smallest_city_has_a_story(tmp_path: Path) -> None:
     run_simulation(
         Scenario.from_dict(alone.to_dict()), out=tmp_path / "run", action_log_path=tmp_path / "log"
     )
-    told = tell(tmp_path / "run")
-    assert check(told, tmp_path / "run") == []
+    told = tell_story(tmp_path / "run")
+    assert check_story(told, tmp_path / "run") == []
     assert "obody" in told.sentences[0].text
 
 
@@ -265,8 +271,8 @@ def test_a_cursed_scenario_forges_nothing(tmp_path: Path) -> None:
         robot |= {"voice": "I am. You are! {who} [rx]", "backstory": "[rx](y) “"}
     cursed = Scenario.from_dict({**fields, "perception": "spin", "supervisor": "gaslighting"})
     run_simulation(cursed, out=tmp_path / "run", action_log_path=tmp_path / "log")
-    told = tell(tmp_path / "run")
-    assert check(told, tmp_path / "run") == []
+    told = tell_story(tmp_path / "run")
+    assert check_story(told, tmp_path / "run") == []
     assert len(re.findall(r"(?<!\\)\[r", told.text())) == len(told.sentences)
     assert not re.search(r"(?<!\\)\[r", told.text(ids=False))
 
@@ -314,7 +320,8 @@ def test_robots_speak_with_their_voices_once() -> None:
     assert voiced
     assert set(voiced.values()) == {1}
     assert (
-        direction("Short sentences. Counts bolts. I hum.") == "short sentences; counts bolts; I hum"
+        stage_direction("Short sentences. Counts bolts. I hum.")
+        == "short sentences; counts bolts; I hum"
     )
 
 
@@ -377,7 +384,7 @@ def test_the_pages_quote_the_story_as_it_is_told() -> None:
 
 def test_words_for_numbers() -> None:
     """Up to a hundred numbers and ordinals are words; more is read off digits."""
-    said = " ".join(number(n) for n in (0, 1, 21, 40, 100, 119, 802, 1000, 50026))
+    said = " ".join(number_in_words(n) for n in (0, 1, 21, 40, 100, 119, 802, 1000, 50026))
     assert said == "none one twenty-one forty one hundred 119 802 1,000 50,026"
     said = " ".join(ordinal(n) for n in (1, 2, 3, 5, 8, 9, 12, 20, 23, 99))
     assert said == (
@@ -385,9 +392,9 @@ def test_words_for_numbers() -> None:
     )
     said = " ".join(ordinal(n) for n in (100, 101, 102, 112, 183, 200))
     assert said == "one hundredth 101st 102nd 112th 183rd 200th"
-    assert [signed(n) for n in (-3, 0, 3)] == ["minus 3", "in sum nothing", "plus 3"]
-    assert quote("a “b”\n c") == 'a "b" c'
-    assert len(quote("x" * 999)) == 160
+    assert [change_in_words(n) for n in (-3, 0, 3)] == ["minus 3", "in sum nothing", "plus 3"]
+    assert story_quote("a “b”\n c") == 'a "b" c'
+    assert len(story_quote("x" * 999)) == 160
 
 
 def test_one_of_something_was_and_is() -> None:
@@ -456,7 +463,7 @@ def test_a_link_is_dated_from_the_link_before_it() -> None:
 def test_no_thread_is_longer_than_the_longest() -> None:
     """The longest thread is judged by all its links, of which only the nearest are told."""
     taken = run("rules_in_blood", seed=11, policy="guardrail")
-    told = tell(taken)
+    told = tell_story(taken)
     (claim,) = [s.claim for s in told.sentences if getattr(s.claim, "longest", False)]
     assert isinstance(claim, HappenedClaim)
     incidents = {e.id: e for row in rows(taken) if isinstance(row, Stepped) for e in row.incidents}
@@ -470,7 +477,7 @@ def test_no_thread_is_longer_than_the_longest() -> None:
         )
 
     assert depth(incidents[claim.id]) == max(map(depth, incidents.values())) > len(claim.links)
-    assert check(told, taken) == []
+    assert check_story(told, taken) == []
 
 
 def test_every_template_can_be_filled() -> None:
@@ -499,8 +506,8 @@ def mute(seen: AgentPerception) -> AgentActionPlan:
 def test_who_never_answered_chose_nothing(tmp_path: Path) -> None:
     """Acts with no answer behind them are told as such, and make no habit and no belief."""
     run_simulation("first_shift", policy=mute, seed=7, days=2, out=tmp_path / "run")
-    told = tell(tmp_path / "run")
-    assert check(told, tmp_path / "run") == []
+    told = tell_story(tmp_path / "run")
+    assert check_story(told, tmp_path / "run") == []
     acts = [row for row in rows_of(tmp_path / "run") if isinstance(row, Decided)]
     silent = {row.n for row in acts if row.minded.outcome != "planned"}
     counted = [s.claim for s in told.sentences if isinstance(s.claim, SilentActs)]

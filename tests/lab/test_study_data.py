@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from loopforge.core.factory_vocabulary import Decided
-from loopforge.lab.inspect.trait_drift import drift
-from loopforge.lab.run.run_lifecycle import fork
+from loopforge.lab.inspect.trait_drift import trace_drift
+from loopforge.lab.run.run_lifecycle import fork_run
 from loopforge.lab.run.run_log import rows_of
 from loopforge.lab.sweeps.sweep_runner import sweep
 from tests.lab.leaves import Report, hypothesis, numbers, reported
@@ -267,12 +267,12 @@ def test_a_fork_is_a_cause_of_its_own(tmp_path: Path, run: Report) -> None:
     """What a fork set by hand is among the causes, which still add up."""
     folder = tmp_path / "forked"
     change = {"robot.Sprocket.traits.guardrail_reliance": "900"}
-    asyncio.run(fork(run.folder, folder, 5, change))
+    asyncio.run(fork_run(run.folder, folder, 5, change))
     found = reported(folder)
     row = found.leaf.table("What moved guardrail reliance").row("this run: set by the fork")
     hand = next(
         each
-        for each in drift(folder, "Sprocket", "guardrail_reliance").causes
+        for each in trace_drift(folder, "Sprocket", "guardrail_reliance").causes
         if each.rule == "set by the fork"
     )
     assert numbers(next(cell for name, cell in row.items() if name == "sum")) == [hand.delta]

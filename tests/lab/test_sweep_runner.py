@@ -16,10 +16,10 @@ from rich.console import Console
 
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.run_lifecycle import run_simulation
-from loopforge.lab.sweeps.progress_bar import bar
+from loopforge.lab.sweeps.progress_bar import show_progress
 from loopforge.lab.sweeps.sweep_engines import ProcessEngine
-from loopforge.lab.sweeps.sweep_results import held, layout_of, manifest_of, results_of
-from loopforge.lab.sweeps.sweep_runner import again, sweep
+from loopforge.lab.sweeps.sweep_results import layout_of, lock_folder, manifest_of, results_of
+from loopforge.lab.sweeps.sweep_runner import replay_sweep_run, sweep
 from loopforge.lab.sweeps.sweep_worker import MindsMaker
 from tests.lab.sweeps import (
     STEPS,
@@ -87,14 +87,14 @@ def test_a_run_is_made_again_with_its_whole_log(tmp_path: Path) -> None:
     """`again` plays a scored run into a folder, and says so if it is not the one scored."""
     sweep(laid(), tmp_path / "sweep")
     result = results_of(tmp_path / "sweep")[3]
-    run = again(tmp_path / "sweep", result.cell, result.seed, tmp_path / "run")
+    run = replay_sweep_run(tmp_path / "sweep", result.cell, result.seed, tmp_path / "run")
     assert run.head == result.head
     with pytest.raises(BadRun, match="no run of cell 9"):
-        again(tmp_path / "sweep", 9, 1, tmp_path / "other")
+        replay_sweep_run(tmp_path / "sweep", 9, 1, tmp_path / "other")
     path = tmp_path / "sweep/results.jsonl"
     path.write_bytes(path.read_bytes().replace(result.head.encode(), b"0" * 64))
     with pytest.raises(BadRun, match="hashes differ"):
-        again(tmp_path / "sweep", result.cell, result.seed, tmp_path / "third")
+        replay_sweep_run(tmp_path / "sweep", result.cell, result.seed, tmp_path / "third")
 
 
 # ---------------------------------------------------------------- going on
@@ -157,7 +157,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine/thesis.txt").write_text("precious")
     with pytest.raises(BadRun, match=r"thesis\.txt"):
         sweep(laid(), tmp_path / "mine")
-    with held(tmp_path / "new"), pytest.raises(BadRun, match="another process"):
+    with lock_folder(tmp_path / "new"), pytest.raises(BadRun, match="another process"):
         sweep(laid(), tmp_path / "new")
 
 
@@ -313,7 +313,7 @@ def test_a_run_is_made_again_from_its_tape(tmp_path: Path) -> None:
     """`again` of a run that asked models asks nobody."""
     sweep(asking(), tmp_path / "sweep", maker=maker(tmp_path))
     count = asked(tmp_path)
-    run = again(tmp_path / "sweep", 0, 2, tmp_path / "run", maker(tmp_path))
+    run = replay_sweep_run(tmp_path / "sweep", 0, 2, tmp_path / "run", maker(tmp_path))
     assert run.head == results_of(tmp_path / "sweep")[1].head
     assert asked(tmp_path) == count
 
@@ -449,7 +449,9 @@ def test_a_worker_that_waits_for_a_model_dies_with_its_parent(tmp_path: Path) ->
 def test_the_bar_shows_runs_and_cost_on_a_terminal_alone(tmp_path: Path, terminal: bool) -> None:
     """It ends at all runs, with what they cost; into a pipe or a file nothing is drawn."""
     screen = io.StringIO()
-    with bar("small", Console(file=screen, force_terminal=terminal, width=120)) as watcher:
+    with show_progress(
+        "small", Console(file=screen, force_terminal=terminal, width=120)
+    ) as watcher:
         swept = sweep(asking(seeds=2), tmp_path / "sweep", maker=maker(tmp_path), watcher=watcher)
     drawn = screen.getvalue()
     assert ("2/2" in drawn and f"${swept.cost:.4f} so far" in drawn) is terminal

@@ -12,9 +12,9 @@ import pytest
 
 from loopforge.core.factory_vocabulary import Began, Decided, Reflected
 from loopforge.errors import BadRun, BadScenario
-from loopforge.lab.inspect.row_summaries import shortly
+from loopforge.lab.inspect.row_summaries import summarize_row
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import fork, resume, simulate
+from loopforge.lab.run.run_lifecycle import fork_run, resume_run, simulate
 from loopforge.lab.run.run_log import LOG, LogChain, lines_of, row_of, rows_of
 from loopforge.lab.world.daily_reflection import TAGS
 from loopforge.lab.world.scenario_checks import Scenario
@@ -191,7 +191,7 @@ def test_a_disk_that_takes_half_a_step_stops_the_run_and_loses_nothing_else(tmp_
     assert "cannot be written" in child.stderr
     assert (cut / LOG).stat().st_size == 30_001
     assert (whole / LOG).read_bytes().startswith((cut / LOG).read_bytes())
-    asyncio.run(resume(cut))
+    asyncio.run(resume_run(cut))
     assert (cut / LOG).read_bytes() == (whole / LOG).read_bytes()
 
 
@@ -256,7 +256,7 @@ def test_a_forged_log_is_not_taken_up(forgery: str, tmp_path: Path) -> None:
     folder = run(tmp_path / "run")
     made = _forge(folder, change, kind)
     with pytest.raises((BadRun, BadScenario)) as caught:
-        asyncio.run(resume(folder))
+        asyncio.run(resume_run(folder))
     assert len(str(caught.value)) < 800
     assert made.startswith((folder / LOG).read_bytes())
 
@@ -294,13 +294,13 @@ def test_a_fork_cannot_set_what_is_no_part_of_the_world(
     """It is refused before anything is written."""
     folder = run(tmp_path / "run")
     with pytest.raises(BadScenario) as caught:
-        asyncio.run(fork(folder, tmp_path / "fork", 3, changes))
+        asyncio.run(fork_run(folder, tmp_path / "fork", 3, changes))
     assert len(str(caught.value)) < 400
     assert not (tmp_path / "fork").exists()
 
 
 def test_a_row_that_goes_down_for_ever_is_none() -> None:
     """A stranger's log is read before it is believed, one object in the other or not."""
-    for read_row in (row_of, shortly):
+    for read_row in (row_of, summarize_row):
         with pytest.raises(BadRun, match="this is no row of a run"):
             read_row(b'{"a":' * 100_000)

@@ -15,8 +15,8 @@ from psycopg import sql
 
 from loopforge.errors import LedgerBroken
 from loopforge.ledger import chain_verify
-from loopforge.ledger.database.database_engine import connect, settled
-from loopforge.ledger.database.database_faults import telling
+from loopforge.ledger.database.database_engine import create_engines, parse_database_url
+from loopforge.ledger.database.database_faults import translating_faults
 from loopforge.ledger.storage.delivery_outbox import DeliveryOutbox
 from tests.examples import few
 from tests.ledger.contract.test_verify import fill
@@ -44,9 +44,9 @@ async def _made(url: str) -> None:
 
 def found_wrong(url: str) -> bool:
     """Whether verifying finds something besides triggers; an unreadable file is found damaged."""
-    store = connect(settled(url))
+    store = create_engines(parse_database_url(url))
     try:
-        with telling(store.url), store.reader.connect() as connection:
+        with translating_faults(store.url), store.reader.connect() as connection:
             found = chain_verify.verify(connection, views=[DeliveryOutbox()]).findings
             return any(each.trouble != "trigger" for each in found)
     except LedgerBroken:

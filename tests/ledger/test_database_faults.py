@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull
-from loopforge.ledger.database.database_engine import settled
+from loopforge.ledger.database.database_engine import parse_database_url
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
@@ -183,7 +183,7 @@ URLS = {
 
 def test_several_servers_of_one_url() -> None:
     """A primary and its standby are named as PostgreSQL's own programs take them."""
-    found = settled("postgresql://u@one:5433,[::1]/name?target_session_attrs=read-write")
+    found = parse_database_url("postgresql://u@one:5433,[::1]/name?target_session_attrs=read-write")
     assert (found.username, found.host, found.database) == ("u", None, "name")
     wanted = {"host": "one,::1", "port": "5433,5432", "target_session_attrs": "read-write"}
     assert dict(found.query) == wanted

@@ -10,11 +10,15 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from loopforge.ledger import schema_migration
-from loopforge.ledger.database.database_engine import DatabaseEngines, connect, settled
-from loopforge.ledger.database.table_schema import texts, unguarded
+from loopforge.ledger.database.database_engine import (
+    DatabaseEngines,
+    create_engines,
+    parse_database_url,
+)
+from loopforge.ledger.database.table_schema import missing_triggers, texts
 from loopforge.ledger.erasure.database_scrubbing import scrub, write_anew
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.ledger.erasure.text_removal import take_away
+from loopforge.ledger.erasure.text_removal import erase_texts
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
 SECRET = "rhubarb"
@@ -39,10 +43,10 @@ def written(seed: int, longest: int) -> list[dict[str, object]]:
 @contextmanager
 def filled(path: Path, rows: list[dict[str, object]]) -> Iterator[DatabaseEngines]:
     """A database with these rows."""
-    url = settled(f"sqlite:///{path}")
-    with closing(connect(url)) as store:
+    url = parse_database_url(f"sqlite:///{path}")
+    with closing(create_engines(url)) as store:
         schema_migration.ready(store)
-    with closing(connect(url)) as store:
+    with closing(create_engines(url)) as store:
         for row in rows:
             with store.writer.begin() as connection:
                 connection.execute(insert(texts), row)
@@ -55,7 +59,7 @@ def forgotten(store: DatabaseEngines, rows: list[dict[str, object]]) -> None:
     for row in rows:
         if SECRET in str(row["text"]):
             with store.writer.begin() as connection:
-                take_away(connection, {STREAM: [str(row["ref"])]}, ErasureRequest(), stamp, ())
+                erase_texts(connection, {STREAM: [str(row["ref"])]}, ErasureRequest(), stamp, ())
 
 
 @pytest.mark.sample(2)
@@ -105,6 +109,6 @@ def test_texts_are_changed_by_nothing_else(tmp_path: Path) -> None:
     with filled(path, rows) as store:
         forgotten(store, rows)
         with store.writer.begin() as connection:
-            assert unguarded(connection) == []
+            assert missing_triggers(connection) == []
             with pytest.raises(IntegrityError, match="written once, or forgotten"):
                 connection.execute(texts.update().values(text="other"))

@@ -12,9 +12,9 @@ from loopforge.ledger.erasure.quote_matching import (
     ForgottenText,
     QuoteMatcher,
     StreamText,
-    distinctive,
-    folded,
-    words,
+    fold_for_search,
+    folded_words,
+    is_distinctive,
 )
 
 SECRET = "My sister Ottilie keeps her savings in the blue teapot"
@@ -111,7 +111,7 @@ sentences = st.lists(st.from_regex(r"[a-z]{2,8}", fullmatch=True), min_size=1, m
 @given(sentences, texts, texts)
 def test_whoever_quotes_whole_is_found(secret: str, before: str, after: str) -> None:
     """A later text that holds the whole forgotten one is found, plain, shouted or in JSON."""
-    assume(not CHATTER.issuperset(words(secret)))
+    assume(not CHATTER.issuperset(folded_words(secret)))
     quote = f"{before} {secret} {after}"
     forms = (
         secret,
@@ -129,7 +129,7 @@ def test_whoever_shares_no_word_is_let_be(stream: list[str], place: int) -> None
     secret = stream[place % len(stream)]
     found = quoting(secret, *stream, since=place % len(stream))
     for nth in found:
-        assert set(words(stream[nth])) & set(words(secret))
+        assert set(folded_words(stream[nth])) & set(folded_words(secret))
         assert nth >= place % len(stream)
 
 
@@ -147,12 +147,14 @@ def test_forgetting_more_forgets_no_less(stream: list[str], data: st.DataObject)
 @given(texts)
 def test_composition_is_no_difference(text: str) -> None:
     """Letters with marks are the same written as one sign or as several."""
-    assert folded(unicodedata.normalize("NFD", text)) == folded(unicodedata.normalize("NFC", text))
+    assert fold_for_search(unicodedata.normalize("NFD", text)) == fold_for_search(
+        unicodedata.normalize("NFC", text)
+    )
 
 
 def test_the_stop_words_are_needed() -> None:
     """Each list really keeps something from being distinctive."""
-    assert not distinctive("because")
-    assert not distinctive("riskiness")
-    assert not distinctive("teap")
-    assert distinctive("teapot")
+    assert not is_distinctive("because")
+    assert not is_distinctive("riskiness")
+    assert not is_distinctive("teap")
+    assert is_distinctive("teapot")

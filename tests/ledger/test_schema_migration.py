@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError
 from loopforge.ledger import schema_migration
-from loopforge.ledger.database.database_engine import connect, settled
+from loopforge.ledger.database.database_engine import create_engines, parse_database_url
 from loopforge.ledger.database.table_schema import LASTING, metadata
 from tests.ledger.saying import ROOM, Scribbler, opened
 
@@ -22,7 +22,7 @@ from tests.ledger.saying import ROOM, Scribbler, opened
 @contextmanager
 def connected(url: str) -> Iterator[Connection]:
     """A plain connection in a transaction that commits."""
-    engine = create_engine(settled(url))
+    engine = create_engine(parse_database_url(url))
     try:
         with engine.begin() as connection:
             yield connection
@@ -120,10 +120,10 @@ def test_the_newest_revision_is_the_head_of_the_migrations() -> None:
 
 async def test_status_and_migrate(ledger_url: str) -> None:
     """An empty database says so, is made by `migrate`, and is well afterwards."""
-    assert schema_migration.status(ledger_url) == "empty"
-    assert schema_migration.migrate(ledger_url) == "empty"
-    assert schema_migration.status(ledger_url) == "ok"
-    assert schema_migration.migrate(ledger_url) == "ok"
+    assert schema_migration.ledger_schema_status(ledger_url) == "empty"
+    assert schema_migration.migrate_schema(ledger_url) == "empty"
+    assert schema_migration.ledger_schema_status(ledger_url) == "ok"
+    assert schema_migration.migrate_schema(ledger_url) == "ok"
     async with opened(ledger_url) as ledger:
         await ledger.append(ROOM, [Scribbler().heard("hello")])
 
@@ -147,12 +147,12 @@ async def test_a_newer_ledger_is_left_alone(ledger_url: str) -> None:
         pass
     with connected(ledger_url) as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0999'")
-    assert schema_migration.status(ledger_url) == "ahead"
+    assert schema_migration.ledger_schema_status(ledger_url) == "ahead"
     with pytest.raises(LedgerBehind, match="Install the newer Loopforge"):
         async with opened(ledger_url):
             pass
     with pytest.raises(LedgerBehind, match="0999"):
-        schema_migration.migrate(ledger_url)
+        schema_migration.migrate_schema(ledger_url)
 
 
 async def test_an_older_ledger_asks_for_a_migration(ledger_url: str) -> None:
@@ -161,7 +161,7 @@ async def test_an_older_ledger_asks_for_a_migration(ledger_url: str) -> None:
         pass
     with connected(ledger_url) as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0000'")
-    assert schema_migration.status(ledger_url) == "behind"
+    assert schema_migration.ledger_schema_status(ledger_url) == "behind"
     with pytest.raises(LedgerBehind, match="loopforge ledger migrate"):
         async with opened(ledger_url):
             pass
@@ -178,13 +178,17 @@ async def test_an_older_ledger_asks_for_a_migration(ledger_url: str) -> None:
 def test_a_file_that_reads_or_writes_by_itself_is_refused(odd: str, tmp_path: Path) -> None:
     """A view without end held up whoever looked; a trigger dropped texts, and all was called well."""
     url = f"sqlite:///{tmp_path / 'ledger.db'}"
-    schema_migration.migrate(url)
+    schema_migration.migrate_schema(url)
     with connected(url) as connection:
         if "alembic_version" in odd:
             connection.exec_driver_sql("DROP TABLE alembic_version")
         connection.exec_driver_sql(f"CREATE {odd}")
     name = " ".join(odd.split()[:2]).lower()
-    for look in (schema_migration.status, schema_migration.migrate, schema_migration.refuse_newer):
+    for look in (
+        schema_migration.ledger_schema_status,
+        schema_migration.migrate_schema,
+        schema_migration.refuse_newer,
+    ):
         with pytest.raises(LedgerBroken, match=f"no Loopforge made.*: {name}. Drop it"):
             look(url)
 
@@ -196,7 +200,7 @@ def test_a_database_of_another_encoding_is_refused(postgres: object, coding: str
 
     assert isinstance(postgres, Cluster)
     postgres.execute(f"CREATE DATABASE {coding} ENCODING '{coding}' TEMPLATE template0")
-    store = connect(settled(postgres.url(coding.lower())))
+    store = create_engines(parse_database_url(postgres.url(coding.lower())))
     with pytest.raises(LedgerError, match=f"keeps texts as {coding}"):
         schema_migration.ready(store)
     store.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import LedgerError
-from loopforge.ledger.schema_migration import status
+from loopforge.ledger.schema_migration import ledger_schema_status
 from tests.ledger.saying import ROOM, Scribbler, opened
 
 pytestmark = pytest.mark.postgres
@@ -148,7 +148,7 @@ async def test_sessions_of_one_transaction_are_refused(postgres_url: str) -> Non
             with pytest.raises(LedgerError, match="Set pool_mode = session"):
                 async with opened(url):
                     pass
-    assert status(postgres_url) == "empty"
+    assert ledger_schema_status(postgres_url) == "empty"
 
 
 async def test_sessions_of_one_connection_do(postgres_url: str) -> None:
@@ -163,7 +163,7 @@ async def test_sessions_of_one_connection_do(postgres_url: str) -> None:
                 pooler.part()
                 await ledger.append(ROOM, [Scribbler().heard("one more")])
                 assert len(await ledger.read(ROOM)) == nth
-    assert status(postgres_url) == "ok"
+    assert ledger_schema_status(postgres_url) == "ok"
 
 
 async def test_a_pooler_that_is_set_otherwise_meanwhile_is_waited_for(postgres_url: str) -> None:

@@ -29,11 +29,11 @@ from loopforge.mates.growth_claims import (
     TraitMovedClaim,
     UndoneClaim,
     asked_claim,
-    counted,
+    claim_sentence,
+    count_line_changes,
     memory_claim,
     merged_claim,
     moved_traits,
-    sentence,
 )
 from loopforge.mates.growth_story import GrowthSentence
 
@@ -52,7 +52,7 @@ def check(
             problems.append(f"{told}: it cites what is not on record.")
         elif not borne(one.claim, cited, lambda change: numbers.get(change, 0)):
             problems.append(f"{told}: the events do not bear it out.")
-        if one.text != sentence(one.claim, names):
+        if one.text != claim_sentence(one.claim, names):
             problems.append(f"{told}: its words are not those of its claim.")
     return problems
 
@@ -70,7 +70,7 @@ def borne(claim: GrowthClaim, events: Sequence[Event], undone: Callable[[str], i
             MateWritten() as old,
             MateWritten() as new,
         ]:
-            return (by, came, went) == (new.by, *counted(old, new))
+            return (by, came, went) == (new.by, *count_line_changes(old, new))
         case TraitMovedClaim(), [MateWritten() as old, MateWritten() as new]:
             return claim in moved_traits(old, new)
         case GoneClaim(by=by), [MateGone()]:

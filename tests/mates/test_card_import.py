@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.mates.character_card import read_card
-from loopforge.core.mates.mate_file import TRIGGERS, dialogue, parse
+from loopforge.core.mates.mate_file import TRIGGERS, parse_dialogue, parse_mate
 from loopforge.core.mates.png_text import SIGNATURE
 from loopforge.errors import InputError
-from loopforge.mates.cards.card_export import exported
+from loopforge.mates.cards.card_export import export_card
 from loopforge.mates.cards.card_import import body_text, import_card, read_file
 
 CARD: dict[str, Any] = {
@@ -38,7 +38,7 @@ def made(**more: Any) -> str:
 
 def test_a_card_is_a_mate() -> None:
     """Its texts stand where a mate has them, with macros filled; nothing of it passes for a part."""
-    mate = parse(made(), "x.md")
+    mate = parse_mate(made(), "x.md")
     assert (mate.name, mate.handle) == ("Sera the Guard", "sera-the-guard")
     assert mate.greeting == "Hello {person}!\n\nSit down."
     assert mate.prompt.startswith(
@@ -46,7 +46,7 @@ def test_a_card_is_a_mate() -> None:
         "» You see her\nand kneel.\n\n## Personality\n\nkind\n\n## Scenario\n\nA green glade.\n\n"
         "## Above all\n\nNever shout.\n\n> Who are you?\n"
     )
-    assert dialogue(mate.prompt).examples == (
+    assert parse_dialogue(mate.prompt).examples == (
         ("Who are you?", "I am Sera the Guard."),
         ("Bye", "Stay a while, please."),
         ("(nobody said anything)", "*waits*"),
@@ -62,8 +62,8 @@ def test_a_card_comes_back(form: Any) -> None:
     """A mate that is taken along as a card and brought in again is the same, but its tools."""
     head = "role: guard\nvoice: soft\ntraits: {tact: high}\ntemperature: 0.5\ntools: [clock]\n"
     text = made().replace("---\n", f"---\n{head}", 1)
-    mate = parse(text, "x.md")
-    again = parse(import_card(exported(mate, form)).text, "x.md")
+    mate = parse_mate(text, "x.md")
+    again = parse_mate(import_card(export_card(mate, form)).text, "x.md")
     same = (
         ("name", "greeting") if form == "v1" else ("name", "greeting", "prompt", "lore", "colour")
     )
@@ -76,7 +76,7 @@ def test_a_card_comes_back(form: Any) -> None:
 
 def test_a_card_of_a_mate_is_a_card() -> None:
     """What other programs read of it stands where they look, with the words they know."""
-    png = exported(parse(made(), "x.md"), "png")
+    png = export_card(parse_mate(made(), "x.md"), "png")
     assert png.startswith(SIGNATURE)
     card = read_card(png)
     assert card.first_mes == "Hello {{user}}!\n\nSit down."
@@ -88,9 +88,9 @@ def test_a_card_of_a_mate_is_a_card() -> None:
 @pytest.mark.parametrize("name", ["マヤ", "all", "Yes", "O'Hara", "x" * 99])
 def test_any_name_is_made_one(name: str) -> None:
     """A name of which no handle can be made gets one; a handle that is given is taken."""
-    assert parse(made(name=name), "x.md").name == name[:40]
+    assert parse_mate(made(name=name), "x.md").name == name[:40]
     given = import_card(json.dumps(CARD | {"name": name}).encode(), "sera")
-    assert parse(given.text, "x.md").handle == "sera"
+    assert parse_mate(given.text, "x.md").handle == "sera"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_lore_that_does_not_fit_is_said() -> None:
     """A book that is larger than a mate's file is cut at its end, and it is told how far."""
     entries = [{"keys": [f"k{n}"], "content": "é" * 4000} for n in range(60)]
     brought = import_card(json.dumps(CARD | {"character_book": {"entries": entries}}).encode())
-    assert 20 < len(parse(brought.text, "x.md").lore) < 60
+    assert 20 < len(parse_mate(brought.text, "x.md").lore) < 60
     assert "fit into a mate's file" in brought.told[-1]
 
 
@@ -139,7 +139,7 @@ TEXTS = st.text(
 def test_any_text_of_a_card_stays_text(texts: dict[str, str], lore: str) -> None:
     """Whatever a card says, a mate comes of it that has no tools and only the lore of the card."""
     book = {"character_book": {"entries": [{"keys": [lore], "content": lore}]}}
-    mate = parse(made(**texts, **book), "x.md")
+    mate = parse_mate(made(**texts, **book), "x.md")
     assert mate.tools == ()
     assert len(mate.lore) <= 1
 
@@ -157,6 +157,6 @@ def test_blank_lines_in_examples_are_read_once(blank: str) -> None:
 @pytest.mark.parametrize("kept", ["not JSON", '{"a":' + "[" * 3000 + "]" * 3000 + "}", "7"])
 def test_a_mate_whose_card_cannot_be_read_is_taken_along_without(kept: str) -> None:
     """A stranger wrote it into the file: taking the mate along was an error of the program."""
-    mate = parse(f"{made().split('## Card')[0]}## Card\n\n```json\n{kept}\n```\n", "x.md")
+    mate = parse_mate(f"{made().split('## Card')[0]}## Card\n\n```json\n{kept}\n```\n", "x.md")
     assert mate.card == kept
-    assert read_card(exported(mate, "v3")).name == mate.name
+    assert read_card(export_card(mate, "v3")).name == mate.name

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from loopforge.core.events import Event
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.mates.growth_claims import DecidedClaim, MergedClaim, TraitMovedClaim
-from loopforge.mates.growth_story import GrowthSentence, StoryReader, tell
+from loopforge.mates.growth_story import GrowthSentence, StoryReader, growth_sentences
 from loopforge.mates.version_history import STREAM
 from tests.mates.growth_checker import check
 from tests.mates.test_mate_growth import ADA, Nursery, home
@@ -46,7 +46,7 @@ async def grown(home: Nursery) -> Sequence[Event]:
 async def test_it_is_told_in_sentences_that_hold(home: Nursery) -> None:
     """Every kind of change is told once, in order, and the checker finds nothing wrong."""
     events = await grown(home)
-    story = tell("ada", events, EVERYTHING)
+    story = growth_sentences("ada", events, EVERYTHING)
     assert [one.text for one in story] == [
         "It is on record from here on.",
         "Robin added 3 lines and took away 1 line of its file.",
@@ -68,16 +68,16 @@ async def test_it_is_told_in_sentences_that_hold(home: Nursery) -> None:
     assert check("ada", story, events, names) == []
     assert story[2].lines == ("l1",)
     assert [one.number for one in story if one.number] == [1, 2, 3, 3, 4, 5, 5, 5, 6, 6, 6, 7]
-    other = tell("eve", events, EVERYTHING)
+    other = growth_sentences("eve", events, EVERYTHING)
     assert other[0].text == "Robin made it, as a fork of @ada."
     assert check("eve", other, events, names) == []
-    assert tell("ada", events, EVERYTHING) == story
+    assert growth_sentences("ada", events, EVERYTHING) == story
 
 
 async def test_what_was_said_elsewhere_is_told_to_nobody_else(home: Nursery) -> None:
     """Whoever may not see the lines behind a reason reads that there is one, and not which."""
     events = await grown(home)
-    story = tell("ada", events, NOTHING)
+    story = growth_sentences("ada", events, NOTHING)
     told = " ".join(one.text for one in story)
     assert "Ben" not in told
     assert "(its reason was told where you were not)" in told
@@ -88,7 +88,7 @@ async def test_what_was_said_elsewhere_is_told_to_nobody_else(home: Nursery) -> 
 async def test_a_false_story_is_found_out(home: Nursery) -> None:
     """A claim that is not so, words of another claim, events that are not there: each is named."""
     events = await grown(home)
-    story = tell("ada", events, EVERYTHING)
+    story = growth_sentences("ada", events, EVERYTHING)
 
     def changed(number: int, **more: object) -> list[GrowthSentence]:
         return [*story[:number], replace(story[number], **more), *story[number + 1 :]]
@@ -113,11 +113,11 @@ async def test_a_false_story_is_found_out(home: Nursery) -> None:
 async def test_forgotten_words_leave_the_story(home: Nursery) -> None:
     """After an erasure a reason is told no longer, nor what a version counted; all else holds."""
     events = await grown(home)
-    asked = next(one.events[0] for one in tell("ada", events, EVERYTHING) if one.lines)
+    asked = next(one.events[0] for one in growth_sentences("ada", events, EVERYTHING) if one.lines)
     versions = [event.id for event in events if event.kind == "mates.written"]
     await home.ledger.erase(ErasureRequest(events=(asked, versions[1]), exactly=True))
     after = await home.ledger.read(STREAM)
-    story = tell("ada", after, EVERYTHING)
+    story = growth_sentences("ada", after, EVERYTHING)
     told = " ".join(one.text for one in story)
     assert "Ben" not in told
     assert "what it said was forgotten" in told

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from loopforge.chat.service.recall_visibility import wider
+from loopforge.chat.service.recall_visibility import is_more_visible
 from loopforge.core.growth.growth_events import MateForked, MateMerged, TraitProposed
 from loopforge.core.mates.mate_changes import MateChange
 from loopforge.core.mates.mate_file import Mate
@@ -80,7 +80,7 @@ async def opened(path: Path) -> AsyncIterator[Nursery]:
     views = (memories_view(), TranscriptIndex())
     ledger = await open_ledger(f"sqlite:///{path / 'ledger.db'}", clock, dice, views)
     stamp, roster = Stamp(clock, dice), MateRoster(path / "mates")
-    store = MemoryStore(ledger, stamp, wider)
+    store = MemoryStore(ledger, stamp, is_more_visible)
     lineage = MemoryLineage(ledger, store, stamp)
     growth = growth_of(ledger, roster, stamp, lineage)
     try:

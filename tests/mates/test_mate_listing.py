@@ -12,9 +12,9 @@ from loopforge.mates.mate_listing import (
     as_lines,
     as_rows,
     as_table,
-    examine,
-    fields,
-    portrait,
+    describe_mate,
+    examine_mates,
+    mate_fields,
 )
 from loopforge.mates.mate_roster import MateRoster
 
@@ -72,20 +72,23 @@ def test_a_portrait_shows_all(tmp_path: Path) -> None:
     """Face, name, handle, what it is made of, and its whole prompt."""
     roster = home(tmp_path)
     mate = roster.get("maya")
-    shown = portrait(mate, roster.path("maya"))
+    shown = describe_mate(mate, roster.path("maya"))
     for part in ("Maya (@maya)", mate.role, mate.voice, "curiosity: very high", mate.hash):
         assert part in shown
     assert shown.endswith(mate.prompt)
-    assert fields(mate)["handle"] == "maya"
+    assert mate_fields(mate)["handle"] == "maya"
 
 
 def test_examining_all_or_one(tmp_path: Path) -> None:
     """Without a name all problems of the home; a handle or a file: those of that one."""
     roster = home(tmp_path)
-    assert [(bad.source, bad.line) for bad in examine(roster)] == [("bob.md", 3), ("bob.md", 4)]
-    assert [bad.line for bad in examine(roster, "bob")] == [3, 4]
-    assert [bad.line for bad in examine(roster, str(tmp_path / "bob.md"))] == [3, 4]
-    assert examine(roster, "maya") == []
+    assert [(bad.source, bad.line) for bad in examine_mates(roster)] == [
+        ("bob.md", 3),
+        ("bob.md", 4),
+    ]
+    assert [bad.line for bad in examine_mates(roster, "bob")] == [3, 4]
+    assert [bad.line for bad in examine_mates(roster, str(tmp_path / "bob.md"))] == [3, 4]
+    assert examine_mates(roster, "maya") == []
 
 
 def test_examining_a_file_from_elsewhere(tmp_path: Path) -> None:
@@ -93,7 +96,7 @@ def test_examining_a_file_from_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "mates").mkdir()
     other = tmp_path / "other.md"
     other.write_bytes(b"\xff")
-    (bad,) = examine(MateRoster(tmp_path / "mates"), str(other))
+    (bad,) = examine_mates(MateRoster(tmp_path / "mates"), str(other))
     assert (bad.source, bad.line) == (str(other), 1)
 
 
@@ -101,11 +104,11 @@ def test_examining_one_of_two_with_the_same_handle(tmp_path: Path) -> None:
     """A file that is fine by itself but whose handle is taken is told so."""
     roster = home(tmp_path)
     (tmp_path / "twin.md").write_text("---\nname: Maya\n---\nAnother.\n")
-    (bad,) = examine(roster, str(tmp_path / "twin.md"))
+    (bad,) = examine_mates(roster, str(tmp_path / "twin.md"))
     assert "maya.md" in bad.problem
 
 
 def test_examining_nobody(tmp_path: Path) -> None:
     """No such file and no such mate is an error that says where to look."""
     with pytest.raises(Unknown, match="mate list"):
-        examine(home(tmp_path), "nobody")
+        examine_mates(home(tmp_path), "nobody")

@@ -7,7 +7,7 @@ import pytest
 
 from loopforge.chat.turns import lore_lines
 from loopforge.core.mates import mate_file, yaml_reader
-from loopforge.core.mates.mate_file import FIELDS, POLICIES, TRIGGERS, check, parse
+from loopforge.core.mates.mate_file import FIELDS, POLICIES, TRIGGERS, mate_file_flaws, parse_mate
 from loopforge.core.text.quantity_bands import BANDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mates.md").read_text("utf-8")
@@ -44,11 +44,11 @@ def test_the_table_names_every_key_in_order() -> None:
 
 def test_the_example_is_a_mate() -> None:
     """It has all that the page speaks of."""
-    otto = parse(EXAMPLE, "otto.md")
+    otto = parse_mate(EXAMPLE, "otto.md")
     assert (otto.name, otto.handle, otto.tier, otto.pace) == ("Otto", "otto", 2, 12)
     assert otto.triggers == ("mention", "reply", "name")
     assert [entry.keys for entry in otto.lore] == [("storm", "wreck"), ("*",)]
-    assert [said for said, _ in mate_file.dialogue(otto.prompt).examples] == [
+    assert [said for said, _ in mate_file.parse_dialogue(otto.prompt).examples] == [
         "Who are you?",
         "I had a bad day.",
         "Hello!",
@@ -57,7 +57,7 @@ def test_the_example_is_a_mate() -> None:
 
 def test_what_is_left_out_is_as_the_page_says() -> None:
     """A name and a body are a mate."""
-    mate = parse(BARE.format(""), "zed.md")
+    mate = parse_mate(BARE.format(""), "zed.md")
     assert (mate.handle, mate.face, mate.tier, mate.pace) == ("dr-emile-zed", "D", 1, 0)
     assert (mate.triggers, mate.policy, mate.tools) == (TRIGGERS, "", ())
 
@@ -69,7 +69,9 @@ def test_a_limit_of_the_page_is_held(key: str) -> None:
     text = BARE.format(line)
     if key == "name":
         text = text.replace("Dr. Émile Zed", WRONG[key])
-    assert [flaw.problem.partition(" ")[0] for flaw in check(text, "zed.md")] == [f"`{key}`"]
+    assert [flaw.problem.partition(" ")[0] for flaw in mate_file_flaws(text, "zed.md")] == [
+        f"`{key}`"
+    ]
 
 
 def test_the_words_of_the_page_are_those_of_the_program() -> None:

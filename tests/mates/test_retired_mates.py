@@ -6,7 +6,7 @@ import pytest
 
 from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_roster import MateRoster
-from loopforge.mates.retired_mates import FOLDER, bring_back, retire, retired
+from loopforge.mates.retired_mates import FOLDER, bring_back, list_retired_mates, retire
 
 ADA = "---\nname: Ada\n---\nYou are Ada.\n"
 
@@ -23,12 +23,12 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert retire(roster, "ada.md") == "ada.md"
     assert roster.mates() == {}
     assert roster.problems() == []
-    assert [(one.file, one.mate.handle) for one in retired(roster) if one.mate] == [
+    assert [(one.file, one.mate.handle) for one in list_retired_mates(roster) if one.mate] == [
         ("ada.md", "ada")
     ]
     mate = bring_back(roster, "ada.md")
     assert mate == roster.get("ada")
-    assert retired(roster) == []
+    assert list_retired_mates(roster) == []
 
 
 def test_no_file_is_written_over(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
         bring_back(roster, "ada.md")
     assert retire(roster, "ada.md") == "ada-2.md"
     assert (tmp_path / FOLDER / "ada.md").read_text() == ADA
-    assert [one.file for one in retired(roster)] == ["ada-2.md", "ada.md"]
+    assert [one.file for one in list_retired_mates(roster)] == ["ada-2.md", "ada.md"]
     bring_back(roster, "ada-2.md")
     with pytest.raises(InputError, match="@ada is another mate now"):
         bring_back(roster, "ada.md")
@@ -54,7 +54,7 @@ def test_a_link_goes_on_leading_there(tmp_path: Path) -> None:
     (tmp_path / "mates/ada.md").symlink_to("../own/ada.md")
     roster = MateRoster(tmp_path / "mates")
     retire(roster, "ada.md")
-    assert [one.file for one in retired(roster)] == ["ada.md"]
+    assert [one.file for one in list_retired_mates(roster)] == ["ada.md"]
     assert bring_back(roster, "ada.md") == roster.get("ada")
     assert (tmp_path / "own/ada.md").read_text() == ADA
 
@@ -64,7 +64,7 @@ def test_a_broken_file_comes_and_goes_too(tmp_path: Path) -> None:
     roster = home(tmp_path)
     (tmp_path / "bob.md").write_text("no mate")
     retire(roster, "bob.md")
-    assert retired(roster) == [("bob.md", None)]
+    assert list_retired_mates(roster) == [("bob.md", None)]
     assert bring_back(roster, "bob.md") is None
     assert [bad.source for bad in roster.problems()] == ["bob.md"]
 

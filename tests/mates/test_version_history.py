@@ -17,7 +17,12 @@ from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.retired_mates import FOLDER
-from loopforge.mates.version_history import STREAM, VersionHistory, plain, print_of
+from loopforge.mates.version_history import (
+    STREAM,
+    VersionHistory,
+    normalize_line_endings,
+    version_hash,
+)
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
 TEXT = "---\nname: {name}\n---\nYou are {name}, the {what}.\n"
@@ -76,7 +81,7 @@ async def test_who_is_there_is_written_once(house: House) -> None:
             await chronicle.look()
         assert await facts(ledger) == [("ada", told()), ("bob", told("Bob"))]
         (version,) = await chronicle.versions("ada")
-        assert version.hash == MateRoster(house.folder).get("ada").hash == print_of(told())
+        assert version.hash == MateRoster(house.folder).get("ada").hash == version_hash(told())
         assert version.by == ""
     async with house.opened() as (chronicle, ledger):
         await chronicle.look()
@@ -137,7 +142,7 @@ async def test_going_and_coming_back(house: House) -> None:
         await chronicle.look()
         house.put(told())
         await chronicle.look()
-        first = print_of(told())
+        first = version_hash(told())
         assert [one.hash for one in await chronicle.history("ada")] == [first, "", first]
         assert [one.seq for one in await chronicle.versions("ada")] == [3, 1]
 
@@ -149,7 +154,7 @@ async def test_writing_names_the_author(house: House) -> None:
         house.put(told("Bob"), "bob.md")
         mate = await chronicle.write("ada", told(what="second").replace("\n", "\r\n"), "p1")
         assert (house.folder / "ada.md").read_text() == told(what="second")
-        assert mate.hash == print_of(told(what="second"))
+        assert mate.hash == version_hash(told(what="second"))
         assert [one.by for one in await chronicle.versions("ada")] == ["p1", ""]
         assert [one.by for one in await chronicle.versions("bob")] == [""]
         assert {event.actor for event in await ledger.read(STREAM)} == {"runtime", "person:p1"}
@@ -172,12 +177,12 @@ async def test_a_broken_text_is_not_written(house: House) -> None:
 async def test_a_lost_update_is_refused(house: House) -> None:
     """Whoever opened an older text is told so; nothing that they did not see is written over."""
     async with house.opened() as (chronicle, _):
-        base = print_of(chronicle.text("ada.md"))
+        base = version_hash(chronicle.text("ada.md"))
         house.put(told(what="other hand"))
         with pytest.raises(Changed, match="after you opened it"):
             await chronicle.write("ada", told(what="mine"), "p1", base=base)
         assert chronicle.text("ada.md") == told(what="other hand")
-        base = print_of(chronicle.text("ada.md"))
+        base = version_hash(chronicle.text("ada.md"))
         await chronicle.write("ada", told(what="mine"), "p1", base=base)
         assert chronicle.text("ada.md") == told(what="mine")
 
@@ -186,7 +191,7 @@ async def test_two_at_once_do_not_lose_one(house: House) -> None:
     """Of two who save on top of the same text, one is written and the other is told."""
     async with house.opened() as (chronicle, ledger):
         await chronicle.look()
-        base = print_of(told())
+        base = version_hash(told())
         texts = [told(what="left hand"), told(what="right hand")]
         done = await asyncio.gather(
             *(chronicle.write("ada", text, "p1", base=base) for text in texts),
@@ -316,7 +321,7 @@ async def test_what_nobody_wrote_is_unknown(house: House) -> None:
         with pytest.raises(Unknown, match="0000"):
             await chronicle.version("ada", "0000")
         with pytest.raises(Unknown, match="nobody"):
-            await chronicle.version("nobody", print_of(told()))
+            await chronicle.version("nobody", version_hash(told()))
         assert await chronicle.versions("nobody") == []
 
 
@@ -330,6 +335,6 @@ async def test_events_of_this_process_are_taken_in_at_once(house: House) -> None
 
 def test_lines_end_as_files_have_them() -> None:
     """What a browser sends is written with plain line ends, the last one too."""
-    assert plain("a\r\nb\rc") == "a\nb\nc\n"
-    assert plain("a\n") == "a\n"
-    assert print_of(None) == ""
+    assert normalize_line_endings("a\r\nb\rc") == "a\nb\nc\n"
+    assert normalize_line_endings("a\n") == "a\n"
+    assert version_hash(None) == ""

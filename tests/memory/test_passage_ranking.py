@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.memory.passage_arrays import passages_of
-from loopforge.memory.passage_ranking import RecallCue, _descending, rank
-from loopforge.memory.passages import bag, packed, stems
+from loopforge.memory.passage_ranking import RecallCue, _descending, rank_passages
+from loopforge.memory.passages import bag_of_words, pack_bag, search_stems
 
 
 class Row(NamedTuple):
@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 def row(seq: int, text: str, nth: int, vector: bytes | None) -> Row:
     """A line, or what goes on with one."""
-    return Row(seq, 8, packed(Counter(bag(stems(text)))), vector, nth)
+    return Row(seq, 8, pack_bag(Counter(bag_of_words(search_stems(text)))), vector, nth)
 
 
 @pytest.mark.parametrize("nth", [0, 1])
@@ -40,7 +40,7 @@ def test_what_was_just_said_is_found_by_its_words(nth: int) -> None:
     rows.append(row(50, "the zarquon key lies under the flowerpot", nth, None))
     vector = np.full(16, 0.25, np.float32)
     cue = RecallCue(text="where does the zarquon key lie", vector=vector)
-    best = rank(passages_of(rows, 16), cue, 3)
+    best = rank_passages(passages_of(rows, 16), cue, 3)
     assert best[0].place == 49
 
 

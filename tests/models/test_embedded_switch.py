@@ -10,7 +10,7 @@ import pytest
 
 from loopforge.app import App, open_app
 from loopforge.home import make_home
-from loopforge.models.embedded.embedded_model import weights
+from loopforge.models.embedded.embedded_model import weights_path
 from loopforge.models.embedded_switch import EmbeddedSwitch
 from loopforge.models.files.file_shelf import free_memory
 from loopforge.models.model_router import TieredModels
@@ -25,8 +25,8 @@ async def running(path: Path) -> AsyncIterator[tuple[App, TieredModels, Embedded
     """A home without a key, with two files on its shelf: one is a model, the other is not."""
     make_home(path)
     (path / "data/models").mkdir(parents=True)
-    shutil.copyfile(weights(), path / "data/models/mine.gguf")
-    (path / "data/models/broken.gguf").write_bytes(weights().read_bytes()[:50_000])
+    shutil.copyfile(weights_path(), path / "data/models/mine.gguf")
+    (path / "data/models/broken.gguf").write_bytes(weights_path().read_bytes()[:50_000])
     async with open_app(load_settings(path, environ={}), follow=0) as app:
         assert isinstance(app.models, TieredModels)
         assert app.switch is not None
@@ -75,7 +75,7 @@ async def test_what_cannot_be_loaded_changes_nothing(tmp_path: Path) -> None:
         assert await switch.settled() == ""
         vast = tmp_path / "data/models/vast.gguf"
         with vast.open("wb") as file:
-            file.write(weights().read_bytes()[:50_000])
+            file.write(weights_path().read_bytes()[:50_000])
             file.truncate(2**42)
         await app.live.change("embedded_file", "vast", "test")
         assert "GB of memory beside the model that answers now" in await switch.settled()

@@ -16,7 +16,7 @@ from loopforge.models.files.gguf_file import check_gguf
 from loopforge.models.files.model_download import (
     DownloadProgress,
     RemoteFile,
-    download,
+    download_model_file,
     look_up,
 )
 from tests.models.hub import BODY, PATH, Hub, hub
@@ -25,7 +25,7 @@ from tests.models.hub import BODY, PATH, Hub, hub
 async def fetched(place: Hub, folder: Path) -> Path:
     """Look it up and fetch it."""
     file = await look_up(f"{place.url}{PATH}")
-    await download(file, folder / "m.gguf", DownloadProgress())
+    await download_model_file(file, folder / "m.gguf", DownloadProgress())
     return folder / "m.gguf"
 
 
@@ -103,7 +103,7 @@ async def test_a_disk_that_is_too_small_is_told_first(tmp_path: Path) -> None:
     with hub() as place:
         file = RemoteFile(url=place.url + PATH, size=shutil.disk_usage(tmp_path).total, sha256="a")
         with pytest.raises(ModelError, match="Make room"):
-            await download(file, tmp_path / "m.gguf", DownloadProgress())
+            await download_model_file(file, tmp_path / "m.gguf", DownloadProgress())
     assert place.asked == []
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from loopforge.cli.health_checks.health_finding import DoctorFinding
-from loopforge.cli.health_checks.model_checks import models as examined
+from loopforge.cli.health_checks.model_checks import check_models as examined
 from loopforge.home import make_home
 from loopforge.models.embedded.embedded_model import SHARED, EmbeddedModel
 from loopforge.models.model_listing import ModelListing
@@ -19,8 +19,8 @@ from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
 from loopforge.models.providers.model_spec import Secret
 from loopforge.models.providers.server_catalogue import (
     ServerCatalogue,
-    fetch,
-    places,
+    candidate_base_urls,
+    fetch_catalogue,
     read,
     size_of,
     talks,
@@ -310,7 +310,7 @@ async def test_the_embedded_server_by_its_address_alone() -> None:
             await models.learn()
             facts = models.facts(Route())
             (note,) = models.tiers.notes()
-        without = await fetch(there.url, Secret())
+        without = await fetch_catalogue(there.url, Secret())
     finally:
         await embedded.close()
     assert (facts.name, facts.small, facts.window) == ("embedded", True, int(4096 * SHARED))
@@ -388,6 +388,6 @@ def test_rows_that_make_no_sense_are_left_out() -> None:
 
 def test_where_a_list_may_be() -> None:
     """An address is tried as it is and below `/v1`; without any path `/v1` is likelier."""
-    assert places("http://box:1/v1/") == ("http://box:1/v1",)
-    assert places("box:11434") == ("http://box:11434/v1", "http://box:11434")
-    assert places("https://x/api") == ("https://x/api", "https://x/api/v1")
+    assert candidate_base_urls("http://box:1/v1/") == ("http://box:1/v1",)
+    assert candidate_base_urls("box:11434") == ("http://box:11434/v1", "http://box:11434")
+    assert candidate_base_urls("https://x/api") == ("https://x/api", "https://x/api/v1")

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from loopforge.core.room_vocabulary import File
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.errors import InputError, Unknown
 from loopforge.models.model_router import TieredModels
-from loopforge.models.model_tiers import Tiers, ladder, read_tiers
+from loopforge.models.model_tiers import Tiers, read_tiers, shipped_ladder
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_request import UNSEEN
 from loopforge.models.providers.model_spec import ModelSpec
@@ -165,7 +165,7 @@ def specs_of(models: dict[str, Any]) -> dict[str, ModelSpec]:
 
 def test_the_ladder_knows_who_can_see() -> None:
     """OpenAI's, Anthropic's and Google's own models of the ladder can, all others cannot."""
-    at = {name: table["at"] for name, table in ladder()["models"].items()}
+    at = {name: table["at"] for name, table in shipped_ladder()["models"].items()}
     own = {name for name in at if {"openai", "anthropic", "google"} & at[name].keys()}
     known = specs_of({})
     assert {name for name, spec in known.items() if spec.vision} == own
@@ -184,11 +184,11 @@ def test_the_models_inside_never_see(provider: str) -> None:
 async def test_another_model_that_sees_answers_for_one_that_is_down(*, eyes: bool) -> None:
     """Its answer was thrown away; that of one which was not shown the picture still is."""
     file = File(
-        name=public("bed.png"),
+        name=public_words("bed.png"),
         size=9,
         media="image/png",
-        text=public(""),
-        hash=public(HASH),
+        text=public_words(""),
+        hash=public_words(HASH),
         width=2,
         height=2,
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.models.providers.schema_check import complaint, parse
+from loopforge.models.providers.schema_check import parse_json_answer, schema_violation
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -28,7 +28,7 @@ GOOD: dict[str, Any] = {"mode": "context", "say": "hello"}
 @pytest.mark.parametrize("more", [{}, {"score": 10.0}, {"rule": None}, {"kind": 2.5}])
 def test_what_fits(more: dict[str, Any]) -> None:
     """An answer within every bound of its schema draws no complaint."""
-    assert complaint(SCHEMA, GOOD | more) == ""
+    assert schema_violation(SCHEMA, GOOD | more) == ""
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,15 @@ def test_what_fits(more: dict[str, Any]) -> None:
 )
 def test_what_does_not_fit_is_named(wrong: dict[str, Any], named: str) -> None:
     """A complaint names the field and the bound, and quotes nothing of the answer."""
-    assert named in complaint(SCHEMA, GOOD | wrong)
-    assert bool(complaint(SCHEMA, GOOD | wrong, lengths=False)) == ("say" not in wrong)
-    assert "secret" not in complaint(SCHEMA, GOOD | wrong)
+    assert named in schema_violation(SCHEMA, GOOD | wrong)
+    assert bool(schema_violation(SCHEMA, GOOD | wrong, lengths=False)) == ("say" not in wrong)
+    assert "secret" not in schema_violation(SCHEMA, GOOD | wrong)
 
 
 def test_a_missing_field_is_named() -> None:
     """A required field that is missing is named, and a list is no object."""
-    assert "does not fit: it lacks say" in complaint(SCHEMA, {"mode": "context"})
-    assert "type is 'object'" in complaint(SCHEMA, [GOOD])
+    assert "does not fit: it lacks say" in schema_violation(SCHEMA, {"mode": "context"})
+    assert "type is 'object'" in schema_violation(SCHEMA, [GOOD])
 
 
 @example({"```": None})
@@ -61,24 +61,24 @@ def test_json_is_found_in_wrappings(value: dict[str, Any]) -> None:
     """Leniently, JSON is found in a code fence, after words and before words."""
     text = json.dumps(value)
     for wrapped in (text, f"```json\n{text}\n```", f"Here you are:\n```\n{text}\n```\nBye"):
-        assert parse(wrapped, lenient=True) == value
-    assert parse(f"Sure! {text} There.", lenient=True) == value
+        assert parse_json_answer(wrapped, lenient=True) == value
+    assert parse_json_answer(f"Sure! {text} There.", lenient=True) == value
 
 
 def test_json_is_read_as_models_write_it() -> None:
     """Leniently: a comma too many, single quotation marks; what has no end is none."""
     for written in ('{"a": [1, 2,],}', "{'a': [1, 2]}", '```\n{"a": [1, 2],}\n```'):
-        assert parse(written, lenient=True) == {"a": [1, 2]}
+        assert parse_json_answer(written, lenient=True) == {"a": [1, 2]}
     with pytest.raises(ValueError, match="no JSON object"):
-        parse('{"a": [1, 2', lenient=True)
+        parse_json_answer('{"a": [1, 2', lenient=True)
 
 
 def test_strictly_nothing_is_guessed() -> None:
     """Strictly, words around the JSON are an error, and without JSON it is one leniently too."""
     with pytest.raises(ValueError):
-        parse('Sure! {"a": 1}')
+        parse_json_answer('Sure! {"a": 1}')
     with pytest.raises(ValueError, match="no JSON object"):
-        parse("I would rather not.", lenient=True)
+        parse_json_answer("I would rather not.", lenient=True)
 
 
 @pytest.mark.parametrize("lenient", [True, False])
@@ -86,4 +86,4 @@ def test_strictly_nothing_is_guessed() -> None:
 def test_what_is_nested_without_end_is_no_answer(deep: str, *, lenient: bool) -> None:
     """It is wrong as any other text is that is no JSON; nothing breaks on it."""
     with pytest.raises(ValueError):
-        parse(deep, lenient=lenient)
+        parse_json_answer(deep, lenient=lenient)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.models.providers.schema_check import complaint
+from loopforge.models.providers.schema_check import schema_violation
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels, fill
 from loopforge.policies.prompt_building import form_of
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -57,7 +57,7 @@ async def test_schema_is_filled_around_the_script() -> None:
     assert reply.data is not None
     assert (reply.data["speak"], reply.data["mode"]) == (False, "guardrail")
     assert json.loads(reply.text) == reply.data
-    assert complaint(SCHEMA, reply.data) == ""
+    assert schema_violation(SCHEMA, reply.data) == ""
 
 
 async def test_text_goes_into_the_spoken_field() -> None:
@@ -145,4 +145,4 @@ parts = st.recursive(
 def test_filled_answers_fit_their_schema(properties: dict[str, Any], said: str) -> None:
     """Whatever the schema, what the script leaves open is filled in so that the whole fits."""
     schema = form_of(properties)
-    assert complaint(schema, fill(schema, said, {})) == ""
+    assert schema_violation(schema, fill(schema, said, {})) == ""

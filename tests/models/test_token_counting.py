@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.models import token_counting
-from loopforge.models.embedded.embedded_model import EmbeddedModel, separated
+from loopforge.models.embedded.embedded_model import EmbeddedModel, count_tokens_per_text
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.models.token_counting import TokenCounter
 from tests.models.server import serving
 from tests.seeded_dice import SeededDice
@@ -48,7 +48,7 @@ async def test_a_server_that_does_not_is_asked_once() -> None:
     counting = counter()
     async with serving() as server:
         spec = server.spec()
-        assert await counting.count(spec, TEXTS) == [estimate(text) for text in TEXTS]
+        assert await counting.count(spec, TEXTS) == [estimate_tokens(text) for text in TEXTS]
         asked = len(server.asked)
         await counting.count(spec, ["something else"])
         assert len(server.asked) == asked
@@ -69,7 +69,7 @@ async def test_services_are_not_asked() -> None:
 @given(st.text())
 def test_estimates_are_on_the_safe_side(text: str) -> None:
     """An estimate is never less than a quarter of the bytes, and only nothing is nothing."""
-    count = estimate(text)
+    count = estimate_tokens(text)
     assert count * 4 >= len(text.encode("utf-8", "replace"))
     assert (count == 0) == (text == "")
 
@@ -78,4 +78,4 @@ def test_estimates_are_on_the_safe_side(text: str) -> None:
 def test_counts_between_separators(texts: list[list[int]]) -> None:
     """Tokens of several texts, each followed by a separator, are told apart again."""
     tokens = [token for text in texts for token in (*text, 0)]
-    assert separated(tokens, len(texts)) == [len(text) for text in texts]
+    assert count_tokens_per_text(tokens, len(texts)) == [len(text) for text in texts]

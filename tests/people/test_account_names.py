@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.errors import BadAccount
-from loopforge.people.identity.account_names import folded, named
-from loopforge.people.identity.password_rules import composed, fitting
+from loopforge.people.identity.account_names import fold_name, valid_account_name
+from loopforge.people.identity.password_rules import check_new_password, password_bytes
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from loopforge.people.identity.password_rules import composed, fitting
 )
 def test_names_that_are_kept(typed: str, kept: str) -> None:
     """A name is kept without control characters and superfluous spaces, composed."""
-    assert named(typed) == kept
+    assert valid_account_name(typed) == kept
 
 
 @pytest.mark.parametrize(
@@ -59,35 +59,35 @@ def test_names_that_are_kept(typed: str, kept: str) -> None:
 def test_names_that_are_refused(typed: str, why: str) -> None:
     """A name that cannot be seen, imitates a sign or a mixed script is refused, and told why."""
     with pytest.raises(BadAccount, match=why):
-        named(typed)
+        valid_account_name(typed)
 
 
 def test_one_name_in_many_spellings() -> None:
     """Case, width, composition and spaces make no other name; other letters do."""
     same = ["Zoë Straße", "zoe\u0308 strasse", "\uff3aOË  STRASSE"]
-    assert len({folded(one) for one in same}) == 1
-    assert folded("Zoe") != folded("Zoë")
+    assert len({fold_name(one) for one in same}) == 1
+    assert fold_name("Zoe") != fold_name("Zoë")
 
 
 @given(st.text(max_size=60))
 def test_whatever_is_typed_is_a_name_or_refused(text: str) -> None:
     """A kept name is seen whole, fits, and stays as it is when it is typed again."""
     try:
-        name = named(text)
+        name = valid_account_name(text)
     except BadAccount:
         return
     assert 1 <= len(name) <= 40
     assert name.isprintable()
-    assert named(name) == name
+    assert valid_account_name(name) == name
     assert not set(name) & set("@#/\\<>:|*`[]{}")
 
 
 @given(st.text(max_size=50))
 def test_folding_settles(text: str) -> None:
     """A folded name folds to itself; spaces around it and composition are no matter."""
-    assert folded(folded(text)) == folded(text)
-    assert folded(f" {text} ") == folded(text)
-    assert folded(unicodedata.normalize("NFD", text)) == folded(text)
+    assert fold_name(fold_name(text)) == fold_name(text)
+    assert fold_name(f" {text} ") == fold_name(text)
+    assert fold_name(unicodedata.normalize("NFD", text)) == fold_name(text)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_folding_settles(text: str) -> None:
 def test_passwords_that_are_refused(password: str, why: str) -> None:
     """A password that is too short, too long, the name, or nothing is refused, and told why."""
     with pytest.raises(BadAccount, match=why):
-        fitting(password, "Ana Maria")
+        check_new_password(password, "Ana Maria")
 
 
 @pytest.mark.parametrize(
@@ -135,11 +135,11 @@ def test_passwords_that_are_refused(password: str, why: str) -> None:
 )
 def test_words_in_a_row_will_do(password: str) -> None:
     """A common word among others, a long number and pictures may be a password."""
-    fitting(password, "Ana Maria")
+    check_new_password(password, "Ana Maria")
 
 
 @given(st.text(st.characters(exclude_categories=[]), min_size=8, max_size=256))
 def test_every_other_password_will_do(password: str) -> None:
     """Any text that is not tried first, also half a surrogate pair, is a password with bytes."""
-    fitting(f"two otters {password}"[:256], "Ana Maria")
-    assert composed(password) == composed(unicodedata.normalize("NFD", password))
+    check_new_password(f"two otters {password}"[:256], "Ana Maria")
+    assert password_bytes(password) == password_bytes(unicodedata.normalize("NFD", password))

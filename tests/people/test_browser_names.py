@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.people.accounts.account_decisions import LONGEST, browser
+from loopforge.people.accounts.account_decisions import LONGEST, browser_name
 
 KIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 
@@ -43,12 +43,12 @@ KIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 )
 def test_known_browsers(agent: str, said: str) -> None:
     """Browsers are told apart though many call themselves by several names."""
-    assert browser(agent) == said
+    assert browser_name(agent) == said
 
 
 @given(st.text(max_size=500))
 def test_anything_else_is_short_and_plain(agent: str) -> None:
     """Whatever a browser sends, what is kept fits a line and can be printed."""
-    said = browser(agent)
+    said = browser_name(agent)
     assert 1 <= len(said) <= LONGEST
     assert said.isprintable()

@@ -8,7 +8,7 @@ from loopforge.core.people_events import AccountOpened, PersonMet
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Conflict, LedgerBehind
 from loopforge.ledger import schema_migration
-from loopforge.people.accounts.credential_store import CredentialStore, secured, together
+from loopforge.people.accounts.credential_store import CredentialStore, combine_work, store_password
 from loopforge.people.identity.person_registry import STREAM
 from tests.ledger.saying import ROOM, Scribbler, opened
 from tests.ledger.test_schema_migration import connected
@@ -30,7 +30,7 @@ async def test_an_older_home_comes_by_the_tables(ledger_url: str) -> None:
     with pytest.raises(LedgerBehind, match="schema is 0001"):
         async with opened(ledger_url):
             pass
-    assert schema_migration.migrate(ledger_url) == "behind"
+    assert schema_migration.migrate_schema(ledger_url) == "behind"
     with connected(ledger_url) as connection:
         assert set(inspect(connection).get_table_names()) >= TABLES
     async with house.opened(ledger_url) as home:
@@ -57,11 +57,11 @@ async def test_facts_and_secrets_are_written_together(ledger_url: str) -> None:
             raise ValueError("no")
 
         with pytest.raises(ValueError, match="no"):
-            await ledger.append_with(STREAM, facts, together(secured("p1", "x"), fail))
+            await ledger.append_with(STREAM, facts, combine_work(store_password("p1", "x"), fail))
         assert await ledger.read(STREAM) == []
         assert await vault.password("p1") == ""
         assert heard == []
-        events = await ledger.append_with(STREAM, facts, secured("p1", "x"))
+        events = await ledger.append_with(STREAM, facts, store_password("p1", "x"))
         assert await vault.password("p1") == "x"
         assert await ledger.read(STREAM) == list(events)
         assert heard == [event.id for event in events]
@@ -74,11 +74,11 @@ async def test_a_stream_that_moved_on_keeps_secrets_out(ledger_url: str) -> None
         await ledger.append(STREAM, [Scribbler().fact(opening("p1"))])
         with pytest.raises(Conflict):
             await ledger.append_with(
-                STREAM, [Scribbler().fact(opening("p2"))], secured("p2", "x"), expect=0
+                STREAM, [Scribbler().fact(opening("p2"))], store_password("p2", "x"), expect=0
             )
         assert await CredentialStore(ledger).password("p2") == ""
         await ledger.append_with(
-            STREAM, [Scribbler().fact(opening("p2"))], secured("p2", "x"), expect=1
+            STREAM, [Scribbler().fact(opening("p2"))], store_password("p2", "x"), expect=1
         )
         assert await CredentialStore(ledger).password("p2") == "x"
         assert len(await ledger.read(STREAM)) == 2

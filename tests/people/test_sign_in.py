@@ -8,7 +8,7 @@ from argon2 import PasswordHasher
 
 from loopforge.core.people_events import SignedIn
 from loopforge.errors import BadAccount, NotLetIn, Unknown
-from loopforge.people.accounts.credential_store import CredentialStore, secured
+from loopforge.people.accounts.credential_store import CredentialStore, store_password
 from loopforge.people.accounts.login_throttle import EACH, FREE, LONGEST
 from loopforge.people.identity.person_registry import STREAM
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -121,7 +121,7 @@ async def test_an_old_hash_is_renewed(house: House) -> None:
     owner, _ = await house.owner()
     bo, _ = await house.member("Bo", owner.person)
     old = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash(SECRET)
-    await house.ledger.change(secured(bo.person, old))
+    await house.ledger.change(store_password(bo.person, old))
     await house.signing.sign_in("Bo", SECRET, MOBILE)
     renewed = await house.decisions.vault.password(bo.person)
     assert "m=19456,t=2" in renewed

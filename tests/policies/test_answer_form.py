@@ -4,11 +4,11 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.core.perception import ToolOffer
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.policies.answer_form import AnswerForm
-from loopforge.policies.prompt_building import LISTING, opening, without_tools
-from loopforge.policies.speaker_messages import instruction
+from loopforge.policies.prompt_building import LISTING, opening_messages, without_tools
+from loopforge.policies.speaker_messages import instruction_message
 from loopforge.policies.talk import talk
 from tests.playbook import PROMPTS, Playbook, heard, shown
 
@@ -71,10 +71,10 @@ def test_tools_are_offered_where_they_are_granted() -> None:
     assert item["properties"]["tool"] == {"type": "string", "enum": ["clock", "dice"]}
     assert AnswerForm(seen).told(prompts) == "<form>\n<form-tools>\n<form-more>\n<form-attach>"
     assert AnswerForm(without_tools(seen)).told(prompts) == "<form>\n<form-more>"
-    assert opening(seen, prompts)[LISTING].text == "Yours: clock dice."
+    assert opening_messages(seen, prompts)[LISTING].text == "Yours: clock dice."
     schema = {"type": "object", "properties": {"sides": {"type": "integer"}}}
     dice = ToolOffer(name="dice", summary="Throws one.", schema=schema)
-    told = opening(replace(seen, tools=(dice,)), prompts)[LISTING].text
+    told = opening_messages(replace(seen, tools=(dice,)), prompts)[LISTING].text
     assert 'Yours: - dice: Throws one. Its arguments: {"sides": {"type": "integer"}}.' in told
 
 
@@ -93,7 +93,9 @@ def test_what_is_not_in_the_form_is_not_spoken_of() -> None:
 
 def test_a_forgotten_line_calls_for_nothing() -> None:
     """A line whose words were erased is passed over."""
-    gone = type(heard("a", "b"))(kind="heard", who=public("ana"), text=type(public(""))(None, "0"))
+    gone = type(heard("a", "b"))(
+        kind="heard", who=public_words("ana"), text=type(public_words(""))(None, "0")
+    )
     assert list(AnswerForm(shown(gone, model="full", files="yes")).schema()["required"]) == BASE
 
 
@@ -132,5 +134,5 @@ def test_what_is_asked_at_the_end_is_short(text: str) -> None:
     context |= {"to": "a" * 40, "now": "Wednesday 30 September 2026, 14:05 (America/Indiana/Knox)"}
     seen = replace(shown(*lines, model="full", **context), name="M" * 40)
     seen = replace(seen, tools=(ToolOffer(name="read_page"),))
-    asked = instruction(AnswerForm(seen).instructions(PromptFiles()), seen)
+    asked = instruction_message(AnswerForm(seen).instructions(PromptFiles()), seen)
     assert 450 < len(asked.text.encode()) <= 900

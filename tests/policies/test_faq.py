@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.policies.faq import OF_TIME, entries
-from loopforge.policies.few_shot import closest
+from loopforge.policies.few_shot import closest_example
 
 ROOT = Path(__file__).parents[2]
 FAQ = (ROOT / "src/loopforge/policies/prompts/faq.md").read_text("utf-8")
@@ -41,7 +41,7 @@ def test_what_is_quoted_stands_in_the_page_that_is_named(answer: str) -> None:
 )
 def test_a_question_about_the_house_is_known(said: str, page: str) -> None:
     """Who is here, what is this, how do I get a better model, what can I type: in many words."""
-    found = closest(entries(FAQ), said, "maya")
+    found = closest_example(entries(FAQ), said, "maya")
     assert found is not None
     assert page in found[1]
 
@@ -66,7 +66,7 @@ def test_a_question_about_the_house_is_known(said: str, page: str) -> None:
 )
 def test_what_only_sounds_like_it_is_left_to_the_mate(said: str) -> None:
     """Small talk is never answered with a page."""
-    assert closest(entries(FAQ), said, "maya") is None
+    assert closest_example(entries(FAQ), said, "maya") is None
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.policies.few_shot import MOST, closest, nearest
+from loopforge.policies.few_shot import MOST, closest_example, nearest_examples
 
 TALK = (
     ("Hello, Maya!", "Hello! What are you working on?"),
@@ -34,7 +34,7 @@ TALK = (
 )
 def test_the_nearest_example_is_the_one_about_the_same_thing(said: str, asked: str) -> None:
     """However a line is put, the example that is like it stands last, next to the line."""
-    assert nearest(TALK, said, "maya")[-1][0] == asked
+    assert nearest_examples(TALK, said, "maya")[-1][0] == asked
 
 
 @pytest.mark.parametrize(
@@ -42,20 +42,20 @@ def test_the_nearest_example_is_the_one_about_the_same_thing(said: str, asked: s
 )
 def test_what_is_like_no_example_gets_none(said: str) -> None:
     """An example that is about something else misleads: rather none is shown."""
-    assert nearest(TALK, said, "maya") == ()
+    assert nearest_examples(TALK, said, "maya") == ()
 
 
 def test_the_same_question_is_known_in_other_words_and_another_is_not() -> None:
     """A question counts as the same only if hardly a telling word is different."""
-    asked = closest(TALK, "hey, who are you?", "maya")
+    asked = closest_example(TALK, "hey, who are you?", "maya")
     assert asked is not None
     assert asked[0] == "Who are you?"
-    assert closest(TALK, "Who is hungry?", "maya") is None
+    assert closest_example(TALK, "Who is hungry?", "maya") is None
 
 
 @given(said=st.text(), name=st.text())
 def test_any_text_at_all_gets_at_most_two_examples(said: str, name: str) -> None:
     """No text breaks the choice, and what is chosen are examples of the mate."""
-    found = nearest(TALK, said, name)
+    found = nearest_examples(TALK, said, name)
     assert len(found) <= MOST
     assert set(found) <= set(TALK)

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from loopforge.core.perception import AgentPerception, Line, ToolOffer
 from loopforge.core.policy import All, Answer, Ask, Call, Result
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work.work_vocabulary import (
     AdmitStuck,
     AskPerson,
@@ -38,7 +38,7 @@ def given(text: str = "Make it so", *more: Line, **context: str) -> AgentPercept
 
 def seen_result(text: str, who: str = "work_run") -> Line:
     """What a tool gave in a turn before."""
-    return Line(kind="result", who=public(who), text=Words(text))
+    return Line(kind="result", who=public_words(who), text=Words(text))
 
 
 def test_it_plans_and_acts_by_tools() -> None:
@@ -104,7 +104,7 @@ def test_how_sure_it_is_is_read_as_models_write_it(written: object, estimate: fl
 
 def test_it_looks_back_on_an_attempt() -> None:
     """It is shown the attempt turn by turn, and fills in a form; sentences that are none go."""
-    line = Line(kind="result", who=public("work_run"), text=Words("[exit code 1]"), number=2)
+    line = Line(kind="result", who=public_words("work_run"), text=Words("[exit code 1]"), number=2)
     seen = given("Fix it", line, attempt="1")
     book = Playbook(reflecting_on(PROMPTS), seen).asks("reflect", aloud=False)
     assert "[turn 2] work_run gave:\n[exit code 1]" in book.prompt

@@ -11,15 +11,15 @@ from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import Line
 from loopforge.core.policy import Answer, AnswerOutcome, Message
 from loopforge.core.room_vocabulary import Say, StaySilent
-from loopforge.core.text.erasable_text import Words, refill
-from loopforge.core.text.prompt_rows import inert
+from loopforge.core.text.erasable_text import Words, set_words_text
+from loopforge.core.text.prompt_rows import break_special_tokens
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.prompt_building import (
     TranscriptMessages,
-    fill,
+    build_prompt,
+    fill_template,
     mode_of,
-    opening,
-    prompt,
+    opening_messages,
     without_answer,
     words_of,
 )
@@ -49,8 +49,8 @@ def seen(*events: Line, model: str = "", character: str = "") -> AgentPerception
 @given(st.lists(lines, max_size=6), st.lists(lines, max_size=3))
 def test_a_prompt_only_grows_at_its_end(before: list[Line], after: list[Line]) -> None:
     """With more lines the prompt begins with all of the earlier one but its tail."""
-    earlier = prompt(seen(*before), PROMPTS, TAIL)
-    later = prompt(seen(*before, *after), PROMPTS, TAIL)
+    earlier = build_prompt(seen(*before), PROMPTS, TAIL)
+    later = build_prompt(seen(*before, *after), PROMPTS, TAIL)
     assert later[: len(earlier) - 1] == earlier[:-1]
     assert later[-1] == TAIL
 
@@ -69,7 +69,7 @@ def test_a_transcript_that_goes_on_is_the_one_that_is_made_anew(
         elif change == "g":
             del room[place % len(room)]
         else:
-            refill(room[place % len(room)].text, None)
+            set_words_text(room[place % len(room)].text, None)
         again = TranscriptMessages().of(seen(*room))
         assert [one.text for one in told.of(seen(*room))] == [one.text for one in again]
 
@@ -83,7 +83,7 @@ def test_an_own_line_is_shown_in_the_form_it_was_given_in(text: str, narrative: 
     )
     (message,) = TranscriptMessages().of(seen(line))
     own = json.loads(message.text)
-    said, why = inert(text), inert(narrative)
+    said, why = break_special_tokens(text), break_special_tokens(narrative)
     assert own == {"say": said, "mode": "guardrail", "rule": "r", "narrative": why}
     assert list(own) == AnswerForm(shown(heard("ana", "hi"), model="full")).schema()["required"]
     assert message.role == "assistant"
@@ -108,14 +108,16 @@ def test_a_mind_that_is_asked_for_plain_words_sees_its_own_as_plain_words() -> N
 
 def test_the_character_comes_first() -> None:
     """A capable model is told who it is, then how to be."""
-    (message,) = opening(seen(character="You are odd."), PROMPTS)
+    (message,) = opening_messages(seen(character="You are odd."), PROMPTS)
     assert (message.role, message.text) == ("system", "You are odd.\n\nYou are Maya.")
 
 
 @given(texts)
 def test_braces_that_name_nothing_stay(text: str) -> None:
     """Filling touches only the fields that are known."""
-    assert fill("{known} {unknown} {}", {"known": text}) == f"{text} {{unknown}} {{}}".strip()
+    assert (
+        fill_template("{known} {unknown} {}", {"known": text}) == f"{text} {{unknown}} {{}}".strip()
+    )
 
 
 def test_a_guardrail_needs_a_rule() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.policies.small_prompt import LATEST, small_prompt, spoken
+from loopforge.policies.small_prompt import LATEST, small_prompt, trim_small_answer
 from tests.playbook import PROMPTS, heard, mine, shown
 
 LINES = st.lists(st.tuples(st.sampled_from(["ana", "bo", ""]), st.text(max_size=40)), max_size=12)
@@ -25,17 +25,17 @@ def test_it_stays_short_however_long_the_talk(talk: list[tuple[str, str]]) -> No
 @given(st.text())
 def test_what_is_spoken_is_part_of_what_was_answered(text: str) -> None:
     """Nothing is added to a small model's words; at most something is left out."""
-    assert spoken(text, shown(heard("ana", "hi"), model="small")) in text
+    assert trim_small_answer(text, shown(heard("ana", "hi"), model="small")) in text
 
 
 def test_what_it_remembers_is_not_said_as_it_was_told() -> None:
     """A row of memory is no answer; what follows it is, and a link stays one."""
     seen = shown(heard("ana", "hi"), model="small")
     row = "[in another room, 26 November 2026 from Ana: what do you think of rain?]"
-    assert spoken(row, seen) == ""
-    assert spoken(row[:-1], seen) == ""
-    assert spoken(f"{row[:-1]}\n{row}\nI like it.", seen) == "I like it."
-    assert spoken(f"{row} I like it.", seen) == "I like it."
-    assert spoken(f"Ana: {row}", seen) == ""
-    assert spoken(f"ana: {row} Ana: I like it.", seen) == "I like it."
-    assert spoken("[Rain](https://rain.example) it is.", seen).startswith("[Rain]")
+    assert trim_small_answer(row, seen) == ""
+    assert trim_small_answer(row[:-1], seen) == ""
+    assert trim_small_answer(f"{row[:-1]}\n{row}\nI like it.", seen) == "I like it."
+    assert trim_small_answer(f"{row} I like it.", seen) == "I like it."
+    assert trim_small_answer(f"Ana: {row}", seen) == ""
+    assert trim_small_answer(f"ana: {row} Ana: I like it.", seen) == "I like it."
+    assert trim_small_answer("[Rain](https://rain.example) it is.", seen).startswith("[Rain]")

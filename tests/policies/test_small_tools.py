@@ -11,7 +11,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import Line, ToolOffer
 from loopforge.core.policy import Answer, Ask, Call, Result
 from loopforge.core.room_vocabulary import Say
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.policies.small_tools import LONGEST, RULE, tool_examples
 from loopforge.policies.talk import talk
 from tests.playbook import PROMPTS, Playbook, heard, mine, shown
@@ -135,7 +135,7 @@ def test_what_waits_for_a_yes_is_said_when_it_came() -> None:
     asked = heard("ana", "Which files are here?")
     book = turn(asked).told(Result("deferred", "People were asked first."))
     assert words(book.plan) == ""
-    came = Line(kind="result", who=public("list_files"), text=Words("notes.txt"))
+    came = Line(kind="result", who=public_words("list_files"), text=Words("notes.txt"))
     assert words(turn(asked, came).plan) == "notes.txt"
     turn(asked, came, mine("notes.txt"), heard("ana", "Thank you")).asks("talk")
 
@@ -150,7 +150,7 @@ def test_what_waits_for_a_yes_is_said_when_it_came() -> None:
 def test_files_of_a_tool_are_attached(row: str, attached: tuple[str, ...]) -> None:
     """A picture goes with the words that the tool gave; the whole of a long text does not."""
     asked = heard("ana", "Which files are here?")
-    came = Line(kind="result", who=public("plot"), text=Words(f"A plot.\n{row}"))
+    came = Line(kind="result", who=public_words("plot"), text=Words(f"A plot.\n{row}"))
     plan = turn(asked, came).plan
     assert plan is not None
     (say,) = plan.acts

@@ -10,7 +10,7 @@ from loopforge.core.action_plan import Act
 from loopforge.core.perception import Line, LineKind, ToolOffer
 from loopforge.core.policy import All, Answer, AnswerOutcome, Ask, Call, Result, ResultOutcome
 from loopforge.core.room_vocabulary import Continue, Note, Paper, React, Remember, Say, StaySilent
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.policies.faq import RULE, TIME_RULE
 from loopforge.policies.talk import MOST_WASTED, talk
 from loopforge.policies.tool_requests import MOST_AT_ONCE
@@ -310,7 +310,7 @@ def test_the_words_of_another_mate_are_no_answer(copied: str) -> None:
     merlins = Words("Ah, Ana! We have met already. What troubles you?")
     lines = (
         mine("I measure. What broke today?", "greet"),
-        Line(kind="said", who=public("Merlin"), text=merlins, id="a"),
+        Line(kind="said", who=public_words("Merlin"), text=merlins, id="a"),
         heard("ana", "Hello, I bake bread", "b"),
     )
     book = Playbook(MIND, shown(*lines, model="small", character="You are Maya."))
@@ -325,7 +325,7 @@ def test_the_words_of_another_mate_are_no_answer(copied: str) -> None:
 def test_who_says_what_it_remembers_as_it_was_told_is_asked_without_it() -> None:
     """A row of its memory is no answer, and the next question holds none."""
     memory = Line(
-        kind="recalled", who=public("Ana"), text=Words("I fear rain"), which="in another room"
+        kind="recalled", who=public_words("Ana"), text=Words("I fear rain"), which="in another room"
     )
     seen = shown(memory, heard("ana", "Do you like rain?"), model="small", character=CHARACTER)
     book = Playbook(MIND, seen)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from loopforge.app import App, open_app
-from loopforge.chat.why.turn_replay import replayed
+from loopforge.chat.why.turn_replay import replay_turn
 from loopforge.core.events import Event, Perceived
 from loopforge.core.room_vocabulary import Heard, RightsSet, Said, Told
 from loopforge.core.text.erasable_text import Words
@@ -156,7 +156,7 @@ class Home:
         """Every turn is replayed to the same end."""
         for event in await self.events():
             if isinstance(event.body, Perceived):
-                found = await replayed(self.app.ledger, self.app.policies, event.id)
+                found = await replay_turn(self.app.ledger, self.app.policies, event.id)
                 assert found.outcome == "same", found.detail
 
     async def private_room(self, name: str) -> str:

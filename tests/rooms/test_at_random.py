@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.chat.room.room_state import fold
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
@@ -111,7 +111,7 @@ async def do(home: Home, deed: Deed) -> None:
             await home.says(who, text, reply_to=line)
         case "note":
             limits = FileLimits(9_000_000, 200_000)
-            file = await receive(home.app.artifacts, "voice.ogg", OGG + bytes([number]), limits)
+            file = await ingest_file(home.app.artifacts, "voice.ogg", OGG + bytes([number]), limits)
             await home.says(who, "", files=(file,))
         case "edit":
             await rooms.edit(home.room, you, line, text)

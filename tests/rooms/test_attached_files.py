@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loopforge.artifacts.artifact_store import hash_of
 from loopforge.artifacts.file_lookup import KeptRoomFiles
-from loopforge.artifacts.file_retention import held
+from loopforge.artifacts.file_retention import referenced_hashes
 from loopforge.chat.room.room_store import stream_of
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import File, Said
@@ -101,7 +101,7 @@ async def test_forgetting_reaches_what_was_attached(tmp_path: Path) -> None:
     async with drawing(tmp_path) as home:
         await drawn(home)
         (own,) = [event for event in await home.events() if event.kind == "effect.returned"]
-        assert hash_of(PICTURE) in await home.app.ledger.look(held)
+        assert hash_of(PICTURE) in await home.app.ledger.look(referenced_hashes)
         assert isinstance(own.body, EffectReturned)
         (file,) = own.body.files
         await home.app.ledger.erase(ErasureRequest(refs=(file.hash.ref,)))

@@ -19,11 +19,11 @@ import pytest
 from anyio import to_thread
 
 from loopforge.chat.why import record_text
-from loopforge.chat.why.record_building import gather
+from loopforge.chat.why.record_building import build_why_record
 from loopforge.cli import main
 from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.ledger.schema_migration import migrate
+from loopforge.ledger.schema_migration import migrate_schema
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.policies.talk import VERSION
@@ -55,7 +55,7 @@ def put(home: Path, url: str) -> None:
 
 def brought(home: Path) -> Path:
     """What `loopforge ledger migrate` does."""
-    migrate(load_settings(home, environ={}).database_url)
+    migrate_schema(load_settings(home, environ={}).database_url)
     return home
 
 
@@ -127,7 +127,9 @@ async def test_its_lines_are_told_whole(before: Path) -> None:
             ("maya", "chain/1"),
             ("zuzu", "chain/1"),
         ]
-        records = [record_text.told(await gather(ledger, id)) for id, _, _ in lines]
+        records = [
+            record_text.why_record_as_text(await build_why_record(ledger, id)) for id, _, _ in lines
+        ]
     for (_, _, mind), record in zip(lines, records, strict=True):
         assert f"policy {mind}" in record
         assert "word for word" in record

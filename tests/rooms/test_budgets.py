@@ -13,7 +13,14 @@ import pytest
 from loopforge.budgets.spending_store import SpendingAmounts
 from loopforge.core.effect_states import EffectFailed, EffectReturned
 from loopforge.core.events import Answered
-from loopforge.core.limits.budget_limits import Budget, Charge, Period, Scope, Unit, noting
+from loopforge.core.limits.budget_limits import (
+    Budget,
+    Charge,
+    Period,
+    Scope,
+    Unit,
+    explain_budget_note,
+)
 from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.errors import Unknown
@@ -215,7 +222,9 @@ async def test_where_little_is_left_the_cheapest_tier_answers(tmp_path: Path) ->
             assert answered[0].model == "dear"
             last = answered[-1].budget
             assert last is not None
-            assert noting(last).endswith("little is left, so the cheapest tier was asked.")
+            assert explain_budget_note(last).endswith(
+                "little is left, so the cheapest tier was asked."
+            )
             (before,) = await gone(home)
             await home.app.listing.check("dear")  # the owner tries it out: counted, never refused
             assert await gone(home) > [before + 10 * CENT]

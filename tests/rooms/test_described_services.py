@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from loopforge.cli.health_checks.model_checks import services
+from loopforge.cli.health_checks.model_checks import check_service_tools
 from loopforge.core.effect_states import EffectProposed, EffectReturned
 from loopforge.errors import BadSettings, InputError
 from loopforge.settings import load_settings
-from loopforge.tools.web.described_service import read_service, request_of, told_of, veiled
+from loopforge.tools.web.described_service import read_service, redact_keys, request_of, told_of
 from loopforge.tools.web.http_request import HttpAnswer
 from tests.listening import listening
 from tests.rooms.conftest import Home, living
@@ -182,7 +182,9 @@ def test_a_key_is_taken_out_however_the_service_writes_it(given_back: tuple[int,
 def test_of_two_keys_neither_leaves_a_part_of_the_other() -> None:
     """One may begin with another, and a query writes a space as a plus."""
     keys = {"ROOM": "garden", "DOOR": "garden gate/7"}
-    told = veiled("no garden gate/7, no /x?k=garden+gate%2F7, no garden%20gate/7, no garden", keys)
+    told = redact_keys(
+        "no garden gate/7, no /x?k=garden+gate%2F7, no garden%20gate/7, no garden", keys
+    )
     assert told == "no [DOOR], no /x?k=[DOOR], no [DOOR], no [ROOM]"
 
 
@@ -237,6 +239,6 @@ def test_the_doctor_names_a_broken_file_and_a_missing_key(tmp_path: Path) -> Non
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "flight_status.toml").write_text(SAID[1])
     (tmp_path / "tools" / "torn.toml").write_text("summary = ")
-    found = [one.said for one in services(load_settings(tmp_path, environ={}))]
+    found = [one.said for one in check_service_tools(load_settings(tmp_path, environ={}))]
     assert "FLIGHTS_KEY is not set" in found[0]
     assert found[1].startswith("torn.toml: ")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from loopforge.core.events import Event
-from loopforge.core.model_trouble import MEND, for_owner
+from loopforge.core.model_trouble import MEND, fixes_for_owner
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.runtime.ports import Draft
 from tests.models.server import Behaviour, Server, serving
@@ -251,7 +251,7 @@ async def test_every_fault_is_told_in_time_and_the_next_line_is_answered(
     assert fault.told in (str(told[-1].text) if told else "")
     assert fault.told != MEND or str(told[-1].text) == f"Maya gave no answer ({MEND})."
     assert bool(told) >= bool(fault.told)
-    assert fault.owner in "; ".join(for_owner(one.mend) for one in told)
+    assert fault.owner in "; ".join(fixes_for_owner(one.mend) for one in told)
     assert min(when for when, _ in shown) - began < 20
     for _, text in shown:
         assert not [one for one in NEVER if one in text], text

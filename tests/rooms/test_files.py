@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.room_vocabulary import File, Heard
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.errors import BadLine
 from tests import documents
 from tests.rooms.conftest import Home, living
@@ -17,7 +17,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 12_337
 async def give(home: Home, line: str, *files: tuple[str, bytes]) -> Heard:
     """Somebody gives files to the room, with a line, as a surface takes them in."""
     limits = FileLimits(9_000_000, 200_000)
-    taken = [await receive(home.app.artifacts, name, data, limits) for name, data in files]
+    taken = [await ingest_file(home.app.artifacts, name, data, limits) for name, data in files]
     body = (await home.hears("ana", line, files=tuple(taken))).body
     assert isinstance(body, Heard)
     return body
@@ -53,7 +53,7 @@ async def test_a_picture_is_found_by_its_name(home: Home) -> None:
 @pytest.mark.parametrize("hash", ["abc", "../" + "a" * 61, "g" * 64])
 async def test_a_file_whose_hash_is_none_is_refused(home: Home, hash: str) -> None:
     """A surface cannot name anything but a hash; the line is not taken."""
-    file = File(name=Words("a.png"), size=1, text=public(""), hash=Words(hash))
+    file = File(name=Words("a.png"), size=1, text=public_words(""), hash=Words(hash))
     with pytest.raises(BadLine, match="64 hex digits"):
         await home.says("ana", "look", files=(file,))
 
@@ -61,7 +61,9 @@ async def test_a_file_whose_hash_is_none_is_refused(home: Home, hash: str) -> No
 async def test_a_file_with_neither_text_nor_hash_is_refused(home: Home) -> None:
     """There would be nothing of it anywhere."""
     with pytest.raises(BadLine):
-        await home.says("ana", "look", files=(File(name=Words("a"), size=9, text=public("")),))
+        await home.says(
+            "ana", "look", files=(File(name=Words("a"), size=9, text=public_words("")),)
+        )
 
 
 async def test_a_room_that_comes_back_still_knows_its_files(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.why.flight_record import TurnRecord
-from loopforge.chat.why.record_building import gather
+from loopforge.chat.why.record_building import build_why_record
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event, Perceived
 from loopforge.core.room_vocabulary import AnswerWanted, LineEdited, Said
@@ -87,7 +87,7 @@ async def test_why_explains_the_version_that_stands(home: Home) -> None:
     ledger = home.app.ledger
 
     async def turn() -> str:
-        record = await gather(ledger, line)
+        record = await build_why_record(ledger, line)
         assert isinstance(record, TurnRecord)
         return record.summons
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.effect_states import EffectFailed, EffectReturned
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -43,7 +43,7 @@ async def looked(home: Home, **arguments: str) -> str:
 async def give(home: Home, name: str, data: bytes) -> str:
     """Ana gives a picture to the room; its handle."""
     limits = FileLimits(size=10_000_000, text=1000)
-    file = await receive(home.app.artifacts, name, data, limits)
+    file = await ingest_file(home.app.artifacts, name, data, limits)
     await home.hears("ana", "see", files=(file,))
     return str(file.hash)[:8]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts.file_intake import keep
+from loopforge.artifacts.file_intake import store_file
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from tests.rooms.conftest import Home, living
@@ -58,10 +58,10 @@ async def test_what_one_who_is_present_may_not_see_is_not_told(home: Home) -> No
 async def test_words_are_found_in_all_files(home: Home) -> None:
     """With the file, the line, and what is around; what has no text is named."""
     keeper = home.app.artifacts
-    diary = await keep(keeper, "diary.txt", b"Monday\nThe SLUGS came\nover the wall\nTuesday")
+    diary = await store_file(keeper, "diary.txt", b"Monday\nThe SLUGS came\nover the wall\nTuesday")
     page = b"<html><body><h1>Hostas</h1><p>Slugs climb no copper wall.</p></body></html>"
-    web = await keep(keeper, "hostas.html", page)
-    blank = await keep(keeper, "blank.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 40)
+    web = await store_file(keeper, "hostas.html", page)
+    blank = await store_file(keeper, "blank.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 40)
     await home.hears("ana", "look", files=(diary, web, blank))
     told = await home.uses("ana", "search_files", words="slugs wall")
     assert f"diary.txt ({str(diary.hash)[:8]}), line 2, character 7:" in told
@@ -79,7 +79,7 @@ async def test_a_long_file_is_given_in_short(home: Home) -> None:
         f"Chapter {nth}\n\nIn year {nth} the slugs came over the wall and ate. {'Ha! ' * 99}\n\n"
         for nth in range(60)
     )
-    file = await keep(home.app.artifacts, "story.txt", story.encode())
+    file = await store_file(home.app.artifacts, "story.txt", story.encode())
     await home.hears("ana", "look", files=(file,))
     told = await home.uses("ana", "skim_file", file="story.txt")
     assert f"story.txt has {len(story):,} characters in 120 paragraphs." in told
@@ -89,7 +89,7 @@ async def test_a_long_file_is_given_in_short(home: Home) -> None:
     assert "In year 59 the slugs came over the wall and ate." in told
     last = int(re.findall(r"At ([\d,]+): Chapter 59", told)[0].replace(",", ""))
     assert story[last:].startswith("Chapter 59")
-    short = await keep(home.app.artifacts, "note.txt", b"Slugs. All of them.")
+    short = await store_file(home.app.artifacts, "note.txt", b"Slugs. All of them.")
     await home.hears("ana", "look", files=(short,))
     assert "this is all of it" in await home.uses("ana", "skim_file", file="note.txt")
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from loopforge.cli import main
-from loopforge.core.events import chained
+from loopforge.core.events import chain_hash
 from loopforge.errors import LedgerBroken
 from tests.rooms.conftest import living
 from tests.rooms.test_before import TODAY, brought, put, unpacked
@@ -101,7 +101,7 @@ async def test_a_newer_event(home: Path) -> None:
         seq, hash, at = ledger.execute(query, (room,)).fetchone()
         said = {"stream": room, "seq": seq + 1, "id": f"{seq + 1:032x}", "at": at, "actor": "maya"}
         body = '{"type":"room.dreamt","of":"rain"}'
-        new = chained(hash, **said, cause="", body=body.encode())
+        new = chain_hash(hash, **said, cause="", body=body.encode())
         row = (*said.values(), "room.dreamt", "", body, new)
         columns = "stream, seq, id, at, actor, kind, cause, body, hash"
         ledger.execute(f"INSERT INTO events ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)

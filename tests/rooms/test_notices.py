@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.why.turn_replay import replayed
-from loopforge.core.model_trouble import for_owner
+from loopforge.chat.why.turn_replay import replay_turn
+from loopforge.core.model_trouble import fixes_for_owner
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.runtime.ports import Draft
 from tests.models.own import Kind, own
@@ -74,7 +74,7 @@ async def test_a_limit_that_is_waited_out_is_told_of(tmp_path: Path) -> None:
             "Maya is taking long: slowpoke is too busy just now and is asked again; "
             "nobody can stand in."
         )
-        assert "its limit is reached" in for_owner(slow.mend)
+        assert "its limit is reached" in fixes_for_owner(slow.mend)
         await home.clock.advance(10)
         await home.rest()
         assert [str(one.text) for one in await home.bodies(Said)] == ["Here."]
@@ -98,7 +98,7 @@ async def test_half_an_answer_and_then_silence_is_told_of_in_time(tmp_path: Path
         assert str(stalled.text) == (
             "Maya is taking long: slowpoke has stopped in the middle of its answer."
         )
-        assert "see whether its server is well" in for_owner(stalled.mend)
+        assert "see whether its server is well" in fixes_for_owner(stalled.mend)
         await home.clock.advance(45)
         await home.rest()
         assert await home.said() == ["maya"]
@@ -142,7 +142,7 @@ async def test_a_small_stand_in_gets_a_small_models_prompt(tmp_path: Path) -> No
             "A kettle. It is on."
         ]
         assert "so tiny answers in its place" in str((await home.bodies(Told))[0].text)
-        again = await replayed(home.app.ledger, home.app.policies, said[0].id)
+        again = await replay_turn(home.app.ledger, home.app.policies, said[0].id)
         assert again.outcome == "same", again.detail
 
 
@@ -186,7 +186,7 @@ async def test_a_name_a_server_does_not_know(tmp_path: Path, kind: Kind) -> None
             await home.hears("ana", "@maya hello")
             (notice,) = await home.bodies(Told)
     assert str(notice.text) == "Maya gave no answer (the owner of this home has to mend something)."
-    assert for_owner(notice.mend) == (
+    assert fixes_for_owner(notice.mend) == (
         "its server does not know gpt-9: name one that it has (Admin, Models); "
         "there are: model-0, model-1, model-2, model-3, model-4 and 4 more"
     )

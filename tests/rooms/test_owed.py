@@ -15,8 +15,8 @@ from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Failed
 from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.errors import SendFailed
-from loopforge.io.discord.connection.api_errors import failed
-from loopforge.io.telegram.connection.api_errors import failure
+from loopforge.io.discord.connection import api_errors as discord_errors
+from loopforge.io.telegram.connection import api_errors as telegram_errors
 from loopforge.runtime.ports import Outgoing
 from tests.rooms.conftest import Home, living
 
@@ -33,27 +33,27 @@ def unreachable_telegram() -> SendFailed:
     """What the client library says while no connection can be made."""
     error = NetworkError("httpx.ConnectError: all connection attempts failed")
     error.__cause__ = httpx.ConnectError("all connection attempts failed")
-    return failure(error)
+    return telegram_errors.as_send_failure(error)
 
 
 def flooded_telegram() -> SendFailed:
     """What it says when Telegram asks for patience."""
-    return failure(RetryAfter(35))
+    return telegram_errors.as_send_failure(RetryAfter(35))
 
 
 def failing_telegram() -> SendFailed:
     """What it says of a gateway that is out of order."""
-    return failure(NetworkError("Bad Gateway"))
+    return telegram_errors.as_send_failure(NetworkError("Bad Gateway"))
 
 
 def unreachable_discord() -> SendFailed:
     """What Discord's library says while no connection can be made."""
-    return failed(aiohttp.ClientConnectionError("no route"), "#plaza")
+    return discord_errors.as_send_failure(aiohttp.ClientConnectionError("no route"), "#plaza")
 
 
 def silent_discord() -> SendFailed:
     """And where no answer comes."""
-    return failed(TimeoutError(), "#plaza")
+    return discord_errors.as_send_failure(TimeoutError(), "#plaza")
 
 
 OUTAGES = {

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from loopforge.core.events import Event, encode
+from loopforge.core.events import Event, encode_body
 from loopforge.core.room_vocabulary import File, Said
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.io.socket import wire_protocol
 from loopforge.io.terminal.terminal_wording import files_of
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
@@ -60,7 +60,7 @@ async def test_a_file_goes_with_what_is_said(tmp_path: Path) -> None:
     assert (file.size, file.media) == (len(RECIPE["text"].encode()), "text/plain")
     assert not file.text.public
     assert not file.name.public
-    assert b"flour" not in encode(line.body)
+    assert b"flour" not in encode_body(line.body)
 
 
 async def test_other_mates_read_it(tmp_path: Path) -> None:
@@ -132,10 +132,12 @@ async def test_it_is_found_and_shown(tmp_path: Path) -> None:
 
 def test_a_line_without_files_is_written_as_before() -> None:
     """What a mate says without a file has the bytes it always had."""
-    said = Said(turn="t", mate="maya", text=public("hello"))
-    assert encode(said) == b'{"type":"room.said","turn":"t","mate":"maya","text":"=hello"}'
-    file = File(name=public("a.txt"), size=1, text=public("a"))
-    assert b'"files":[' in encode(Said(turn="t", mate="maya", text=public("hi"), files=(file,)))
+    said = Said(turn="t", mate="maya", text=public_words("hello"))
+    assert encode_body(said) == b'{"type":"room.said","turn":"t","mate":"maya","text":"=hello"}'
+    file = File(name=public_words("a.txt"), size=1, text=public_words("a"))
+    assert b'"files":[' in encode_body(
+        Said(turn="t", mate="maya", text=public_words("hi"), files=(file,))
+    )
 
 
 async def test_a_forgotten_file_is_nowhere(tmp_path: Path) -> None:

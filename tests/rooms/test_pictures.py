@@ -9,12 +9,12 @@ import msgspec
 import pytest
 from PIL import Image
 
-from loopforge.app import minds
-from loopforge.chat.why.turn_replay import replayed
+from loopforge.app import build_policies
+from loopforge.chat.why.turn_replay import replay_turn
 from loopforge.core.context_window import PICTURE_TOKENS
-from loopforge.core.events import Asked, Event, Perceived, encode
+from loopforge.core.events import Asked, Event, Perceived, encode_body
 from loopforge.core.room_vocabulary import File, Heard
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.runtime.ports import Question
@@ -149,7 +149,7 @@ async def test_the_record_holds_the_hash_and_never_the_bytes(home: Home) -> None
     assert picture.hash.ref == heard.files[0].hash.ref
     assert not picture.hash.public
     assert not picture.name.public
-    stored = encode(event.body)
+    stored = encode_body(event.body)
     assert str(heard.files[0].hash).encode() not in stored
     assert b"bed.png" not in stored
 
@@ -158,12 +158,12 @@ async def test_a_turn_with_a_picture_replays(home: Home) -> None:
     """The exchange is the same, to the letter; after an erasure it says erased."""
     home.models.vision = True
     await give(home, "@maya look", ("bed.png", drawn()))
-    policies = minds(PromptFiles(home.path / "prompts"))
+    policies = build_policies(PromptFiles(home.path / "prompts"))
     (event,) = await asked_of(home)
-    assert (await replayed(home.app.ledger, policies, event.id)).outcome == "same"
+    assert (await replay_turn(home.app.ledger, policies, event.id)).outcome == "same"
     line = next(e for e in await home.events() if isinstance(e.body, Heard))
     await home.app.ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
-    assert (await replayed(home.app.ledger, policies, event.id)).outcome == "erased"
+    assert (await replay_turn(home.app.ledger, policies, event.id)).outcome == "erased"
 
 
 async def test_the_flight_record_names_the_picture(home: Home) -> None:
@@ -192,8 +192,8 @@ async def test_a_forgotten_picture_is_shown_to_nobody(home: Home) -> None:
 
 def test_old_lines_and_prompts_are_written_as_before() -> None:
     """A file without sides and a message without pictures have the bytes they always had."""
-    file = File(name=public("a.png"), size=3, text=public(""), media="image/png")
-    heard = encode(Heard(person="p", text=public("look"), files=(file,)))
+    file = File(name=public_words("a.png"), size=3, text=public_words(""), media="image/png")
+    heard = encode_body(Heard(person="p", text=public_words("look"), files=(file,)))
     assert heard == (
         b'{"type":"room.heard","person":"p","text":"=look","files":'
         b'[{"name":"=a.png","size":3,"text":"=","media":"image/png"}]}'
@@ -203,4 +203,4 @@ def test_old_lines_and_prompts_are_written_as_before() -> None:
         {"type": "turn.asked", "turn": "t", "nth": 1, "purpose": "talk", "prompt": prompt}
     )
     body = msgspec.json.Decoder(Asked, dec_hook=lambda kind, text: Words(text[1:], public=True))
-    assert encode(body.decode(stored)) == stored
+    assert encode_body(body.decode(stored)) == stored

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -48,7 +48,7 @@ async def test_a_table_of_the_room_becomes_a_picture_in_it(tmp_path: Path) -> No
         limits = FileLimits(size=100_000, text=100_000)
         await home.enter("ana")
         for name, data in (("beds.csv", BEDS), ("beds.xlsx", table(rows=5))):
-            file = await receive(home.app.artifacts, name, data, limits)
+            file = await ingest_file(home.app.artifacts, name, data, limits)
             await home.says("ana", "look", files=(file,))
             await home.rest()
             said = await drawn(home, f"@maya draw {name}")

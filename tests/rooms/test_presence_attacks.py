@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from loopforge.chat.room.member_visibility import sight
-from loopforge.chat.why.record_building import gather_for
+from loopforge.chat.room.member_visibility import sight_in_stream
+from loopforge.chat.why.record_building import build_redacted_record
 from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import (
     EVERYWHERE,
@@ -351,10 +351,10 @@ async def test_records_show_it_to_nobody_who_came_later(home: Home) -> None:
     slug = room.removeprefix("room:")
     bo = home.people["bo"]
     await home.app.front.bring(slug, home.people["ana"], bo, "bo", past=True)
-    theirs = await home.app.ledger.look(lambda tables: sight(tables, room, bo))
+    theirs = await home.app.ledger.look(lambda tables: sight_in_stream(tables, room, bo))
     for event in await home.app.ledger.read(room):
         if isinstance(event.body, Heard | Said):
-            record = await gather_for(home.app.ledger, event.id, room, theirs)
+            record = await build_redacted_record(home.app.ledger, event.id, room, theirs)
             assert WORD not in str(record)
 
 

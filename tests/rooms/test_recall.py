@@ -20,7 +20,7 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.memory import transcript_recall
-from loopforge.memory.passage_arrays import Passages, joined
+from loopforge.memory.passage_arrays import Passages, concatenate_passages
 from loopforge.memory.passage_loading import RoomPassages, VectorSpace
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_tables import passages, vectors
@@ -342,7 +342,7 @@ async def test_rooms_are_let_go_and_read_again(home: Home, held: int, tmp_path: 
     async def there() -> Passages:
         find = partial(rooms.within, spans={"room:commons": [(0, 1000)]})
         _, stretches = await home.app.ledger.look(find)
-        return joined([each.passages for each in stretches])
+        return concatenate_passages([each.passages for each in stretches])
 
     for nth in range(5):
         await home.hears("ana", f"line number {nth} about beetles")

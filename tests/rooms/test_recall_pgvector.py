@@ -19,10 +19,10 @@ from loopforge.memory.candidates.candidate_search import CandidateSearch, Segmen
 from loopforge.memory.candidates.pgvector_index import graph_of, recall_way, state_of
 from loopforge.memory.candidates.pgvector_search import PgvectorSearch
 from loopforge.memory.passage_loading import VectorSpace
-from loopforge.memory.passage_ranking import RecallCue, rank
+from loopforge.memory.passage_ranking import RecallCue, rank_passages
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_tables import passages, vectors
-from loopforge.memory.passages import bag, packed, stems
+from loopforge.memory.passages import bag_of_words, pack_bag, search_stems
 from tests.postgres import Cluster
 from tests.rooms.conftest import Home, living
 from tests.rooms.test_recall import (
@@ -76,7 +76,7 @@ async def test_the_best_of_all_are_found(home: Home) -> None:
     async def best(search: CandidateSearch, text: str) -> tuple[list[int], dict[int, int] | None]:
         cue = RecallCue(text=text, vector=(await made.vectors([text]))[0])
         found = await home.app.ledger.look(lambda table: search.candidates(table, spans, cue))
-        ranked = rank(found.passages, cue, 10, corpus=found.corpus)
+        ranked = rank_passages(found.passages, cue, 10, corpus=found.corpus)
         inside = set(range(41)) | set(range(60, 111))
         assert set(found.passages.seq.tolist()) <= inside
         holding = dict(found.corpus.holding) if found.corpus else None
@@ -88,7 +88,7 @@ async def test_the_best_of_all_are_found(home: Home) -> None:
         assert found[:1] == right[:1]
         assert len({*found} & {*right}) >= 8
         assert holding is not None
-        word = next(iter(bag(stems("orchard"))))
+        word = next(iter(bag_of_words(search_stems("orchard"))))
         everything = await home.app.ledger.look(
             lambda table: table.execute(passages.select().where(passages.c.stream == ROOM)).all()
         )
@@ -116,7 +116,7 @@ async def test_what_is_forgotten_is_in_no_page(home: Home, pgvector: Cluster) ->
     (row,) = await home.app.ledger.look(
         lambda table: table.execute(vectors.select().where(vectors.c.seq == line.seq)).all()
     )
-    words = packed(bag(stems("zarquon")))[:4]
+    words = pack_bag(bag_of_words(search_stems("zarquon")))[:4]
     url = home.app.settings.database_url
     with psycopg.connect(url, autocommit=True) as plain:
         said = (

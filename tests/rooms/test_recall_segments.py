@@ -16,15 +16,15 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError, ModelError
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.memory.candidates.candidate_search import SegmentSearch
-from loopforge.memory.candidates.passage_sampling import sampled
-from loopforge.memory.passage_arrays import joined
+from loopforge.memory.candidates.passage_sampling import sample_passages
+from loopforge.memory.passage_arrays import concatenate_passages
 from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.passage_loading import RoomPassages, VectorSpace
-from loopforge.memory.passage_ranking import RecallCue, rank
+from loopforge.memory.passage_ranking import RecallCue, rank_passages
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passage_tables import vectors
-from loopforge.memory.passages import bag, packed, stems
-from loopforge.memory.segment_packing import next_packed, take_in
+from loopforge.memory.passages import bag_of_words, pack_bag, search_stems
+from loopforge.memory.segment_packing import commit_segment, next_packed
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.runtime.memory_values import RecallQuery
@@ -104,7 +104,7 @@ async def test_what_goes_is_in_no_segment(home: Home, way: str) -> None:
     (row,) = await home.app.ledger.look(
         lambda table: table.execute(vectors.select().where(vectors.c.seq == line.seq)).all()
     )
-    words = packed(bag(stems("zarquon")))[:4]
+    words = pack_bag(bag_of_words(search_stems("zarquon")))[:4]
     await home.app.memory.vectors.pack(full=25)
     segments = home.path / "data" / "memory"
     many = len(list(segments.iterdir()))
@@ -142,7 +142,9 @@ async def test_a_segment_is_taken_in_twice(home: Home, gone: bool) -> None:
     packing = partial(next_packed, store=store, model=name, dimension=dimension, full=25)
     next_one = await ledger.look(packing)
     assert next_one is not None
-    taking = partial(take_in, store=store, aside=store.write(*next_one), blocks=next_one.blocks)
+    taking = partial(
+        commit_segment, store=store, aside=store.write(*next_one), blocks=next_one.blocks
+    )
     body = (
         LineDeleted(line=line.id, by="person:x") if gone else Titled(title=Words("Keys"), by="room")
     )
@@ -159,7 +161,7 @@ async def test_a_segment_of_another_state_is_not_used(home: Home, tmp_path: Path
     line = await home.hears("ana", SECRET)
     await talk(home, 30)
     await home.app.memory.vectors.pack(full=25)
-    words = packed(bag(stems("zarquon")))[:4]
+    words = pack_bag(bag_of_words(search_stems("zarquon")))[:4]
     there = (home.path / "data" / "memory").iterdir()
     (path,) = (path for path in there if words in path.read_bytes())
     kept = path.read_bytes()
@@ -188,12 +190,12 @@ async def test_of_very_many_the_best_are_found(home: Home) -> None:
     find = partial(rooms.within, spans={ROOM: [(0, 40), (50, 1000)]})
     _, stretches = await home.app.ledger.look(find)
     assert any(each.segment for each in stretches)
-    whole = joined([each.passages for each in stretches])
+    whole = concatenate_passages([each.passages for each in stretches])
     for text in ("saffron and orchard", "the violin, number 44", "a glacier"):
         cue = RecallCue(text=text, vector=table.look_up([text])[0])
-        some, corpus = sampled(stretches, cue, rooms.space)
-        best = [int(some.seq[each.place]) for each in rank(some, cue, 3, corpus=corpus)]
-        right = [int(whole.seq[each.place]) for each in rank(whole, cue, 10)]
+        some, corpus = sample_passages(stretches, cue, rooms.space)
+        best = [int(some.seq[each.place]) for each in rank_passages(some, cue, 3, corpus=corpus)]
+        right = [int(whole.seq[each.place]) for each in rank_passages(whole, cue, 10)]
         assert best[0] in right[:2]
         assert set(best) <= set(right)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Queued
 from loopforge.core.events import Event
-from loopforge.core.model_trouble import OWNER, for_owner
+from loopforge.core.model_trouble import OWNER, fixes_for_owner
 from loopforge.core.room_vocabulary import StoodDown, StoodIn, Told, TurnDropped
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -22,7 +22,7 @@ def anew(question: Question) -> str:
 
 async def mended(home: Home) -> list[str]:
     """What the owner alone was told of these."""
-    return [for_owner(one.mend) for one in await home.bodies(Told)]
+    return [fixes_for_owner(one.mend) for one in await home.bodies(Told)]
 
 
 async def stands(home: Home) -> list[str]:

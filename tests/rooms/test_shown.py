@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from loopforge.chat.room.participants import Participant, namesakes
+from loopforge.chat.room.participants import Participant, namesake_labels
 from loopforge.core.text.erasable_text import Words
 from tests.rooms.conftest import Home
 
@@ -86,7 +86,7 @@ def test_people_of_one_name_are_numbered() -> None:
         id: Participant(name=Words(name), surface="web", since=nth)
         for nth, (id, name) in enumerate(names.items(), 1)
     }
-    assert namesakes(people, {"maya": "Maya", "wizard": "Merlin", "evil": "Merlin"}) == {
+    assert namesake_labels(people, {"maya": "Maya", "wizard": "Merlin", "evil": "Merlin"}) == {
         "p3": "number 2 of this name",
         "p6": "a person, no mate",
         "p5": "a person, no mate",
@@ -103,4 +103,4 @@ def test_a_person_whose_name_is_drawn_like_a_mates_is_told_apart(name: str) -> N
     """Also within one alphabet: rn is drawn like m, vv like w."""
     mates = {"one": "Bernice", "two": "Wanda", "three": "Maya"}
     people = {"p1": Participant(name=Words(name), surface="web")}
-    assert namesakes(people, mates) == {"p1": "a person, no mate"}
+    assert namesake_labels(people, mates) == {"p1": "a person, no mate"}

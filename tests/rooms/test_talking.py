@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from loopforge.chat.why.flight_record import LineRecord
-from loopforge.chat.why.record_building import gather
+from loopforge.chat.why.record_building import build_why_record
 from loopforge.core.events import Asked, Perceived, Planned
 from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -87,7 +87,7 @@ async def test_mates_called_in_a_row_each_answer_their_own_line(tmp_path: Path) 
         said = await home.bodies(Said)
         assert [one.reply_to for one in said[:2]] == [first.id, second.id]
         for line, mate in ((first, "maya"), (second, "merlin")):
-            record = await gather(home.app.ledger, line.id)
+            record = await build_why_record(home.app.ledger, line.id)
             assert isinstance(record, LineRecord)
             assert mate in {one.mate for one in record.candidates if one.outcome == "answered"}
 

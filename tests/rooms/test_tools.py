@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from loopforge.chat.room.room_store import stream_of
-from loopforge.chat.why.turn_replay import replayed
+from loopforge.chat.why.turn_replay import replay_turn
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import (
     Called,
@@ -81,7 +81,7 @@ async def test_a_mate_uses_a_tool_and_answers_in_the_same_turn(tmp_path: Path) -
         assert (await home.lines())[1:] == ["maya: The oven says: [result of oven: golden brown]"]
         assert oven.baked == [180]
         (turn,) = [event for event in await home.events() if isinstance(event.body, Perceived)]
-        found = await replayed(home.app.ledger, home.app.policies, turn.id)
+        found = await replay_turn(home.app.ledger, home.app.policies, turn.id)
         assert found.outcome == "same", found.detail
         assert await home.kinds("effect.") == [
             "effect.proposed",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.chat.why.turn_replay import replayed
+from loopforge.chat.why.turn_replay import replay_turn
 from loopforge.core.effect_states import EffectDenied, EffectRunning
 from loopforge.core.events import Asked, Perceived, Returned
 from loopforge.core.limits.turn_bounds import TurnBounds
@@ -137,5 +137,5 @@ async def test_a_turn_that_is_taken_up_after_a_crash_goes_on_counting(tmp_path: 
         spent = spent_before(turn, after)
         assert (spent.calls, spent.money) == (2, 0.02)
         assert spent.output == sum(len(str(one.value)) for one in await home.bodies(Returned))
-        found = await replayed(home.app.ledger, home.app.policies, turn.id)
+        found = await replay_turn(home.app.ledger, home.app.policies, turn.id)
         assert found.outcome == "same", found.detail

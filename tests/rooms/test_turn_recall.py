@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from loopforge.chat.room.member_visibility import sight
+from loopforge.chat.room.member_visibility import sight_in_stream
 from loopforge.chat.turns.turn_recall import BYTES, ROW
 from loopforge.chat.why.flight_record import TurnRecord
-from loopforge.chat.why.record_building import gather, gather_for
+from loopforge.chat.why.record_building import build_redacted_record, build_why_record
 from loopforge.core.events import Perceived
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept
 from loopforge.core.room_vocabulary import Heard, Said
@@ -116,7 +116,7 @@ async def test_a_mind_that_runs_here_is_reminded_too(tmp_path: Path) -> None:
             for event in reversed(await home.events())
             if isinstance(event.body, Perceived) and event.body.summons == "mention"
         )
-        record = await gather(home.app.ledger, turn.id)
+        record = await build_why_record(home.app.ledger, turn.id)
         assert isinstance(record, TurnRecord)
         assert any(FACT in str(getattr(one, "prompt", "")) for one in record.requests)
 
@@ -175,12 +175,12 @@ async def test_a_turn_goes_the_same_way_again_with_what_it_remembered(home: Home
     await home.clock.advance(WEEK)
     await home.hears("ana", "@maya what is my cat called?")
     turn = [e for e in await home.events() if isinstance(e.body, Said)][-1]
-    record = await gather(home.app.ledger, turn.id)
+    record = await build_why_record(home.app.ledger, turn.id)
     assert isinstance(record, TurnRecord)
     (told,) = [one for one in record.shown.memory if one.text == FACT]
     assert (told.who, told.at, told.left) == ("ana", "21 November 2026", "")
     await home.app.ledger.erase(ErasureRequest(events=(line.id,), exactly=True))
-    record = await gather(home.app.ledger, turn.id)
+    record = await build_why_record(home.app.ledger, turn.id)
     assert isinstance(record, TurnRecord)
     assert "Zarquon" not in json.dumps([str(one) for one in record.requests])
     assert not home.holding(b"allergic to fish")
@@ -199,8 +199,8 @@ async def test_who_reads_why_later_is_not_told_what_came_from_elsewhere(home: Ho
     await home.app.front.bring(other, home.people["ana"], "bo", "Bo", past=True)
     turn = [e for e in await home.events() if isinstance(e.body, Said)][-1]
     stream = f"room:{other}"
-    theirs = await home.app.ledger.look(lambda tables: sight(tables, stream, "bo"))
-    record = await gather_for(home.app.ledger, turn.id, stream, theirs)
+    theirs = await home.app.ledger.look(lambda tables: sight_in_stream(tables, stream, "bo"))
+    record = await build_redacted_record(home.app.ledger, turn.id, stream, theirs)
     assert "zarquonish" not in str(record)
     assert "[said in another room]" in str(record)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.chat.turns.voice_notes import LONGEST
 from loopforge.core.context_window import LARGEST_SOUND
 from loopforge.core.events import Answered, Asked, Event, TurnEnded
@@ -155,7 +155,7 @@ async def test_a_note_that_is_too_large(tmp_path: Path) -> None:
     """The room says so, and the mate that is called beside it answers."""
     large = OGG + bytes(LARGEST_SOUND)
     async with living(tmp_path, hears(SAID), environ=EARS) as home:
-        file = await receive(home.app.artifacts, "talk.ogg", large, FileLimits(30_000_000, 9))
+        file = await ingest_file(home.app.artifacts, "talk.ogg", large, FileLimits(30_000_000, 9))
         await home.hears("ana", "@maya listen", files=(file,))
         (sentence,) = await home.told()
         assert sentence == (
@@ -220,7 +220,7 @@ async def asked_about_a_note(home: Home) -> None:
 
 async def noted(home: Home) -> Heard:
     """A line with a note and no words."""
-    file = await receive(home.app.artifacts, *NOTE, FileLimits(5_000_000, 200_000))
+    file = await ingest_file(home.app.artifacts, *NOTE, FileLimits(5_000_000, 200_000))
     return Heard(
         person=home.people["ana"], text=Words(""), surface="terminal", source="", files=(file,)
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.artifacts.artifact_store import hash_of
-from loopforge.artifacts.file_intake import keep
+from loopforge.artifacts.file_intake import store_file
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectReturned
 from loopforge.core.room_vocabulary import RightsSet
@@ -55,7 +55,7 @@ async def press(tmp_path: Path, wanted: dict[str, str]) -> AsyncIterator[tuple[H
 
 async def gives(home: Home, who: str, name: str, data: bytes) -> None:
     """A person gives a file to the room."""
-    await home.hears(who, "look", files=(await keep(home.app.artifacts, name, data),))
+    await home.hears(who, "look", files=(await store_file(home.app.artifacts, name, data),))
 
 
 @pytest.mark.parametrize("by", ["name", "handle"])

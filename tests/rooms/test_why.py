@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from loopforge.app import minds
-from loopforge.chat.why.turn_replay import replayed
+from loopforge.app import build_policies
+from loopforge.chat.why.turn_replay import replay_turn
 from loopforge.core.room_vocabulary import Said
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -90,6 +90,6 @@ async def test_a_changed_prompt_is_the_first_divergence(home: Home) -> None:
     """After a prompt was changed the replay names the request and shows the difference."""
     line = await said_by_maya(home)
     changed = dict(PromptFiles(home.path / "prompts")) | {"reply": "Answer in rhymes."}
-    found = await replayed(home.app.ledger, minds(changed), line)
+    found = await replay_turn(home.app.ledger, build_policies(changed), line)
     assert found.outcome == "diverged"
     assert "+Answer in rhymes." in found.detail

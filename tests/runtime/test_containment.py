@@ -16,8 +16,15 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.policies.stub import stub
-from loopforge.runtime.containment import THINKING, MindFailed, MindReturned, drive, plan_of, short
-from loopforge.runtime.exchange_replay import ReplaySaid, described, replay
+from loopforge.runtime.containment import (
+    THINKING,
+    MindFailed,
+    MindReturned,
+    bounded_text,
+    drive,
+    plan_of,
+)
+from loopforge.runtime.exchange_replay import ReplaySaid, replay_exchange, request_text
 from tests.lab.imps import (
     ASK,
     Equal,
@@ -174,8 +181,8 @@ async def _factory(stage: Stage, seen: AgentPerception, mind: Mind) -> tuple[boo
 
 async def _replay(stage: Stage, seen: AgentPerception, mind: Mind) -> tuple[bool, str]:
     asks = isgeneratorfunction(mind)
-    record = [ReplaySaid(described(ASK), Answer("answered", "ho"))] * 40 if asks else []
-    found = await replay(as_policy(mind), seen, record)
+    record = [ReplaySaid(request_text(ASK), Answer("answered", "ho"))] * 40 if asks else []
+    found = await replay_exchange(as_policy(mind), seen, record)
     return isinstance(found, MindFailed), getattr(found, "why", "")
 
 
@@ -357,4 +364,4 @@ async def test_the_bound_counts_every_question(times: int, made: object) -> None
 def test_short_text_can_be_kept() -> None:
     """Whatever it is given, what comes is bounded text that can be written down."""
     for value in ("x" * 1000, "\ud800", None, 1.5, 10**5000, Unreadable(), Equal("a")):
-        assert len(short(value).encode()) <= 400
+        assert len(bounded_text(value).encode()) <= 400

@@ -8,8 +8,8 @@ import pytest
 
 from loopforge.core.policy import Ask, Message
 from loopforge.policies.answer_form import AnswerForm
-from loopforge.policies.small_prompt import spoken
-from loopforge.runtime.containment import contained
+from loopforge.policies.small_prompt import trim_small_answer
+from loopforge.runtime.containment import call_contained
 from loopforge.runtime.draft_stream import APART, DraftStream
 from loopforge.runtime.ports import ANEW
 from tests.playbook import heard, shown
@@ -62,7 +62,7 @@ async def test_an_answer_that_begins_anew_is_read_anew(stage: Stage) -> None:
 async def test_a_draft_shows_what_will_be_said(stage: Stage) -> None:
     """Of a small model that goes round in circles a draft has each sentence once, as the line will."""
     looks: list[str] = []
-    part = Ask(PART.messages, aloud=True, shown=partial(spoken, seen=SEEN))
+    part = Ask(PART.messages, aloud=True, shown=partial(trim_small_answer, seen=SEEN))
     drafts = DraftStream(part, looks.append, stage.clock, stage.tasks)
     for piece in ("Maya: Good", " morning.", " I bake.", " I bake.", " I bake. I bake."):
         drafts(piece)
@@ -90,7 +90,7 @@ async def test_a_mind_that_fails_at_its_draft(
     stage: Stage, shows: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is shown, the answer comes, and it is not tried again: one could end the host."""
-    monkeypatch.setattr(contained, "__defaults__", (0.2,))
+    monkeypatch.setattr(call_contained, "__defaults__", (0.2,))
     tried: list[str] = []
 
     def counted(words: str) -> str:

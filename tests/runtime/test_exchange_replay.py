@@ -13,7 +13,7 @@ from loopforge.runtime.exchange_replay import (
     ReplayOnward,
     ReplaySame,
     exchange_of,
-    replay,
+    replay_exchange,
 )
 from loopforge.runtime.ports import Route, ToolCall
 from loopforge.runtime.turn_driver import Turn, TurnEnding, TurnSeat
@@ -48,7 +48,7 @@ async def test_the_same_policy_makes_the_same_plan(stage: Stage, seen: AgentPerc
     asked = len(stage.models.asked)
     perception = await perception_of(stage.ledger, events[0])
     assert perception == seen, "what was shown is read back"
-    found = await replay(TALK, perception, await exchange_of(stage.ledger, events))
+    found = await replay_exchange(TALK, perception, await exchange_of(stage.ledger, events))
     assert isinstance(found, ReplaySame)
     assert len(stage.models.asked) == asked
 
@@ -57,7 +57,7 @@ async def test_another_policy_diverges_where_it_does(stage: Stage, seen: AgentPe
     """The first request that differs is named, with both texts."""
     events = await a_turn(stage, seen)
     other = talk(PROMPTS | {"account-small": "why on earth?"})
-    found = await replay(other, seen, await exchange_of(stage.ledger, events))
+    found = await replay_exchange(other, seen, await exchange_of(stage.ledger, events))
     assert isinstance(found, ReplayDiverged)
     assert found.nth == 2
     assert "<account-small>" in found.recorded
@@ -122,11 +122,11 @@ async def test_a_record_with_forgotten_words_says_so(stage: Stage, seen: AgentPe
     assert isinstance(body, Perceived)
     exchange = await exchange_of(stage.ledger, events)
     erased = [type(said)(said.request, said.reply, erased=True) for said in exchange]
-    assert await replay(TALK, seen, erased) == ReplayErased(1)
+    assert await replay_exchange(TALK, seen, erased) == ReplayErased(1)
 
 
 async def test_a_record_that_ends_early_waits(stage: Stage, seen: AgentPerception) -> None:
     """With an empty record the policy stands at its first request."""
-    found = await replay(TALK, seen, ())
+    found = await replay_exchange(TALK, seen, ())
     assert isinstance(found, ReplayOnward)
     assert found.nth == 1

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.cli.health_checks.machine_checks import python
+from loopforge.cli.health_checks.machine_checks import check_python
 from loopforge.errors import NotInstalled
-from loopforge.lab.export.run_export import export
-from loopforge.lab.report.html_report import report
-from loopforge.ledger.database.database_engine import settled
+from loopforge.lab.export.run_export import export_folder
+from loopforge.lab.report.html_report import write_report
+from loopforge.ledger.database.database_engine import parse_database_url
 from loopforge.models.embeddings.sentence_model import SentenceModel
-from loopforge.runtime.installation.extras import EXTRAS, require
+from loopforge.runtime.installation.extras import EXTRAS, require_extra
 from loopforge.sinks.aws_client import AwsClient
 from tests.source import parsed
 
 MADE_OF = {"loopforge.ledger.database.liveness_probe": "psycopg"}
 """Modules that need such a library to be loaded at all."""
 WITHOUT: dict[str, Callable[[Path], object]] = {
-    "scipy": lambda folder: report(folder, folder / "report.html"),
-    "polars": lambda folder: export(folder, "parquet"),
-    "psycopg": lambda _: settled("postgresql://home@localhost/loopforge"),
+    "scipy": lambda folder: write_report(folder, folder / "report.html"),
+    "polars": lambda folder: export_folder(folder, "parquet"),
+    "psycopg": lambda _: parse_database_url("postgresql://home@localhost/loopforge"),
     "botocore": lambda _: AwsClient("sqs", "eu-west-1").called("list_queues", {}),
     **dict.fromkeys(EXTRAS["embeddings"], lambda _: SentenceModel()),
 }
@@ -49,16 +49,16 @@ def test_what_is_installed_is_not_spoken_of() -> None:
     """With everything installed each extra is there, and each library of one stands in the table."""
     assert set(WITHOUT) == {module for modules in EXTRAS.values() for module in modules}
     for extra in EXTRAS:
-        require(extra, "Whoever asks needs")
+        require_extra(extra, "Whoever asks needs")
 
 
 def test_a_home_without_them_is_healthy(monkeypatch: pytest.MonkeyPatch) -> None:
     """The doctor says what was left out and how to get it, and calls nothing wrong."""
-    assert [each.state for each in python()] == ["ok"]
+    assert [each.state for each in check_python()] == ["ok"]
     for module in WITHOUT:
         monkeypatch.setitem(sys.modules, module, None)  # as where it is not installed
 
-    assert [(each.check, each.state, each.said) for each in python()][1:] == [
+    assert [(each.check, each.state, each.said) for each in check_python()][1:] == [
         (
             "extras",
             "ok",

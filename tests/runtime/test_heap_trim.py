@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.host import hosted
+from loopforge.host import host_home
 from loopforge.runtime.installation.heap_trim import give_back_freed
 from loopforge.settings import load_settings
 from tests.held_clock import HeldClock
@@ -76,6 +76,6 @@ async def test_with_another_library_nothing_is_done(monkeypatch: pytest.MonkeyPa
 async def test_a_home_gives_back(tmp_path: Path) -> None:
     """Whoever is the host of one does so until it ends."""
     settings = load_settings(tmp_path, environ={"LOOPFORGE_WEB": "no"})
-    async with hosted(settings):
+    async with host_home(settings):
         assert "giving memory back" in {task.get_name() for task in asyncio.all_tasks()}
     assert "giving memory back" not in {task.get_name() for task in asyncio.all_tasks()}

@@ -12,7 +12,7 @@ from sqlalchemy import event
 
 from loopforge.core.events import Fact
 from loopforge.core.room_vocabulary import Told
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.runtime.system_clock import DRAWN, Stamp, SystemClock, SystemDice
 from tests.runtime.conftest import STREAM, Stage
 from tests.seeded_dice import SeededDice
@@ -102,7 +102,7 @@ WORK: dict[str, Callable[[Stage, Slowness], Awaitable[object]]] = {
 
 def told(stage: Stage) -> Fact:
     """Something to write."""
-    return stage.stamp.fact(Told(text=public("It rains.")), actor="room")
+    return stage.stamp.fact(Told(text=public_words("It rains.")), actor="room")
 
 
 @pytest.mark.parametrize("kind", WORK)

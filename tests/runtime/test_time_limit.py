@@ -16,7 +16,7 @@ from loopforge.core.policy import Thinking, ask
 from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.models.scripted_model import ScriptedModels
-from loopforge.runtime.time_limit import OutOfTime, within
+from loopforge.runtime.time_limit import OutOfTime, call_within
 from tests.lab.city import floor, laws, play, read
 
 SECONDS, PLENTY = 0.05, 60.0
@@ -105,7 +105,7 @@ def test_an_alarm_of_somebody_else_is_put_back() -> None:
     signal.setitimer(signal.ITIMER_REAL, 1000.0)
     try:
         with pytest.raises(OutOfTime):
-            within(SECONDS, lambda: endless(NOBODY))
+            call_within(SECONDS, lambda: endless(NOBODY))
         left, _ = signal.getitimer(signal.ITIMER_REAL)
         assert 0 < left < 1000
         signal.raise_signal(signal.SIGALRM)
@@ -125,7 +125,7 @@ def test_what_comes_back_after_its_time_is_out_of_time_all_the_same() -> None:
             return
 
     with pytest.raises(OutOfTime):
-        within(SECONDS, swallow)
+        call_within(SECONDS, swallow)
 
 
 def test_what_is_out_of_time_leaves_no_lock_of_logging_taken() -> None:
@@ -148,7 +148,7 @@ def test_what_is_out_of_time_leaves_no_lock_of_logging_taken() -> None:
             handler.handle(record)
 
     with pytest.raises(OutOfTime):
-        within(SECONDS, logs)
+        call_within(SECONDS, logs)
     handler.lock = None
     assert next(taken) == next(given) > 0
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopforge.errors import InputError
-from loopforge.schedule.rule_expansion import next_ring, rings, rule_of
+from loopforge.schedule.rule_expansion import next_ring, rule_moments, rule_of
 from tests.examples import few
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -115,7 +115,7 @@ ENDLESS = ("FREQ=DAILY;INTERVAL=0", "FREQ=MINUTELY;INTERVAL=00", "FREQ=MINUTELY;
 @pytest.mark.parametrize("rule", NEVER)
 def test_a_rule_that_never_rings_is_found_out_at_once(rule: str) -> None:
     """It is not looked for to the end of the calendar, which took a minute and the whole home."""
-    assert rings(rule_of(rule, MONDAY), MONDAY) == []
+    assert rule_moments(rule_of(rule, MONDAY), MONDAY) == []
 
 
 @pytest.mark.parametrize("rule", ENDLESS)
@@ -128,6 +128,6 @@ def test_a_rule_that_would_be_looked_for_without_end_is_refused(rule: str) -> No
 def test_a_rule_that_rings_seldom_still_does() -> None:
     """The 29th of February; the next of them on a Sunday is in six years."""
     rule = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYHOUR=9;BYMINUTE=0"
-    (tuesday,) = rings(rule_of(rule, MONDAY), MONDAY, 1)
-    (sunday,) = rings(rule_of(rule + ";BYDAY=SU", MONDAY), MONDAY, 1)
+    (tuesday,) = rule_moments(rule_of(rule, MONDAY), MONDAY, 1)
+    (sunday,) = rule_moments(rule_of(rule + ";BYDAY=SU", MONDAY), MONDAY, 1)
     assert [f"{tuesday:%Y-%m-%d}", f"{sunday:%Y-%m-%d}"] == ["2028-02-29", "2032-02-29"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.cli.health_checks.health_finding import DoctorFinding
-from loopforge.cli.health_checks.platform_checks import elsewhere
+from loopforge.cli.health_checks.platform_checks import check_external_places
 from loopforge.settings import load_settings
 from loopforge.sinks.aws_client import AwsClient
 from tests.moto_server import BucketServer
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.xdist_group("moto")
 async def found(home: Path, **environ: str) -> list[DoctorFinding]:
     """What the doctor says of such a home."""
     settings = load_settings(home, environ={"AWS_REGION": REGION, **environ})
-    return await asyncio.to_thread(lambda: list(elsewhere(settings)))
+    return await asyncio.to_thread(lambda: list(check_external_places(settings)))
 
 
 async def test_what_is_there_and_may_be_used_is_well(

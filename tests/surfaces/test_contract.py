@@ -13,7 +13,7 @@ from loopforge.app import App, open_app
 from loopforge.core.delivery_states import Accepted, Attempting, Failed
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said
-from loopforge.host import connected
+from loopforge.host import run_surfaces
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import Script, ScriptedModels
@@ -77,7 +77,7 @@ async def living(path: Path, subject: Subject, script: Script | None = None) -> 
     tokens = BotTokens(settings.data, subject.tokens)
     async with (
         open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app,
-        connected(
+        run_surfaces(
             app,
             tokens,
             subject.surfaces(settings),

@@ -10,7 +10,7 @@ from typing import Any
 
 from loopforge.app import App, open_app
 from loopforge.core.events import Event
-from loopforge.host import connected
+from loopforge.host import run_surfaces
 from loopforge.io.platform_runner import Platforms
 from loopforge.io.platforms.bot_tokens import BotTokens
 from loopforge.io.platforms.surface_options import SurfaceOptions
@@ -111,5 +111,5 @@ async def on_telegram(
     async with open_app(settings, models=models, clock=clock, dice=dice, follow=0) as app:
         if isinstance(clock, SimClock):
             still(clock, app.ledger)
-        async with connected(app, kept, there, manners=manners or SurfaceOptions()) as platforms:
+        async with run_surfaces(app, kept, there, manners=manners or SurfaceOptions()) as platforms:
             yield Home(app, platforms)

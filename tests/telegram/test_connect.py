@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from loopforge.chat.commands.command_catalogue import COMMANDS
-from loopforge.cli.health_checks.platform_checks import accounts
+from loopforge.cli.health_checks.platform_checks import check_accounts
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, NotLetIn, Unreachable
-from loopforge.io.bot_connecting import connect, looked_at
+from loopforge.io.bot_connecting import check_bot_account, connect
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.platforms.surface_plugin import ConnectReport
 from loopforge.io.telegram.connection import account_checks
-from loopforge.mates.cards.avatar_image import picture
+from loopforge.mates.cards.avatar_image import draw_avatar
 from loopforge.settings import load_settings
 from telegram import User
 from tests.elsewhere import elsewhere
@@ -53,7 +53,7 @@ async def test_a_bot_becomes_a_mate(tmp_path: Path, twin: Twin, city: City) -> N
     profile = twin.town.accounts[bot.id].profile
     assert profile["name"] == "Maya"
     assert profile["description"] == profile["short_description"] == MAYA.role
-    assert profile["photo"] == hashlib.sha256(picture("maya", MAYA.colour, "jpeg")).hexdigest()
+    assert profile["photo"] == hashlib.sha256(draw_avatar("maya", MAYA.colour, "jpeg")).hexdigest()
     told = {command["command"] for command in profile["commands"]}
     assert told == {command.name for command in COMMANDS}
     assert report.ways == (
@@ -142,7 +142,7 @@ async def test_looking_changes_nothing(city: City) -> None:
     """Looking at a bot again asks, and tells Telegram nothing; nor does it take messages away."""
     bot = await city.bot("Maya", "maya_bot")
     account = BotAccount(platform="telegram", token=bot.token, mates=("maya",))
-    report = await looked_at(account, elsewhere(telegram=city.base)["telegram"])
+    report = await check_bot_account(account, elsewhere(telegram=city.base)["telegram"])
     assert report.well
     assert {call.method for call in await city.calls()} == {"getMe", "getWebhookInfo"}
 
@@ -156,7 +156,7 @@ async def test_the_doctor_asks_again(tmp_path: Path, city: City) -> None:
 
     async def doctor() -> list[tuple[str, str]]:
         there = elsewhere(telegram=city.base)
-        found = await asyncio.to_thread(lambda: list(accounts(settings, surfaces=there)))
+        found = await asyncio.to_thread(lambda: list(check_accounts(settings, surfaces=there)))
         assert {finding.check for finding in found} == {"Telegram (maya)"}
         return [(finding.state, finding.said) for finding in found]
 
@@ -188,7 +188,7 @@ async def test_what_is_no_token(tmp_path: Path, token: str, said: str) -> None:
 def test_a_webhook_and_no_groups() -> None:
     """A bot whose messages go elsewhere cannot talk; one that may not join groups is told how."""
     me = User(7, "Maya", True, can_join_groups=False, can_read_all_group_messages=True)
-    first, webhook, joins, _ = account_checks.findings(me, "bots.example.org")
+    first, webhook, joins, _ = account_checks.bot_findings(me, "bots.example.org")
     assert first.state == "ok"
     assert webhook.state == "bad"
     assert "bots.example.org" in webhook.said

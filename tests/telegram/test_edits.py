@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
@@ -58,7 +58,7 @@ async def test_a_line_that_is_too_old_to_be_taken_away(tmp_path: Path) -> None:
         front, (room,) = there.home.app.front, await there.home.rooms()
         olga = (await there.home.app.people.meet("web", "olga", "Olga")).id
         await front.rooms.arrive(room, olga, "Olga", "web")
-        note = await receive(there.home.app.artifacts, "a.txt", b"secret", FileLimits(99, 99))
+        note = await ingest_file(there.home.app.artifacts, "a.txt", b"secret", FileLimits(99, 99))
         said = Heard(person=olga, text=Words("secret"), surface="web", files=(note,))
         line = await front.rooms.hear(room, said)
         await there.heard(3)
@@ -84,7 +84,7 @@ async def test_a_file_that_is_forgotten_before_it_is_sent(
         app, (room,) = there.home.app, await there.home.rooms()
         olga = (await app.people.meet("web", "olga", "Olga")).id
         await app.front.rooms.arrive(room, olga, "Olga", "web")
-        note = await receive(app.artifacts, "a.txt", b"secret", FileLimits(99, 99))
+        note = await ingest_file(app.artifacts, "a.txt", b"secret", FileLimits(99, 99))
         await there.city.fault("sendMessage", "flood", retry_after=20)
         said = Heard(person=olga, text=Words("secret"), surface="web", files=(note,))
         await app.front.rooms.hear(room, said)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import BadSettings
-from loopforge.io.telegram.connection.api_server import OFFICIAL, endpoint
+from loopforge.io.telegram.connection.api_server import OFFICIAL, checked_api_address
 from loopforge.settings import load_settings
 from tests.cli.test_up_command import HOME, command
 from tests.proxies import proxy, socks
@@ -50,8 +50,8 @@ def test_what_is_no_address(given: str) -> None:
 def test_an_address() -> None:
     """A host, a port and a path before the calls may be in it; a slash at its end does not count."""
     for given in ("http://127.0.0.1:8081", "https://api.example.org/bot-api", "http://[::1]:8081"):
-        assert endpoint(f" {given}/ ", "here") == given
-    assert endpoint("", "here") == endpoint(f"{OFFICIAL}/", "here") == ""
+        assert checked_api_address(f" {given}/ ", "here") == given
+    assert checked_api_address("", "here") == checked_api_address(f"{OFFICIAL}/", "here") == ""
 
 
 @pytest.fixture

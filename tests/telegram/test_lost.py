@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.room_vocabulary import Heard, Reacted, Told
 from loopforge.io.platforms.surface_options import SurfaceOptions
@@ -100,7 +100,7 @@ async def test_an_emoji_that_cannot_be_put(tmp_path: Path, city: City, gone: boo
         (heard,) = [e.id for e in await home.events(room) if isinstance(e.body, Heard)]
         body = Reacted(turn="", mate="maya", to=heard, emoji="👍")
         fact = stamp.fact(body, actor="mate:maya")
-        sent = queued(fact, (await home.app.rooms.state(room)).places, stamp, "reaction")
+        sent = delivery_facts(fact, (await home.app.rooms.state(room)).places, stamp, "reaction")
         await home.app.ledger.append(f"room:{room}", [fact, *sent])
 
         async def ended() -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from loopforge.errors import InputError
-from loopforge.tools.argument_check import misfit
+from loopforge.tools.argument_check import worst_schema_error
 
 DOUBLING = {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} for n in range(60)}
 
@@ -37,7 +37,7 @@ def of(**field: Any) -> dict[str, Any]:
 )
 def test_what_a_schema_asks_for(schema: dict[str, Any], value: Any, wrong: str) -> None:
     """Types, names and patterns count, also those of JavaScript; which cannot be read is let be."""
-    found = misfit(schema, value)
+    found = worst_schema_error(schema, value)
     assert (found.message if found is not None else "") == wrong
 
 
@@ -58,21 +58,21 @@ def test_a_schema_made_to_be_slow_is_a_broken_one(schema: dict[str, Any]) -> Non
     """Patterns that try each split, references that double or lead nowhere, very many parts."""
     it = ["x"] * 400 if "items" in str(schema) else "a" * 200 + "!"
     with pytest.raises(InputError, match="its own schema is broken"):
-        misfit(schema, {"it": it})
+        worst_schema_error(schema, {"it": it})
 
 
 def test_so_many_patterns_are_looked_for_and_no_more() -> None:
     """Four hundred, each of which takes nearly as long as one may, would take seconds."""
     hundreds = of(allOf=[{"pattern": f"^(?!{n}x)"} for n in range(30)] + [{"pattern": "never"}])
-    assert misfit(hundreds, {"it": "a"}) is None
-    assert misfit(of(allOf=[{"pattern": "never"}]), {"it": "a"}) is not None
+    assert worst_schema_error(hundreds, {"it": "a"}) is None
+    assert worst_schema_error(of(allOf=[{"pattern": "never"}]), {"it": "a"}) is not None
 
 
 def test_whether_all_are_different_is_seen_at_once() -> None:
     """Of 20,000 objects not each is compared with each."""
     rows: list[dict[str, int]] = [{"n": n} for n in range(20_000)]
-    assert misfit(of(uniqueItems=True), {"it": rows}) is None
-    assert misfit(of(uniqueItems=True), {"it": [*rows[:3], {"n": 1}]}).message.endswith(
+    assert worst_schema_error(of(uniqueItems=True), {"it": rows}) is None
+    assert worst_schema_error(of(uniqueItems=True), {"it": [*rows[:3], {"n": 1}]}).message.endswith(
         "has non-unique elements"
     )
 
@@ -80,4 +80,4 @@ def test_whether_all_are_different_is_seen_at_once() -> None:
 def test_names_by_pattern_are_the_servers_to_check() -> None:
     """No time is lost on them."""
     schema = {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False}
-    assert misfit(schema, {"a" * 200 + "!": 1}) is None
+    assert worst_schema_error(schema, {"a" * 200 + "!": 1}) is None

@@ -24,7 +24,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "tools.md"
 
 async def used(tool: object, monkeypatch: pytest.MonkeyPatch, **arguments: object) -> str:
     """What a mate is told by a tool that is installed as this."""
-    monkeypatch.setattr(tool_registry, "installed", lambda _: {"it": tool})
+    monkeypatch.setattr(tool_registry, "load_plugins", lambda _: {"it": tool})
     box = ToolRegistry()
     box.furnish(tool_home(NOW))
     (known,) = [tool for tool in box.known() if tool != WRITE_TOOL]

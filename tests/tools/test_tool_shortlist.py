@@ -10,8 +10,8 @@ from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.runtime.ports import Embeddings, Tool, ToolCall
 from loopforge.settings import load_settings
 from loopforge.tools import tool_suggestion
-from loopforge.tools.find_tools import FIND_TOOLS, finder
-from loopforge.tools.tool_shortlist import ToolShortlist, offered, size
+from loopforge.tools.find_tools import FIND_TOOLS, make_find_tools
+from loopforge.tools.tool_shortlist import ToolShortlist, definition_size, offered
 from loopforge.tools.tool_suggestion import RankedTool
 
 HERE = ("commons", "maya")
@@ -113,7 +113,7 @@ async def test_find_tools_names_what_fits_with_its_arguments(tmp_path: Path) -> 
         name="mail", summary="Sends letters.", schema={"properties": {"to": {"type": "string"}}}
     )
     huge = Tool(name="post", summary="Posts letters. " + "x" * 10_000)
-    find = finder(shortlist(tmp_path), lambda: [*MANY, mail, huge])
+    find = make_find_tools(shortlist(tmp_path), lambda: [*MANY, mail, huge])
     told = str(await find(asking("send a letter")))
     assert "- send_mail: Sends a letter to somebody." in told
     assert 'Its arguments: {"to": {"type": "string"}}' in told
@@ -124,7 +124,7 @@ async def test_find_tools_names_what_fits_with_its_arguments(tmp_path: Path) -> 
 
 async def test_find_tools_says_that_there_is_none(tmp_path: Path) -> None:
     """Where no tool is known there is nothing to find."""
-    found = await finder(shortlist(tmp_path), list)(asking("bake"))
+    found = await make_find_tools(shortlist(tmp_path), list)(asking("bake"))
     assert found == "You have no tool that does that."
 
 
@@ -132,7 +132,7 @@ async def test_find_tools_names_none_that_could_not_be_used(tmp_path: Path) -> N
     """Neither those that the mate has not, nor those that whom it answers may not have used."""
     one = shortlist(tmp_path, most=1)
     await chosen(one, "hello", may=[tool for tool in MANY if tool.name != "send_mail"])
-    told = str(await finder(one, lambda: MANY)(asking("send a letter to a customer")))
+    told = str(await make_find_tools(one, lambda: MANY)(asking("send a letter to a customer")))
     assert "create_invoice" in told
     assert "send_mail" not in told
 
@@ -174,4 +174,4 @@ def test_five_hundred_tools_take_no_more_room_than_is_given() -> None:
     found = offered(tools, [RankedTool("huge", 2.0), *names(*range(499))], most=40, room=1000)
     assert "huge" not in [tool.name for tool in found]
     assert len(found) > 10
-    assert sum(map(size, found)) <= 1000
+    assert sum(map(definition_size, found)) <= 1000

@@ -17,7 +17,7 @@ from loopforge.app import App, open_app
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from loopforge.host import opened
+from loopforge.host import serve_web_room
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.ports import Clock, Models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
@@ -170,7 +170,7 @@ async def town(
         app = await stack.enter_async_context(
             open_app(settings, models=models, clock=clock, dice=SystemDice(), follow=0)
         )
-        address = await stack.enter_async_context(opened(app))
+        address = await stack.enter_async_context(serve_web_room(app))
         await reachable(address)
         yield Town(path, app, address, await stack.enter_async_context(AsyncExitStack()))
 

@@ -10,7 +10,7 @@ import httpx
 
 from loopforge.core.factory_vocabulary import Began
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_lifecycle import RunChoice, fork, simulate
+from loopforge.lab.run.run_lifecycle import RunChoice, fork_run, simulate
 from loopforge.lab.run.run_log import LOG, began_of, lines_of
 from loopforge.lab.world.scenario_file import open_scenario
 from tests.web.conftest import Guest, Town
@@ -36,7 +36,7 @@ async def played(site: Town, name: str = "spun", policy: str = "stub", **choice:
 async def forked(source: Path, name: str, at: int, **changes: str) -> Path:
     """A fork of a run, beside it."""
     folder = source.parent / name
-    await fork(source, folder, at, changes)
+    await fork_run(source, folder, at, changes)
     return folder
 
 

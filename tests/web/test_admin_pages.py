@@ -14,9 +14,9 @@ from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import ModelFacts, Route
-from loopforge.settings import rows
+from loopforge.settings import settings_rows
 from loopforge.web.rendering.live_hub import LiveHub, LiveRenderer, PageListener
-from loopforge.web.server.page_templates import environment
+from loopforge.web.server.page_templates import template_environment
 from loopforge.web.web_app import ADMIN, handlers_of
 from tests.web.conftest import Guest, Town, town
 
@@ -205,7 +205,7 @@ async def test_what_a_key_opens_is_listed(home: Town) -> None:
 async def test_every_setting_stands_there_with_its_source(owner: Guest) -> None:
     """Name, value, help; one that was set says where."""
     page = (await owner.get("/admin/settings")).text
-    assert [row.name for row in rows() if f"<code>{row.name}</code>" not in page] == []
+    assert [row.name for row in settings_rows() if f"<code>{row.name}</code>" not in page] == []
     assert "from LOOPFORGE_TIMEZONE; default: the machine" in page
     assert "2 settings are changed" in page
 
@@ -248,7 +248,7 @@ async def test_what_to_mend_is_for_the_owner_alone(site: Town) -> None:
     olu = await site.owner()
     ana = await site.guest("ana", "commons", by=olu)
     text = "Maya gave no answer (the owner of this home has to mend something)."
-    hub = LiveHub(site.app.front, LiveRenderer(site.app.front, environment()))
+    hub = LiveHub(site.app.front, LiveRenderer(site.app.front, template_environment()))
     pages = {
         True: PageListener(olu.person, "s1", EVERYTHING, owner=True),
         False: PageListener(ana.person, "s2", EVERYTHING),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from loopforge.web.rendering import avatar_faces
 from loopforge.web.rendering.avatar_faces import face_svg, initials, initials_svg
-from loopforge.web.server.page_templates import environment
+from loopforge.web.server.page_templates import template_environment
 
 ATTRIBUTES = {
     *("class", "viewBox", "aria-hidden", "focusable", "d", "fill", "x", "y"),
@@ -67,7 +67,7 @@ def test_initials(name: str, letters: str) -> None:
 def test_no_two_robots_show_one_face() -> None:
     """Names that differ by a space or a dash alone are drawn each by itself, and shown so."""
     names = ["A B", "A-B", "A_B", "A_-B", "A__B"]
-    parts = environment().get_template("lab-parts.html").module
+    parts = template_environment().get_template("lab-parts.html").module
     drawn = re.findall(r'<symbol id="(bot-[^"]*)"', str(parts.faces(names)))  # type: ignore[attr-defined]
     shown = [re.findall(r'href="#(bot-[^"]*)"', str(parts.bot(name))) for name in names]  # type: ignore[attr-defined]
     assert len(set(drawn)) == len(names)

@@ -125,9 +125,9 @@ async def test_a_picture_outlives_a_restart(site: Town, owner: Guest) -> None:
 
 async def test_a_cards_picture_comes_along(site: Town, owner: Guest) -> None:
     """What a character card shows is the new mate's picture, once it is saved."""
-    from loopforge.mates.cards.card_export import exported
+    from loopforge.mates.cards.card_export import export_card
 
-    card = exported(site.app.roster.get("maya"), "png")
+    card = export_card(site.app.roster.get("maya"), "png")
     shown = await owner.post("/mates/new/file", {}, files={"file": ("maya.png", card)})
     kept = re.search(r'name="portrait" value="([0-9a-f]{64})"', shown.text)
     assert kept

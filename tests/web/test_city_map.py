@@ -10,8 +10,8 @@ from loopforge.core.text.quantity_bands import BANDS
 from loopforge.lab.world.city_state import MOVING
 from loopforge.lab.world.protocols import KINDS
 from loopforge.lab.world.scenario_file import open_scenario, shipped_scenarios
-from loopforge.web.lab.city_map import CELL, CityMap, city, city_of
-from loopforge.web.lab.robot_cast import CALM, MOODS, mood, slots
+from loopforge.web.lab.city_map import CELL, CityMap, build_city_map, city_of
+from loopforge.web.lab.robot_cast import CALM, MOODS, mood_word, slots
 from tests.examples import few
 from tests.web.conftest import Town, words
 from tests.web.labs import until
@@ -60,7 +60,7 @@ def test_any_city_fits_its_map(drawn: CityMap) -> None:
 @pytest.mark.parametrize("name", shipped_scenarios())
 def test_shipped_cities_are_readable(name: str) -> None:
     """On a wide window no place of a shipped city stands in another's room."""
-    drawn = city(open_scenario(name))
+    drawn = build_city_map(open_scenario(name))
     for one, other in combinations(drawn.spots, 2):
         assert apart(one.wide, other.wide, drawn.scale) > 0.7, (one.name, other.name)
 
@@ -68,7 +68,7 @@ def test_shipped_cities_are_readable(name: str) -> None:
 @pytest.mark.parametrize("name", shipped_scenarios())
 def test_what_happens_at_the_top_is_on_the_map(name: str) -> None:
     """A building and the words above it, which begin 42 units over its roof, are not cut off."""
-    drawn = city(open_scenario(name))
+    drawn = build_city_map(open_scenario(name))
     for spot in drawn.spots:
         above = (spot.height + 42 + 14) * drawn.scale
         assert min(spot.wide[1], spot.tall[1]) >= above, spot.name
@@ -77,7 +77,7 @@ def test_what_happens_at_the_top_is_on_the_map(name: str) -> None:
 @pytest.mark.parametrize("name", shipped_scenarios())
 def test_near_on_foot_is_near_on_paper(name: str) -> None:
     """Places with a corridor between them lie nearer to each other than others do, on average."""
-    drawn = city(open_scenario(name))
+    drawn = build_city_map(open_scenario(name))
     near: list[float] = []
     far: list[float] = []
     for one, other in combinations(drawn.spots, 2):
@@ -88,17 +88,19 @@ def test_near_on_foot_is_near_on_paper(name: str) -> None:
 
 def test_the_same_city_always_looks_the_same() -> None:
     """Two scenarios with the same graph share one map, whatever else is different in them."""
-    assert city(open_scenario("first_shift")) == city(open_scenario("lying_lamps"))
+    assert build_city_map(open_scenario("first_shift")) == build_city_map(
+        open_scenario("lying_lamps")
+    )
     city_of.cache_clear()
-    again = city(open_scenario("first_shift"))
+    again = build_city_map(open_scenario("first_shift"))
     city_of.cache_clear()
-    assert city(open_scenario("first_shift")) == again
+    assert build_city_map(open_scenario("first_shift")) == again
 
 
 @given(st.dictionaries(st.sampled_from(sorted(MOODS)), st.sampled_from(BANDS)))
 def test_the_strongest_feeling_names_the_mood(feels: dict[str, str]) -> None:
     """A mood is that of a feeling that none exceeds; where none is high, it is calm."""
-    found = mood(feels)
+    found = mood_word(feels)
     levels = {MOODS[name]: BANDS.index(band) for name, band in feels.items()}
     if found == CALM:
         assert all(level < BANDS.index("high") for level in levels.values())

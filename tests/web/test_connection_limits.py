@@ -15,7 +15,7 @@ from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.web.server.connection_limits import ConnectionLimits, place_of, room_for
 from loopforge.web.server.http_server import RunningServer
-from loopforge.web.server.port_binding import bind
+from loopforge.web.server.port_binding import bind_listening_socket
 
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: x\r\nX-A: "
 HALF_BODY = b"POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc"
@@ -83,7 +83,11 @@ class Post:
 @asynccontextmanager
 async def post(most: int = 100, each: int = 100) -> AsyncIterator[Post]:
     """A server with room for so many connections."""
-    clock, found, tasks = Moved(), bind("127.0.0.1", 0, exactly=True), BackgroundTasks()
+    clock, found, tasks = (
+        Moved(),
+        bind_listening_socket("127.0.0.1", 0, exactly=True),
+        BackgroundTasks(),
+    )
     among = ConnectionLimits(clock, most=most, each=each)
     server = RunningServer(application, found, among)
     running = tasks.spawn(server.run(), "serving")

@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.errors import BadSettings
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.plugins.setting_checks import trusted
+from loopforge.runtime.plugins.setting_checks import trusted_proxies
 from loopforge.web import web_app as web
 from loopforge.web.server.form_csrf import FormSigner, plain
 from loopforge.web.server.page_context import Asked
@@ -253,11 +253,11 @@ async def test_a_proxy_that_is_named_tells_addresses_apart(few: None, tmp_path: 
 
 def test_proxies_are_addresses() -> None:
     """What names no address is refused when the home starts, so is trusting everybody by a star."""
-    assert trusted(" 127.0.0.1 ,::1, 10.0.0.0/8,") == ["127.0.0.1", "::1", "10.0.0.0/8"]
-    assert trusted("") == []
+    assert trusted_proxies(" 127.0.0.1 ,::1, 10.0.0.0/8,") == ["127.0.0.1", "::1", "10.0.0.0/8"]
+    assert trusted_proxies("") == []
     for wrong in ("*", "proxy.example", "10.0.0.1/8"):
         with pytest.raises(BadSettings, match="web_proxies"):
-            trusted(wrong)
+            trusted_proxies(wrong)
 
 
 def test_ports_that_go_without_saying() -> None:

@@ -9,7 +9,7 @@ import pytest
 from loopforge.core.delivery_states import Attempting, Failed, Queued
 from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.erasable_text import Words
-from loopforge.host import KEY_FILE, connected, opened
+from loopforge.host import KEY_FILE, run_surfaces, serve_web_room
 from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.web.server.form_csrf import DOOR, FormSigner
 from tests.elsewhere import elsewhere
@@ -40,7 +40,7 @@ async def test_a_secret_that_a_crash_spoilt_is_made_anew(tmp_path: Path, left: b
 
 async def test_who_comes_in_after_it_closed_changes_no_notice(site: Town) -> None:
     """A web room that was closed no longer says where it is when its link is used."""
-    async with opened(site.app) as address:
+    async with serve_web_room(site.app) as address:
         assert address in site.app.rooms.notice
         site.app.rooms.notice = "Nothing is open."
     await site.app.accounts.links.enter(await site.app.accounts.links.offer(), "olu", "a browser")
@@ -54,8 +54,8 @@ async def test_the_owner_sees_the_platforms(site: Town) -> None:
     assert "No mate is on Discord or Telegram." in (await (await site.owner()).get("/admin")).text
     tokens.keep(BotAccount(platform="telegram", token=token, mates=("maya", "zuzu")))
     async with AsyncExitStack() as stack:
-        platforms = await stack.enter_async_context(connected(site.app, tokens, nowhere))
-        address = await stack.enter_async_context(opened(site.app, platforms=platforms))
+        platforms = await stack.enter_async_context(run_surfaces(site.app, tokens, nowhere))
+        address = await stack.enter_async_context(serve_web_room(site.app, platforms=platforms))
         await reachable(address)
         owner = await replace(site, address=address, stack=stack).owner()
         while "Telegram could not be reached" not in (page := (await owner.get("/admin")).text):
@@ -75,7 +75,7 @@ async def test_the_owner_sees_what_was_not_delivered(site: Town) -> None:
     tried = stamp.fact(Attempting(delivery=queued.id, nth=1), actor="runtime")
     failed = stamp.fact(Failed(delivery=queued.id, why=why), actor="runtime", cause=queued.id)
     await ledger.append("room:kitchen", [line, queued, tried, failed])
-    async with opened(site.app) as address:
+    async with serve_web_room(site.app) as address:
         await reachable(address)
         page = (await (await replace(site, address=address).owner()).get("/admin/owed")).text
     assert "the bot was sent away." in page

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from loopforge.core.events import Event
 from loopforge.core.factory_vocabulary import Decided, RunBegan, RunEnded, Stepped
-from loopforge.lab.inspect.diff_text import cells
-from loopforge.lab.inspect.run_diff import diff
+from loopforge.lab.inspect.diff_text import difference_cells
+from loopforge.lab.inspect.run_diff import diff_runs
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_lifecycle import summary_of
 from loopforge.lab.run.run_log import LOG, rows_of
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.web.lab import lab_pages, run_viewer
 from loopforge.web.lab.lab_pages import RunLine
@@ -282,7 +282,7 @@ async def test_steps_come_in_pages(site: Town, owner: Guest) -> None:
         floor = html.unescape(step["html"])
         for done in rows:
             if isinstance(done, Decided) and done.step == row.step:
-                assert articled(done.outcome.consequence, (done.at,)) in floor
+                assert add_place_articles(done.outcome.consequence, (done.at,)) in floor
     briefs = (await owner.get("/lab/spun/course?first=5", headers=JSON)).json()["briefs"]
     assert [brief[0] for brief in briefs] == [row.tension for row in stepped[5:]]
     assert (await owner.get("/lab/spun/steps?first=12", headers=JSON)).status_code == 404
@@ -319,7 +319,7 @@ async def test_why_shows_truth_shown_and_believed(site: Town, owner: Guest) -> N
     page = await owner.get(f"/lab/spun/why/{row.n}")
     told = words(page)
     assert f"{row.truth.of} {row.truth.value}" in told
-    assert articled(row.outcome.consequence, (row.at,)) in told
+    assert add_place_articles(row.outcome.consequence, (row.at,)) in told
     assert row.outcome.failing.replace("_", "-") in told
     for edit in row.edits:
         assert f"<del>{edit.true}</del> <ins>{edit.shown or 'nothing'}</ins>" in page.text
@@ -333,7 +333,7 @@ async def test_why_shows_truth_shown_and_believed(site: Town, owner: Guest) -> N
     assert text.startswith(f"{row.who}, {row.role}, at the {row.at}.")
     pane = await owner.get(f"/lab/spun/why/{row.n}", headers={"hx-request": "true"})
     assert "<html" not in pane.text
-    assert articled(row.outcome.consequence, (row.at,)) in words(pane)
+    assert add_place_articles(row.outcome.consequence, (row.at,)) in words(pane)
     assert (await owner.get("/lab/spun/why/0")).status_code == 404
     own = next(each.n for each in decided if each.role == "supervisor")
     assert "its own words" in (await owner.get(f"/lab/spun/why/{own}")).text
@@ -412,7 +412,7 @@ async def test_a_fork_changes_what_its_form_says(site: Town, owner: Guest) -> No
         forked = first_row(site, name).forked
         assert forked is not None
         assert (forked["at"], forked["set"]) == (4, changes)
-        found = diff(folder, runs_of(site) / name)
+        found = diff_runs(folder, runs_of(site) / name)
         assert found.parting is None or found.parting.step >= 4
     listed = words(await owner.get("/lab"))
     assert "a fork at step 4: robot.Tumble.traits.obedience=950" in listed
@@ -445,14 +445,14 @@ async def test_two_runs_stand_side_by_side(site: Town, owner: Guest) -> None:
     """The page of two runs has both maps, the step where they part, and the numbers of both."""
     folder = await played(site)
     other = await forked(folder, "other", 5, policy="context")
-    found = diff(folder, other)
+    found = diff_runs(folder, other)
     assert found.parting is not None
     answer = await owner.get("/lab/spun/against?other=other")
     assert answer.url.path == "/lab/spun/against/other"
     page = words(answer)
     assert f"Two runs that part at step {found.parting.step}" in page
     assert answer.text.count("data-city") == 2
-    one, two, apart = cells("over_reach", found.numbers["over_reach"])
+    one, two, apart = difference_cells("over_reach", found.numbers["over_reach"])
     assert f"over-reach {one} {two} {apart}" in page
     assert "policy=context" in page
     run = await owner.get("/lab/other")
@@ -501,7 +501,7 @@ async def test_the_page_of_a_growing_run_stands_at_the_last_step_it_has(
 ) -> None:
     """Also where steps are closed while it is made: its script follows from there, or not at all."""
     await played(site)
-    open_run, list_runs = run_viewer.opened, lab_pages.listed
+    open_run, list_runs = run_viewer.open_showable_run, lab_pages.page_of_runs
     grown = [2]
 
     def running(shifts: Any, run: str) -> tuple[RunIndex, RunLine]:
@@ -513,8 +513,8 @@ async def test_the_page_of_a_growing_run_stands_at_the_last_step_it_has(
         grown.append(3)
         return list_runs(shifts, page)
 
-    monkeypatch.setattr(run_viewer, "opened", running)
-    monkeypatch.setattr(run_viewer, "listed", growing)
+    monkeypatch.setattr(run_viewer, "open_showable_run", running)
+    monkeypatch.setattr(run_viewer, "page_of_runs", growing)
     page = (await owner.get("/lab/spun")).text
     steps, at = (int(re.search(rf'data-{what}="(\d+)"', page)[1]) for what in ("steps", "at"))  # type: ignore[index]
     assert (steps, at, grown[-1]) == (2, 1, 3)

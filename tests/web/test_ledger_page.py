@@ -9,8 +9,8 @@ from pathlib import Path
 
 from loopforge.core.room_vocabulary import Heard, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.host import opened
-from loopforge.sink_opening import joined
+from loopforge.host import serve_web_room
+from loopforge.sink_opening import open_sinks
 from tests.web.conftest import Guest, Town, reachable, town
 
 
@@ -59,8 +59,8 @@ async def test_where_it_goes_is_said(tmp_path: Path) -> None:
     there.write_text("a file where a folder should be")
     async with town(tmp_path, environ=environ) as site, AsyncExitStack() as stack:
         assert "Where it goes" not in (await (await site.owner()).get("/admin/ledger")).text
-        sinks = await stack.enter_async_context(joined(site.app))
-        address = await stack.enter_async_context(opened(site.app, sinks=sinks))
+        sinks = await stack.enter_async_context(open_sinks(site.app))
+        address = await stack.enter_async_context(serve_web_room(site.app, sinks=sinks))
         await reachable(address)
         owner = await replace(site, address=address, stack=stack).owner()
         while "What went wrong last" not in (page := (await owner.get("/admin/ledger")).text):

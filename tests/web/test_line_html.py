@@ -21,9 +21,9 @@ from loopforge.core.room_vocabulary import (
     Titled,
     Told,
 )
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.web.rendering.line_html import LineHtml, size
-from loopforge.web.server.page_templates import environment
+from loopforge.web.server.page_templates import template_environment
 
 AT = datetime(2026, 10, 8, 14, 5, tzinfo=UTC)
 SCENE = RoomSnapshot(
@@ -43,7 +43,7 @@ def event(body: Body, seq: int = 7, id: str = "") -> Event:
 @pytest.fixture
 def lines() -> LineHtml:
     """Nothing rendered yet."""
-    return LineHtml(environment())
+    return LineHtml(template_environment())
 
 
 def test_a_line_of_a_person(lines: LineHtml) -> None:
@@ -126,7 +126,7 @@ def test_forgotten_words_are_not_shown_again(lines: LineHtml) -> None:
 
 def test_what_was_rendered_is_kept_for_a_while(lines: LineHtml) -> None:
     """The same event is rendered once; the oldest ones go when there are too many."""
-    few = LineHtml(environment(), most=2)
+    few = LineHtml(template_environment(), most=2)
     first = few.render(event(Told(text=Words("x")), seq=1), SCENE)
     assert few.render(event(Told(text=Words("x")), seq=1), SCENE) is first
     for seq in (2, 3, 4):
@@ -154,7 +154,7 @@ def test_a_new_name_shows(lines: LineHtml) -> None:
             "called the room “&lt;i&gt;Bread&lt;/i&gt;”",
         ),
         (Titled(title=Words("Bread"), by="room"), "The room is called “Bread”."),
-        (Told(text=public("No *key*.")), "No <em>key</em>."),
+        (Told(text=public_words("No *key*.")), "No <em>key</em>."),
         (EnergySet(capacity=6, refill=4), "may say 6 lines"),
         (
             Marked(line="e3", mark="keep", by="p1"),

@@ -11,7 +11,7 @@ import pytest
 
 from loopforge.host import open_reach
 from loopforge.runtime.installation.network_addresses import own_addresses, scope_of
-from loopforge.web.server.link_reach import LinkReach, based, qr_svg, qr_text, reach_of
+from loopforge.web.server.link_reach import LinkReach, http_base_url, qr_svg, qr_text, reach_of
 from tests.web.conftest import PASSWORD, Guest, Town, town, words
 from tests.web.test_links import printed
 
@@ -30,7 +30,7 @@ def of(set_: Set, *addresses: str, six: tuple[str, ...] = ()) -> LinkReach:
     def found(*, six: bool = False, more: tuple[str, ...] = six) -> list[str]:
         return [*addresses, *(more if six else ())]
 
-    address = set_.web_address or based(set_.web_host, 8321)
+    address = set_.web_address or http_base_url(set_.web_host, 8321)
     return reach_of(set_, address, found)
 
 

@@ -11,7 +11,7 @@ from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
 from loopforge.web.rendering.live_hub import LiveHub, LiveRenderer, PageListener
-from loopforge.web.server.page_templates import environment
+from loopforge.web.server.page_templates import template_environment
 from tests.web.conftest import Guest, Town
 
 
@@ -36,7 +36,7 @@ class Odd(LiveRenderer):
 @asynccontextmanager
 async def listening(site: Town, room: str) -> AsyncIterator[PageListener]:
     """A page that listens in a room whose odd things cannot be shown."""
-    hub = LiveHub(site.app.front, Odd(site.app.front, environment()))
+    hub = LiveHub(site.app.front, Odd(site.app.front, template_environment()))
     listener = PageListener("p1", "s1", EVERYTHING)
     hub.join(room, listener)
     try:

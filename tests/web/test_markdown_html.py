@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loopforge.core.limits.markdown_bounds import LONGEST
 from loopforge.web.rendering import code_colours, formula_html, markdown_html
 from loopforge.web.rendering.code_colours import CLASSES
-from loopforge.web.rendering.markdown_html import plain, render, too_wild
+from loopforge.web.rendering.markdown_html import plain, render_markdown, too_wild
 from tests.every_row import every_row
 
 TAGS = {
@@ -240,7 +240,7 @@ CORPUS = [
 def test_nothing_but_the_allowed_comes_out(text: str) -> None:
     """Of a hostile text only allowed tags, attributes and schemes come out, also amid harmless."""
     for wrapped in (text, f"before {text} after", f"> - {text}", f"*{text}*", f"@maya {text}"):
-        inspected(render(wrapped, NAMES))
+        inspected(render_markdown(wrapped, NAMES))
     inspected(plain(text))
 
 
@@ -276,13 +276,13 @@ BITS = st.sampled_from(
 @given(st.lists(st.one_of(LETTERS, BITS, st.text(max_size=8)), max_size=60).map("".join))
 def test_no_mixture_gets_through(text: str) -> None:
     """However attacks are mixed and cut up, only the allowed comes out."""
-    inspected(render(text, NAMES))
+    inspected(render_markdown(text, NAMES))
 
 
 @given(st.text(max_size=400))
 def test_any_text_can_be_shown(text: str) -> None:
     """There is no text that cannot be rendered."""
-    inspected(render(text))
+    inspected(render_markdown(text))
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_any_text_can_be_shown(text: str) -> None:
 )
 def test_wild_nesting_is_shown_as_it_is(text: str) -> None:
     """Markers nested beyond sense cost no more than plain text, and no letter of it is lost."""
-    found = inspected(render(text))
+    found = inspected(render_markdown(text))
     if too_wild(text):
         assert found.tags <= {"p", "br"}
         assert found.text.replace("\n", "") == text.replace("\n", "")
@@ -321,7 +321,7 @@ def test_what_people_write_looks_right() -> None:
         "# Big\n\n**bold** *slanted* ~~struck~~ `code`\nnext line\n\n3. three\n4. four\n\n- dot\n\n"
         "> said\n\n```\nprint('<x>')\n```\n\n|a|b|\n|-|-|\n|1|2|\n\n---\n"
     )
-    html = render(text)
+    html = render_markdown(text)
     assert inspected(html).tags == TAGS - {"a", "span", "h5"}
     assert "<h4>Big</h4>" in html
     assert "<br>\nnext line" in html
@@ -331,30 +331,34 @@ def test_what_people_write_looks_right() -> None:
 
 def test_code_has_colours() -> None:
     """Code that names its language is coloured; another language, and all beyond a bound, is not."""
-    html = render("```py\nreturn 'a'  # b\n```\n\n```klingon\nreturn\n```\n")
+    html = render_markdown("```py\nreturn 'a'  # b\n```\n\n```klingon\nreturn\n```\n")
     assert '<span class="hk">return</span> <span class="hs">\'a\'</span>' in html
     assert '<span class="hc"># b</span>' in html
     assert "<pre><code>return\n</code></pre>" in html
-    assert "<span" not in render("```py\n" + "return\n" * code_colours.LONGEST + "```"[:LONGEST])
-    assert "<span" not in render("```py\nreturn\n```", growing=True)
+    assert "<span" not in render_markdown(
+        "```py\n" + "return\n" * code_colours.LONGEST + "```"[:LONGEST]
+    )
+    assert "<span" not in render_markdown("```py\nreturn\n```", growing=True)
 
 
 def test_formulas_are_drawn() -> None:
     """TeX between dollars, in brackets and on lines of its own is MathML; prices are prices."""
-    html = render("$E=mc^2$, $5 and $10, \\(a_1 < b\\).\n\n$$\n\\frac12\n$$\n\n\\[\nx\n\\]\n")
+    html = render_markdown(
+        "$E=mc^2$, $5 and $10, \\(a_1 < b\\).\n\n$$\n\\frac12\n$$\n\n\\[\nx\n\\]\n"
+    )
     assert html.count('<math display="inline">') == 2
     assert html.count('<math display="block">') == 2
     assert "<msup><mi>c</mi><mn>2</mn></msup>" in html
     assert "$5 and $10" in html
-    assert "<code>\\frac{</code>" in render("$\\frac{$")
-    within = render("So $$x^2$$ it is, for 5$ or 6$.")
+    assert "<code>\\frac{</code>" in render_markdown("$\\frac{$")
+    within = render_markdown("So $$x^2$$ it is, for 5$ or 6$.")
     assert within.count('<math display="block">') == 1
     assert re.sub(r"<math.*?</math>", "", within).count("$") == 2
 
 
 def test_what_is_to_do_has_a_box() -> None:
     """Items of a list that begin with [ ] or [x] have a box; other brackets stay as they are."""
-    html = render("- [ ] milk\n- [x] bread\n- [z] z\n\n[x] no item\n")
+    html = render_markdown("- [ ] milk\n- [x] bread\n- [z] z\n\n[x] no item\n")
     assert '<span class="task">☐</span> milk' in html
     assert '<span class="task">☑</span> bread' in html
     assert html.count("task") == 2
@@ -362,21 +366,23 @@ def test_what_is_to_do_has_a_box() -> None:
 
 def test_links_are_links_and_leave_no_trace() -> None:
     """An address is a link by itself, opens elsewhere, and is not told where its reader came from."""
-    html = render("See https://a.example/x?y=1&z=2, or [this](http://b.example).")
+    html = render_markdown("See https://a.example/x?y=1&z=2, or [this](http://b.example).")
     assert inspected(html).links == ["https://a.example/x?y=1&z=2", "http://b.example"]
     assert html.count('rel="noopener noreferrer nofollow"') == 2
 
 
 def test_pictures_are_not_loaded() -> None:
     """A picture from elsewhere is a link to it, so looking at a line calls nobody."""
-    html = render("![a cat](https://a.example/cat.png)")
+    html = render_markdown("![a cat](https://a.example/cat.png)")
     assert inspected(html).links == ["https://a.example/cat.png"]
     assert ">a cat</a>" in html
 
 
 def test_mentions_stand_out() -> None:
     """@names of members are spans of their colour; addresses, code and other names are not."""
-    html = render("@maya, @MAYA and @Ada Lovelace! Not x@maya.org, `@maya`, @mayan or @zed.", NAMES)
+    html = render_markdown(
+        "@maya, @MAYA and @Ada Lovelace! Not x@maya.org, `@maya`, @mayan or @zed.", NAMES
+    )
     assert html.count('<span class="mention mate-maya">') == 2
     assert '<span class="mention">@Ada Lovelace</span>' in html
     assert html.count("<span") == 3
@@ -384,7 +390,7 @@ def test_mentions_stand_out() -> None:
 
 def test_forgotten_texts_do_not_stay() -> None:
     """What was rendered is let go of on demand."""
-    render("a secret")
-    assert render.cache_info().currsize > 0
+    render_markdown("a secret")
+    assert render_markdown.cache_info().currsize > 0
     markdown_html.forget_all()
-    assert render.cache_info().currsize == 0
+    assert render_markdown.cache_info().currsize == 0

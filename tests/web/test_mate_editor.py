@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 from loopforge.errors import BadMate
 from loopforge.mates.mate_roster import MateRoster, RosterStanding
-from loopforge.web.room.mate_editor import changes, compared, examined, pointed
+from loopforge.web.room.mate_editor import (
+    check_mate_text,
+    count_changed_lines,
+    diff_lines,
+    locate_problems,
+)
 
 ADA = "---\nname: Ada\n---\nYou are Ada.\n"
 
@@ -27,13 +32,13 @@ def standing(roster: MateRoster, file: str) -> RosterStanding:
 def test_a_flaw_stands_at_its_line() -> None:
     """The line and its neighbours are shown with their numbers; without a line, nothing is."""
     text = "one\ntwo\r\nthree\nfour"
-    (flaw,) = pointed([BadMate("x.md", 3, "odd")], text)
+    (flaw,) = locate_problems([BadMate("x.md", 3, "odd")], text)
     assert flaw.around == ((2, "two"), (3, "three"), (4, "four"))
-    (flaw,) = pointed([BadMate("x.md", 1, "odd")], text)
+    (flaw,) = locate_problems([BadMate("x.md", 1, "odd")], text)
     assert flaw.around == ((1, "one"), (2, "two"))
-    (flaw,) = pointed([BadMate("x.md", 0, "cannot be read")], text)
+    (flaw,) = locate_problems([BadMate("x.md", 0, "cannot be read")], text)
     assert flaw.around == ()
-    (flaw,) = pointed([BadMate("x.md", 1, "long")], "x" * 100_000)
+    (flaw,) = locate_problems([BadMate("x.md", 1, "long")], "x" * 100_000)
     assert len(flaw.around[0][1]) < 1000
 
 
@@ -53,7 +58,7 @@ def test_a_handle_that_will_not_do_is_a_flaw_at_its_line(tmp_path: Path) -> None
             4,
         ),
     ):
-        mate, (flaw,) = examined(roster, one, text)
+        mate, (flaw,) = check_mate_text(roster, one, text)
         assert mate is None
         assert said in flaw.problem
         assert flaw.line == line
@@ -63,24 +68,24 @@ def test_what_changed_is_told_by_signs() -> None:
     """Lines taken away and added carry their signs and numbers; far equal lines are left out."""
     old = [f"line {n}" for n in range(1, 41)]
     new = [*old[:19], "other", *old[20:], "last"]
-    rows = compared("\n".join(old), "\n".join(new))
+    rows = diff_lines("\n".join(old), "\n".join(new))
     assert [(r.sign, r.old, r.new, r.text) for r in rows if r.sign in "+-"] == [
         ("-", 20, 0, "line 20"),
         ("+", 0, 20, "other"),
         ("+", 0, 41, "last"),
     ]
     assert [row.sign for row in rows].count("…") == 2
-    assert changes("\n".join(old), "\n".join(new)) == (2, 1)
-    assert compared("same\n", "same\n") == []
+    assert count_changed_lines("\n".join(old), "\n".join(new)) == (2, 1)
+    assert diff_lines("same\n", "same\n") == []
 
 
 @given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
 def test_no_change_is_left_out(old: list[str], new: list[str]) -> None:
     """What is taken away and what stays make up the old text, what is added and stays the new."""
     kept = {"-": len(old), "+": len(new)}
-    added, taken = changes("\n".join(old), "\n".join(new))
+    added, taken = count_changed_lines("\n".join(old), "\n".join(new))
     assert kept["-"] - taken == kept["+"] - added
-    for row in compared("\n".join(old), "\n".join(new)):
+    for row in diff_lines("\n".join(old), "\n".join(new)):
         if row.sign in "- ":
             assert old[row.old - 1] == row.text
         if row.sign in "+ ":

@@ -11,7 +11,7 @@ import pytest
 
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.mates.version_history import print_of
+from loopforge.mates.version_history import version_hash
 from tests.web.conftest import Guest, Town, words
 
 BOT = "---\nname: {name}\nrole: {role}\n---\nYou are {name}.\n\n> Hi!\nHello there.\n"
@@ -169,10 +169,10 @@ async def test_saving_makes_a_version_with_its_author(site: Town, owner: Guest) 
     history = words(await owner.get("/mates/maya/history"))
     assert "by olu" in history
     assert "lines added: +1 lines taken away: −0" in history
-    version = await owner.get(f"/mates/maya/versions/{print_of(text)}")
+    version = await owner.get(f"/mates/maya/versions/{version_hash(text)}")
     assert "+ " in words(version)
     assert re.search(r"<ins[^>]*>.*And one line more\.", version.text)
-    again = await owner.post("/mates/maya/edit", {"text": text, "base": print_of(text)})
+    again = await owner.post("/mates/maya/edit", {"text": text, "base": version_hash(text)})
     assert str(again.url).endswith("told=same")
 
 
@@ -180,7 +180,7 @@ async def test_a_broken_text_is_kept_in_the_editor(site: Town, owner: Guest) -> 
     """Saving what is no mate writes nothing and gives back what was typed, with the flaws."""
     before = file_of(site, "maya.md").read_text()
     text = BROKEN.replace("Bob", "Maya") + "<b>bold & brave</b>\n"
-    base = print_of(before)
+    base = version_hash(before)
     answer = await owner.post("/mates/maya/edit", {"text": text, "base": base})
     assert answer.status_code == 400
     assert typed(answer) == text
@@ -244,9 +244,9 @@ async def test_an_old_version_is_put_back_as_a_new_one(site: Town, owner: Guest)
     """Putting back writes the old text again; what stood there stays on record."""
     first = file_of(site, "maya.md").read_text()
     second = first + "More.\n"
-    await owner.post("/mates/maya/edit", {"text": second, "base": print_of(first)})
-    page = await owner.get(f"/mates/maya/versions/{print_of(first)}")
-    path, base = f"/mates/maya/versions/{print_of(first)}", field(page, "base")
+    await owner.post("/mates/maya/edit", {"text": second, "base": version_hash(first)})
+    page = await owner.get(f"/mates/maya/versions/{version_hash(first)}")
+    path, base = f"/mates/maya/versions/{version_hash(first)}", field(page, "base")
     file_of(site, "maya.md").write_text(second + "Meanwhile.\n")
     stale = await owner.post(path, {"base": base})
     assert stale.status_code == 400
@@ -256,25 +256,25 @@ async def test_an_old_version_is_put_back_as_a_new_one(site: Town, owner: Guest)
     assert file_of(site, "maya.md").read_text() == first
     versions = await site.app.chronicle.versions("maya")
     assert [one.hash for one in versions] == [
-        print_of(text) for text in (first, second + "Meanwhile.\n", second, first)
+        version_hash(text) for text in (first, second + "Meanwhile.\n", second, first)
     ]
 
 
 async def test_a_forgotten_version_says_so(site: Town, owner: Guest) -> None:
     """Its page shows no word of it, offers no way to put it back, and refuses to."""
     first = file_of(site, "maya.md").read_text()
-    await owner.post("/mates/maya/edit", {"text": first + "More.\n", "base": print_of(first)})
+    await owner.post("/mates/maya/edit", {"text": first + "More.\n", "base": version_hash(first)})
     events = await site.app.ledger.read("mates")
     mine = [event.id for event in events if getattr(event.body, "mate", "") == "maya"]
     await site.app.ledger.erase(ErasureRequest(events=(mine[0],), by=owner.person, exactly=True))
-    path = f"/mates/maya/versions/{print_of(first)}"
+    path = f"/mates/maya/versions/{version_hash(first)}"
     page = await owner.get(path)
     assert FORGOTTEN in page.text
     assert "Put this version back" not in page.text
     assert "You are Maya" not in page.text
     assert (await owner.post(path, {"base": ""})).status_code == 400
     assert (await owner.get("/mates/maya/history")).status_code == 200
-    newest = print_of(first + "More.\n")
+    newest = version_hash(first + "More.\n")
     assert "nothing to compare" in (await owner.get(f"/mates/maya/versions/{newest}")).text
 
 
@@ -295,7 +295,7 @@ async def test_laid_aside_and_brought_back(site: Town, owner: Guest) -> None:
 async def refused(site: Town, guest: Guest) -> list[tuple[str, int]]:
     """Every way to write mates, and what came of it; nobody is let through by any of them."""
     text = BOT.format(name="Maya", role="changed")
-    hash = print_of(file_of(site, "maya.md").read_text())
+    hash = version_hash(file_of(site, "maya.md").read_text())
     ways = [
         ("/mates/maya/edit", {"text": text, "base": hash}),
         ("/mates/maya/check", {"text": text}),
@@ -351,7 +351,7 @@ async def test_words_of_a_mate_are_never_markup(site: Town, owner: Guest) -> Non
     assert site.app.roster.mates()["eve"].role == EVIL
     paths = [
         "/mates", "/mates/eve", "/mates/eve/edit", "/mates/eve/history",
-        f"/mates/eve/versions/{print_of(evil)}", "/mates/x%3Cb%3Ey.md", "/mates/x%3Cb%3Ey.md/edit",
+        f"/mates/eve/versions/{version_hash(evil)}", "/mates/x%3Cb%3Ey.md", "/mates/x%3Cb%3Ey.md/edit",
         "/mates/new?name=%3Cscript%3Ealert(1)%3C/script%3E", "/mates/new?role=%22%3E%3Cscript%3E",
     ]  # fmt: skip
     pages = [await owner.get(path) for path in paths]
@@ -375,7 +375,7 @@ async def test_what_is_not_there_is_a_page_that_says_so(site: Town, owner: Guest
     await site.app.chronicle.look()
     assert "Gone" in (await owner.get("/mates/zuzu")).text
     assert typed(await owner.get("/mates/zuzu/edit")) == text
-    back = await owner.post(f"/mates/zuzu/versions/{print_of(text)}", {"base": ""})
+    back = await owner.post(f"/mates/zuzu/versions/{version_hash(text)}", {"base": ""})
     assert back.status_code == 200
     assert file_of(site, "zuzu.md").read_text() == text
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from loopforge.mates.mate_editing import chosen, with_tools
+from loopforge.mates.mate_editing import select_tool_entries, with_tools
 from tests.web.conftest import Guest, Town
 
 HEAD = "---\nname: Maya\n{tools}role: r # as ever\n---\nYou are Maya.\n"
@@ -37,7 +37,7 @@ def test_what_is_wanted_is_what_a_file_says(
     entries: list[str], wanted: set[str], tools: list[str]
 ) -> None:
     """A pattern stays while all it fits are wanted; a tool that is not here just now stays."""
-    assert chosen(entries, ["clock", "shell", "git_log"], wanted) == tools
+    assert select_tool_entries(entries, ["clock", "shell", "git_log"], wanted) == tools
 
 
 def base_in(page: str) -> str:

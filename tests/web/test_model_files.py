@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from loopforge.models.embedded.embedded_model import weights
+from loopforge.models.embedded.embedded_model import weights_path
 from loopforge.models_opening import open_models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
@@ -26,8 +26,8 @@ async def test_one_that_is_used_answers_at_once(tmp_path: Path) -> None:
     models = open_models(load_settings(tmp_path, environ={}), SystemClock(), SystemDice())
     try:
         async with town(tmp_path, models=models) as home:
-            olu, name = await home.owner(), weights().stem
-            await olu.post(f"{FILES}/add", {"path": str(weights())})
+            olu, name = await home.owner(), weights_path().stem
+            await olu.post(f"{FILES}/add", {"path": str(weights_path())})
             assert "Memory about 0.4 GB" in words(await olu.get(FILES))
             used = await olu.post(f"{FILES}/use", {"name": name})
             assert f"{name} answers from now on" in words(used)
@@ -82,8 +82,8 @@ async def test_a_file_of_ones_own_is_taken_and_chosen(tmp_path: Path) -> None:
     """By its path; it is loaded once before it is chosen, and the choice taken back."""
     async with town(tmp_path) as home:
         olu = await home.owner()
-        name = weights().stem
-        taken = await olu.post(f"{FILES}/add", {"path": str(weights())})
+        name = weights_path().stem
+        taken = await olu.post(f"{FILES}/add", {"path": str(weights_path())})
         assert f"{name} is here." in words(taken)
         used = await olu.post(f"{FILES}/use", {"name": name})
         assert f"{name} answers from the next start" in words(used)

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 
-from loopforge.web.server.port_binding import bind
+from loopforge.web.server.port_binding import bind_listening_socket
 
 
 async def test_answers_go_out_at_once() -> None:
@@ -15,7 +15,7 @@ async def test_answers_go_out_at_once() -> None:
         delays.set_result(found.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
         writer.close()
 
-    found = bind("127.0.0.1", 0, exactly=True)
+    found = bind_listening_socket("127.0.0.1", 0, exactly=True)
     async with await asyncio.start_server(met, sock=found):
         _, writer = await asyncio.open_connection(*found.getsockname())
         assert await delays

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from loopforge.lab.run.run_log import LOG
-from loopforge.lab.story.story_teller import tell
+from loopforge.lab.story.story_teller import tell_story
 from tests.web.conftest import Guest, Town
 from tests.web.labs import cut, played
 
@@ -60,7 +60,7 @@ async def test_a_long_story_is_read_page_by_page(site: Town, owner: Guest) -> No
     assert "What became of them" in end
     assert not days_of(end)
     assert ways(end) == {"prev": before}
-    sentences = tell(folder).sentences
+    sentences = tell_story(folder).sentences
     assert [*told, *lines_of(end)] == [each.text for each in sentences if any(each.rows)]
 
 

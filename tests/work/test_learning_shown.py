@@ -14,7 +14,7 @@ import pytest
 from loopforge.core.statistics.rate_statistics import PairedDifference, paired_difference, wilson
 from loopforge.core.work.work_vocabulary import AttemptScored
 from loopforge.runtime.ports import Question, Tool, ToolCall
-from loopforge.work.learning.arm_comparison import compared
+from loopforge.work.learning.arm_comparison import compare_learning_arms
 from tests.work.conftest import Step, says, uses, working
 from tests.work.test_attempt_learning import looks_back, sentence
 
@@ -114,7 +114,7 @@ async def test_an_insight_makes_the_next_attempt_better(place: Path) -> None:
     plants = await rounds(place, 2)
     ran = {name: sum(found.values()) for name, found in plants.ran.items()}
     assert ran == {"first": 0, "off": 0, "on": 2, "shuffled": 0}
-    means = {one.arm: one.mean for one in compared(plants.attempts)}
+    means = {one.arm: one.mean for one in compare_learning_arms(plants.attempts)}
     assert means["on"] > means["off"] + 10
     assert means["on"] > means["shuffled"] + 10
 
@@ -134,7 +134,7 @@ async def test_forty_plants_show_it_with_intervals(place: Path) -> None:
     foreign, apart = difference(plants, "off", "shuffled"), difference(plants, "shuffled", "on")
     assert foreign.interval.low <= 0.2
     assert apart.interval.low > 0.5
-    arms = compared(plants.attempts)
+    arms = compare_learning_arms(plants.attempts)
     figures = {name: (round(one.low, 2), round(one.high, 2)) for name, one in rates.items()}
     print(json.dumps({"ran": {n: sum(r.values()) for n, r in plants.ran.items()}, "95%": figures}))
     print(learned.interval, foreign.interval, apart.interval, *arms, sep="\n")
@@ -154,5 +154,5 @@ def test_a_first_attempt_alone_counts_for_its_task() -> None:
             together=together,
         )
 
-    (only,) = compared([attempt(1, 40), attempt(2, 90), attempt(1, 60)])
+    (only,) = compare_learning_arms([attempt(1, 40), attempt(2, 90), attempt(1, 60)])
     assert (only.arm, only.attempts, only.mean) == ("on", 2, 50)

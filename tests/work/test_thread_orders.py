@@ -10,9 +10,9 @@ from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.room_vocabulary import RightsSet, Said
 from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import Changed, InputError, NotLetIn
-from loopforge.io.discord.text.outgoing_markdown import shown
+from loopforge.io.discord.text.outgoing_markdown import as_discord_markdown
 from loopforge.runtime.ports import Question, RoomOrder, Tool, ToolCall
-from loopforge.web.rendering.markdown_html import render
+from loopforge.web.rendering.markdown_html import render_markdown
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_orders import MOVED, UNSEEN, ThreadOrders
 from loopforge.work.threads.thread_posts import in_fence
@@ -210,11 +210,11 @@ async def test_an_answer_that_is_typed_too_late_is_told_so(place: Path) -> None:
 def test_no_fence_in_a_change_ends_the_block_in_which_it_is_shown(text: str) -> None:
     """Else the rest of it would be read as the mate's words: links, spoilers, a sentence."""
     told = f"So:\n{in_fence(text, 'diff')}\nSay yes."
-    page = render(told)
+    page = render_markdown(told)
     assert (page.count("<pre"), page.count("<a ")) == (1, 0)
     assert page.index("</pre>") < page.index("Say yes.")
-    assert shown(told).count("```") == 2
-    assert shown(told).endswith("\n```\nSay yes.")
+    assert as_discord_markdown(told).count("```") == 2
+    assert as_discord_markdown(told).endswith("\n```\nSay yes.")
 
 
 async def test_a_button_stops_what_is_at_work(place: Path) -> None:

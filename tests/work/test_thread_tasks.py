@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.app import open_aside
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.chat.turns import mate_posts
 from loopforge.chat.turns.mate_posts import MatePosts
@@ -372,7 +372,7 @@ async def test_files_come_in_and_signs_count(place: Path) -> None:
     )
     async with commons(place, script) as room:
         limits = FileLimits(1_000_000, 1_000_000)
-        file = await receive(room.app.artifacts, "numbers.csv", b"1,2,39\n", limits)
+        file = await ingest_file(room.app.artifacts, "numbers.csv", b"1,2,39\n", limits)
         await room.hears("otto, write a Python script that reads this", files=(file,))
         (task,) = await room.tasks()
         state = await room.shop.state(task)
@@ -551,7 +551,7 @@ async def test_work_by_a_command_takes_along_ones_own_files_alone(place: Path) -
         limits = FileLimits(1_000_000, 1_000_000)
         ben = (await room.app.front.rooms.enter("commons", "Ben", "terminal")).you
         for person, name in ((room.ana, "numbers.csv"), (ben, "diary.txt")):
-            file = await receive(room.app.artifacts, name, name.encode(), limits)
+            file = await ingest_file(room.app.artifacts, name, name.encode(), limits)
             line = Heard(person=person, text=Words("look"), surface="terminal", files=(file,))
             await room.app.front.rooms.hear("commons", line)
         await room.rest()

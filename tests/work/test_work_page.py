@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.commands.command_catalogue import BY_NAME
-from loopforge.core.mates.mate_file import parse
+from loopforge.core.mates.mate_file import parse_mate
 from loopforge.core.work import model_escalation, stuck_detection, task_confidence
 from loopforge.core.work.task_classifier import (
-    classified,
+    breakglass_request,
+    classify_task,
     correction_of,
-    past_all,
     wants_options,
 )
 from loopforge.core.work.task_lifecycle import TURN_LIMITS
 from loopforge.core.work.work_roles import FLOWS, ROLES, TYPE_MODELS, ModelPlace
 from loopforge.policies.flows import branch_flow
-from loopforge.settings import rows
+from loopforge.settings import settings_rows
 from loopforge.web.work import task_list
 from loopforge.work.threads import task_buttons, thread_posts
 from loopforge.work.threads.thread_routing import SEEN, clear_work
@@ -78,9 +78,9 @@ def test_its_flows_are_those_that_there_are() -> None:
     for phrase in phrases:
         assert wants_options(f"Show me {phrase} for a cache") == phrase
     for said in re.findall(r"`(@[^`]+)`", flows["breakglass"]):
-        assert past_all(said.replace("...", "why is it so?"))[0]
+        assert breakglass_request(said.replace("...", "why is it so?"))[0]
     (command,) = re.findall(r'"([^"]+)"', flows["shell"])
-    found = classified(command)
+    found = classify_task(command)
     assert found is not None
     assert found.flow == "shell"
 
@@ -98,13 +98,13 @@ def test_what_it_has_people_say_does_what_it_says() -> None:
 def test_its_line_of_a_mates_file_is_one() -> None:
     """A file with it is a mate's, and has those tools."""
     (line,) = re.findall(r"^    (tools: .*)$", PAGE, re.MULTILINE)
-    mate = parse(f"---\nname: Otto\n{line}\n---\nYou are Otto.\n", "otto")
+    mate = parse_mate(f"---\nname: Otto\n{line}\n---\nYou are Otto.\n", "otto")
     assert "work_run" in mate.tools
 
 
 def test_its_settings_are_settings() -> None:
     """Each that it names by `work_` is one."""
-    known = {row.name for row in rows()}
+    known = {row.name for row in settings_rows()}
     told = set(re.findall(r"`(work_(?:types|roles|minutes|tokens|dollars|ladder))`", PAGE))
     assert len(told) == 6
     assert {*told, "web_address"} <= known

@@ -26,7 +26,7 @@ from typing import NoReturn
 
 from loopforge.artifacts.object_storage import ObjectStorage
 from loopforge.errors import ArtifactError, DamagedArtifact, InputError, Unknown
-from loopforge.runtime.installation.folder_lock import locked
+from loopforge.runtime.installation.folder_lock import lock_folder
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -186,7 +186,7 @@ class Artifacts:
             async with AsyncExitStack() as held:
                 try:
                     self._where.mkdir(parents=True, exist_ok=True)
-                    await held.enter_async_context(locked(self._where, how))
+                    await held.enter_async_context(lock_folder(self._where, how))
                 except OSError as error:
                     self._tell(error, "written")
                 yield

@@ -28,7 +28,7 @@ KINDS = "PNG, JPEG, GIF or WebP"
 _PROGRAM = Path(__file__).with_name("avatar_resizer.py")
 
 
-async def made_small(data: bytes) -> bytes:
+async def shrink_avatar(data: bytes) -> bytes:
     """A WebP of at most SIDE pixels a side, without anything but pixels.
 
     Raises BadLine for what is no picture, TooLarge for what is too large to be looked at.

@@ -15,8 +15,8 @@ from loopforge.artifacts.document_process import DocumentReading, read_document
 from loopforge.artifacts.media_types import media_of, read_text, sides_of
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.document_kinds import DOCUMENTS
-from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.name_labels import unseen
+from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.text.name_labels import is_invisible
 from loopforge.errors import BadLine, TooLarge
 
 LONGEST_NAME = 120
@@ -31,7 +31,7 @@ class FileLimits(NamedTuple):
     text: int
 
 
-async def receive(artifacts: Artifacts, name: str, data: bytes, limits: FileLimits) -> File:
+async def ingest_file(artifacts: Artifacts, name: str, data: bytes, limits: FileLimits) -> File:
     """Keep the bytes and describe them. Raises BadLine, TooLarge or ArtifactError.
 
     The file's `text` is what mates read of it: "" (and public) where it is no text, or too long. Of
@@ -43,24 +43,24 @@ async def receive(artifacts: Artifacts, name: str, data: bytes, limits: FileLimi
     if len(data) > limits.size:
         raise TooLarge.file(shown, len(data), limits.size)
     read = await _read(artifacts, media_of(data), data, limits)  # kept bytes would grow old
-    kept = await keep(artifacts, name, data)
+    kept = await store_file(artifacts, name, data)
     return replace(
         kept,
-        text=Words(read.text) if read.text.strip() else public(""),
+        text=Words(read.text) if read.text.strip() else public_words(""),
         pages=read.pages,
         length=len(read.text.encode()) if kept.media in DOCUMENTS else 0,
         unread=read.unread,
     )
 
 
-async def keep(artifacts: Artifacts, name: str, data: bytes) -> File:
+async def store_file(artifacts: Artifacts, name: str, data: bytes) -> File:
     """Keep the bytes and describe them, without reading what they say. Raises ArtifactError."""
     hash = await artifacts.put(data)
     width, height = sides_of(data)
     return File(
         name=Words(plain_name(name)),
         size=len(data),
-        text=public(""),
+        text=public_words(""),
         hash=Words(hash),
         media=media_of(data),
         width=width,
@@ -85,7 +85,7 @@ async def data_of(artifacts: Artifacts, file: File) -> bytes:
     return await artifacts.get(str(file.hash))
 
 
-def forgotten(file: File) -> bool:
+def is_erased(file: File) -> bool:
     """Whether its name or its bytes are."""
     if None in (file.name.text, file.hash.text):
         return True
@@ -95,7 +95,7 @@ def forgotten(file: File) -> bool:
 def plain_name(name: str) -> str:
     """The name without folders and hidden signs, and not too long; "file" if nothing is left."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    seen = "".join(sign for sign in last if not unseen(sign))
+    seen = "".join(sign for sign in last if not is_invisible(sign))
     seen = " ".join(seen.split()).strip(". ") or "file"
     if len(seen) <= LONGEST_NAME and len(seen.encode()) <= NAME_BYTES:
         return seen

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.document_process import read_document
-from loopforge.artifacts.file_intake import keep
+from loopforge.artifacts.file_intake import store_file
 from loopforge.artifacts.file_retention import kept
 from loopforge.artifacts.media_types import read_text
 from loopforge.core.context_window import UNREAD
@@ -41,7 +41,7 @@ class KeptRoomFiles:
 
     async def keep(self, file: ToolFile) -> File:
         """Keep what a tool gave. Raises ArtifactError."""
-        return await keep(self._artifacts, file.name, file.data)
+        return await store_file(self._artifacts, file.name, file.data)
 
     async def read(self, hash: str) -> bytes:
         """What was kept, by its hash. Raises ArtifactError."""

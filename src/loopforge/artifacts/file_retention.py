@@ -69,7 +69,7 @@ def hashes_in(event: Event) -> list[Words]:
     return []
 
 
-def held(connection: Connection, stream: str = "") -> frozenset[str]:
+def referenced_hashes(connection: Connection, stream: str = "") -> frozenset[str]:
     """The hashes that some event still holds, or some event of a stream."""
     query = select(texts.c.text).join(kept, kept.c.ref == texts.c.ref).distinct()
     if stream:
@@ -83,11 +83,11 @@ def like_hashes(connection: Connection) -> frozenset[str]:
     return frozenset(connection.execute(query).scalars())
 
 
-async def sweep(ledger: Tables, artifacts: Artifacts) -> list[str]:
+async def delete_unreferenced_files(ledger: Tables, artifacts: Artifacts) -> list[str]:
     """Drop every kept file that no event holds any more; their hashes. Young ones stay."""
 
     async def asked() -> frozenset[str]:
-        return await ledger.look(held)
+        return await ledger.look(referenced_hashes)
 
     return await artifacts.sweep(asked)
 
@@ -127,7 +127,7 @@ class FileSweeper:
 
     async def sweep(self) -> list[str]:
         """Sweep now; the hashes of what went."""
-        gone = await sweep(self._ledger, self._artifacts)
+        gone = await delete_unreferenced_files(self._ledger, self._artifacts)
         if gone:
             log.info("%d kept files that nothing holds any more were deleted", len(gone))
         if self._artifacts.young() and not self._later:

@@ -22,7 +22,7 @@ PERIODS: dict[str, Callable[[datetime], tuple[int, ...]]] = {
 }
 
 
-def kept(made: Iterable[datetime], keep: dict[str, int]) -> set[datetime]:
+def times_to_keep(made: Iterable[datetime], keep: dict[str, int]) -> set[datetime]:
     """Which of these are kept."""
     newest = sorted(made, reverse=True)
     found = set(newest[:1])
@@ -34,14 +34,14 @@ def kept(made: Iterable[datetime], keep: dict[str, int]) -> set[datetime]:
     return found
 
 
-async def prune(store: BackupStore, keep: dict[str, int]) -> list[str]:
+async def prune_backups(store: BackupStore, keep: dict[str, int]) -> list[str]:
     """Take away what the rule does not keep, and what was never finished; names of the former."""
     unfinished = await store.unfinished()  # before the others: one that is done by then is there
     manifests = {name: await _readable(store, name) for name in await store.names()}
     made = {name: one.at if one else made_at(name) for name, one in manifests.items()}
     if not (times := [at for at in made.values() if at]):
         return []
-    stays = kept(times, keep)
+    stays = times_to_keep(times, keep)
     gone = [name for name, at in made.items() if at and at not in stays]
     dead = [name for name, at in unfinished.items() if at < max(stays) - DEAD]
     for name in (*gone, *dead):

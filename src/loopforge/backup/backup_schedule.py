@@ -5,14 +5,14 @@ import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
-from loopforge.backup.backup_retention import prune
+from loopforge.backup.backup_retention import prune_backups
 from loopforge.backup.backup_store import BackupStore
 from loopforge.backup.make_backup import back_up, last_backup, note_erasures
 from loopforge.core.events import Event
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.plugins.setting_checks import keep_rule
+from loopforge.runtime.plugins.setting_checks import parse_retention_rule
 from loopforge.runtime.ports import Clock
 from loopforge.setting_defaults import Settings
 
@@ -28,7 +28,7 @@ class BackupSchedule:
         self._settings, self._ledger, self._clock = settings, ledger, clock
         self._store = BackupStore(settings.backup_to, clock)
         self._every = timedelta(hours=settings.backup_every_hours)
-        self._keep = keep_rule(settings.backup_keep)
+        self._keep = parse_retention_rule(settings.backup_keep)
         self._erased = asyncio.Event()
 
     def open(self, tasks: BackgroundTasks) -> None:
@@ -64,7 +64,7 @@ class BackupSchedule:
             log.warning("no backup was made; it is tried again in an hour: %s", error)
             return
         try:
-            await prune(self._store, self._keep)
+            await prune_backups(self._store, self._keep)
         except LoopforgeError as error:
             log.warning("older backups are kept until the next one is made: %s", error)
 

@@ -63,7 +63,7 @@ class _Form(Struct, frozen=True):
     program: str
 
 
-def newer(name: str, program: str) -> LedgerBehind:
+def newer_program_error(name: str, program: str) -> LedgerBehind:
     """Why a backup of a newer program is refused."""
     return LedgerBehind(
         f"The backup {name} was made by a newer Loopforge ({program}). Install it, then restore; "
@@ -100,7 +100,7 @@ class BackupStore:
         try:
             data = await self.read(f"{name}/{MANIFEST}")
             if (made := msgspec.json.decode(data, type=_Form)).format > FORMAT:
-                raise newer(name, made.program)
+                raise newer_program_error(name, made.program)
             return msgspec.json.decode(data, type=BackupManifest)
         except FileNotFoundError:
             raise Unknown(f"There is no backup {name!r} in {self.where}.") from None

@@ -28,7 +28,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge import __version__
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_retention import held, like_hashes
+from loopforge.artifacts.file_retention import like_hashes, referenced_hashes
 from loopforge.backup.backup_store import (
     DEAD,
     FORMAT,
@@ -40,13 +40,13 @@ from loopforge.backup.backup_store import (
     BackupManifest,
     BackupStore,
 )
-from loopforge.backup.sealed_keys import sealed
+from loopforge.backup.sealed_keys import seal_keys
 from loopforge.core.events import Erased, Event
 from loopforge.errors import BackupError, DamagedArtifact, LedgerBroken, Unknown
 from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.row_dump import Anchors, check, dump
-from loopforge.ledger.schema_migration import NEWEST, stands, version
-from loopforge.ledger.storage.consistent_read import one_moment
+from loopforge.ledger.row_dump import Anchors, dump_rows, verify_dump
+from loopforge.ledger.schema_migration import NEWEST, schema_status, schema_version
+from loopforge.ledger.storage.consistent_read import in_read_snapshot
 from loopforge.ledger.storage.row_codec import events_of
 from loopforge.ledger.table_access import Tables
 from loopforge.ledger_opening import ARTIFACTS
@@ -117,11 +117,11 @@ async def _made(
         files = Artifacts(settings.data / ARTIFACTS, clock)
 
         def read(connection: Connection) -> tuple[str, frozenset[str]]:
-            with one_moment(connection), gzip.open(rows, "wb", 6) as file:
-                dump(connection, file.write)
-                if stands(connection) == "ok":
-                    return NEWEST, held(connection)
-                return version(connection) or "", like_hashes(connection)
+            with in_read_snapshot(connection), gzip.open(rows, "wb", 6) as file:
+                dump_rows(connection, file.write)
+                if schema_status(connection) == "ok":
+                    return NEWEST, referenced_hashes(connection)
+                return schema_version(connection) or "", like_hashes(connection)
 
         schema, wanted = await ledger.look(read)
         if schema != NEWEST:
@@ -130,7 +130,7 @@ async def _made(
         made = [home, rows]
         if passphrase:
             made.append(Path(folder) / KEYS)
-            made[-1].write_bytes(await asyncio.to_thread(sealed, settings.data, passphrase))
+            made[-1].write_bytes(await asyncio.to_thread(seal_keys, settings.data, passphrase))
         parts = {each.name: await asyncio.to_thread(sha256_of, each) for each in made}
         heads = await asyncio.to_thread(check_ledger, rows)
         manifest = BackupManifest(
@@ -163,7 +163,7 @@ async def _written(
     for each in made:
         await store.write(f"{name}/{each.name}", each)
     for each in made:
-        await fetch(store, name, each.name, manifest, each.with_name("again"))
+        await fetch_backup_part(store, name, each.name, manifest, each.with_name("again"))
     manifest = await _kept(manifest, files, store.files)
     await store.write(f"{name}/{MANIFEST}", msgspec.json.format(msgspec.json.encode(manifest)))
     return manifest
@@ -176,7 +176,7 @@ def _sweep(data: Path, now: datetime) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-async def fetch(
+async def fetch_backup_part(
     store: BackupStore, name: str, part: str, manifest: BackupManifest, to: Path
 ) -> None:
     """Bring a part of a backup into a file. Raises BackupError where it is not what was written."""
@@ -188,7 +188,7 @@ async def fetch(
 def check_ledger(rows: Path) -> Anchors:
     """Derive every hash of these rows again; the heads. Raises BackupError."""
     try:
-        return check(ledger_lines(rows))
+        return verify_dump(ledger_lines(rows))
     except LedgerBroken as error:
         raise BackupError(f"The ledger in this backup is damaged: {error}") from error
 

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_retention import held, sweep
+from loopforge.artifacts.file_retention import delete_unreferenced_files, referenced_hashes
 from loopforge.backup.backup_store import (
     HOME,
     KEYS,
     LEDGER,
     BackupManifest,
     BackupStore,
-    newer,
+    newer_program_error,
 )
-from loopforge.backup.make_backup import PACKED, check_ledger, fetch, ledger_lines
+from loopforge.backup.make_backup import PACKED, check_ledger, fetch_backup_part, ledger_lines
 from loopforge.errors import BackupError, DamagedArtifact, InputError, Unknown
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
@@ -32,27 +32,27 @@ from loopforge.runtime.ports import Clock
 from loopforge.setting_defaults import Settings
 
 
-async def newest(store: BackupStore) -> str:
+async def newest_backup(store: BackupStore) -> str:
     """The name of the newest backup. Raises Unknown where there is none."""
     if not (names := await store.names()):
         raise Unknown(f"There is no backup in {store.where}.")
     return names[-1]
 
 
-async def inspected(store: BackupStore, name: str, folder: Path) -> BackupManifest:
+async def fetch_verified_backup(store: BackupStore, name: str, folder: Path) -> BackupManifest:
     """Bring a backup's parts into this folder and check them. Raises BackupError, LedgerBehind."""
     manifest = await store.manifest(name)
     if manifest.schema > NEWEST:
-        raise newer(name, manifest.program)
+        raise newer_program_error(name, manifest.program)
     for part in (LEDGER, HOME, *({KEYS} & manifest.parts.keys())):
-        await fetch(store, name, part, manifest, folder / part)
+        await fetch_backup_part(store, name, part, manifest, folder / part)
     heads = await asyncio.to_thread(check_ledger, folder / LEDGER)
     if dict(heads) != manifest.heads:
         raise BackupError(f"The ledger in {name} is not the one that was backed up.")
     return manifest
 
 
-def unpack(folder: Path, home: Path) -> None:
+def unpack_home(folder: Path, home: Path) -> None:
     """Put settings, mates and runs into a new home; only files, only within it, all or none.
 
     Raises InputError for a folder with files, BackupError for what no backup of ours holds.
@@ -92,7 +92,7 @@ class RestoredHome(NamedTuple):
     missing: int
 
 
-async def restore(
+async def restore_home(
     settings: Settings, store: BackupStore, manifest: BackupManifest, folder: Path, clock: Clock
 ) -> RestoredHome:
     """Bring the files and the ledger back, and forget again what was forgotten since.
@@ -107,8 +107,8 @@ async def restore(
             await files.put(data)
     async with open_ledger_of(settings, clock) as ledger:
         erasure = await ledger.load(ledger_lines(folder / LEDGER), forgotten)
-        await sweep(ledger, Artifacts(settings.data / ARTIFACTS, clock))
-        missing = (await ledger.look(held)).difference(await files.hashes())
+        await delete_unreferenced_files(ledger, Artifacts(settings.data / ARTIFACTS, clock))
+        missing = (await ledger.look(referenced_hashes)).difference(await files.hashes())
     return RestoredHome(len(erasure.refs), len(missing))
 
 

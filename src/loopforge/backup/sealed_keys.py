@@ -15,7 +15,7 @@ SHORTEST = 12
 """Characters of a passphrase: who gets hold of a backup may try for years."""
 
 
-def sealed(data: Path, passphrase: str) -> bytes:
+def seal_keys(data: Path, passphrase: str) -> bytes:
     """The files of keys, sealed; those that are not there are left out."""
     import pyrage  # type: ignore[import-untyped]
 
@@ -24,7 +24,7 @@ def sealed(data: Path, passphrase: str) -> bytes:
     return made
 
 
-def unseal(content: bytes, passphrase: str) -> dict[str, str]:
+def unseal_keys(content: bytes, passphrase: str) -> dict[str, str]:
     """The files again. Raises BackupError for another passphrase, and for what is damaged."""
     import pyrage
 
@@ -46,7 +46,7 @@ def files_in(opened: bytes) -> dict[str, str]:
     return {name: str(text) for name, text in found.items() if name in NAMES}
 
 
-def put_back(data: Path, files: dict[str, str]) -> None:
+def restore_keys(data: Path, files: dict[str, str]) -> None:
     """Put the files into a home's data, closed to others."""
     for name, text in files.items():
         write_private(data / name, text.encode())

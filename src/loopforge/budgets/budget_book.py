@@ -18,7 +18,7 @@ from loopforge.core.limits.budget_limits import (
     Limit,
     Scope,
     Unit,
-    binding,
+    binding_limits,
     local_day,
 )
 from loopforge.core.limits.money_amounts import DOLLAR
@@ -66,7 +66,7 @@ class BudgetBook:
 
     async def limits(self, charge: Charge) -> list[Limit]:
         """Those that bind a charge."""
-        return binding(await self.budgets(), charge)
+        return binding_limits(await self.budgets(), charge)
 
     async def put(self, budget: Budget, actor: str) -> None:
         """Set a budget."""

@@ -17,18 +17,18 @@ from msgspec.structs import replace
 from loopforge.budgets import spending_store as store
 from loopforge.budgets.budget_book import BudgetBook
 from loopforge.budgets.spending_store import SpendingAmounts, SpendingHold
-from loopforge.core.events import micros
+from loopforge.core.events import epoch_micros
 from loopforge.core.limits.budget_limits import (
     BudgetNote,
     Charge,
     Level,
     Limit,
     LimitStanding,
+    budget_note,
+    budget_reset_text,
     left_words,
     meter_of,
     meters_of,
-    noted,
-    resuming,
 )
 from loopforge.ledger.table_access import WritableTables
 from loopforge.runtime.system_clock import Stamp
@@ -51,7 +51,7 @@ class Reservation(Struct, frozen=True, kw_only=True):
     note: BudgetNote | None = None
 
 
-async def counted(reserved: Reservation, paying: asyncio.Task[None]) -> None:
+async def wait_for_settlement(reserved: Reservation, paying: asyncio.Task[None]) -> None:
     """Wait until it is counted, where others go by that.
 
     Else until it is under way: then it is written before whatever follows on what was paid for.
@@ -114,8 +114,8 @@ class Budgets:
             stream="" if charge.tool else charge.stream,
             meters=found.meters,
             day=found.day,
-            now=micros(now),
-            until=micros(now + LONGEST),
+            now=epoch_micros(now),
+            until=epoch_micros(now + LONGEST),
             amounts=amounts,
         )
         decided = await self._ledger.change(
@@ -123,12 +123,12 @@ class Budgets:
         )
         if decided.by is None:
             return replace(found, hold=hold.id)
-        note = noted(decided.by, decided.level)
+        note = budget_note(decided.by, decided.level)
         if decided.level != "spent":
             return replace(found, hold=hold.id, level=decided.level, note=note)
         budget = decided.by.limit.budget
         spent = decided.by.used >= budget.amount
-        resumes = resuming(budget.period, found.day, rules.zone) if spent else SOON
+        resumes = budget_reset_text(budget.period, found.day, rules.zone) if spent else SOON
         note = replace(note, resumes=resumes, told=decided.tell)
         return replace(found, level="spent", note=note)
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from loopforge.budgets.budget_reservation import SOON, Budgets, Reservation, counted
+from loopforge.budgets.budget_reservation import SOON, Budgets, Reservation, wait_for_settlement
 from loopforge.budgets.spending_store import SpendingAmounts
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.limits.budget_limits import Charge
-from loopforge.core.limits.money_amounts import picos
+from loopforge.core.limits.money_amounts import picos_from_dollars
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -70,7 +70,7 @@ class MeteredModels:
         """Ask, where budgets allow it and what was asked before is counted. Raises LedgerError."""
         await self._pay_owed()
         wanted = self.estimate(question)
-        held = SpendingAmounts(picos=picos(wanted.cost) or 0, calls=1)
+        held = SpendingAmounts(picos=picos_from_dollars(wanted.cost) or 0, calls=1)
         reserved = await self._budgets.reserve(question.charge, held)
         if reserved.level == "spent":
             return _unpaid(reserved)
@@ -88,7 +88,7 @@ class MeteredModels:
             self._tasks.spawn(self._settle(reserved, [usage]), "what was cut off is paid")
             raise
         paying = self._settle(reserved, [usage for _, usage in reply.usages])
-        await counted(reserved, self._tasks.spawn(paying, "an answer is paid"))
+        await wait_for_settlement(reserved, self._tasks.spawn(paying, "an answer is paid"))
         return replace(reply, budget=note)
 
     def _cheaper(self, question: Question, wanted: Usage) -> Question | None:
@@ -100,7 +100,7 @@ class MeteredModels:
         if after.name == before.name or after.window < wanted.read + question.max_tokens:
             return None
         cheaper = replace(question, route=route)
-        costs = [picos(one.cost) for one in (self.estimate(cheaper), wanted)]
+        costs = [picos_from_dollars(one.cost) for one in (self.estimate(cheaper), wanted)]
         dearer = None not in costs and costs[0] >= costs[1]  # type: ignore[operator]
         return None if dearer else cheaper
 
@@ -143,7 +143,7 @@ class MeteredModels:
 def _amounts(usages: Sequence[Usage]) -> SpendingAmounts:
     """One question that took this, over all its tries."""
     used = [one for one in usages if one.read or one.written or one.cost]
-    costs = [picos(one.cost) for one in used]
+    costs = [picos_from_dollars(one.cost) for one in used]
     unpriced = sum(cost is None for cost in costs)
     return SpendingAmounts(picos=sum(filter(None, costs)), calls=1, unpriced=unpriced)
 

@@ -7,9 +7,9 @@ the tool is not touched, and whoever wanted it is told so.
 from collections.abc import Sequence
 from typing import Any
 
-from loopforge.budgets.budget_reservation import Budgets, counted
+from loopforge.budgets.budget_reservation import Budgets, wait_for_settlement
 from loopforge.budgets.spending_store import SpendingAmounts
-from loopforge.core.limits.budget_limits import stopping
+from loopforge.core.limits.budget_limits import budget_spent_notice
 from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolResult, Tools
@@ -42,7 +42,9 @@ class MeteredTools:
         reserved = await self._budgets.reserve(call.charge, SpendingAmounts(uses=1))
         if reserved.level == "spent":
             assert reserved.note is not None
-            return False, ToolResult(text=f"{tool} was not used. {stopping(reserved.note)}")
+            return False, ToolResult(
+                text=f"{tool} was not used. {budget_spent_notice(reserved.note)}"
+            )
         cost = 0.0
         try:
             worked, given = await self._tools.call(tool, call)
@@ -50,5 +52,7 @@ class MeteredTools:
         finally:
             amounts = SpendingAmounts(picos=round(cost * DOLLAR), uses=1)
             paying = self._budgets.settle(reserved, amounts)
-            await counted(reserved, self._tasks.spawn(paying, "a use of a tool is paid"))
+            await wait_for_settlement(
+                reserved, self._tasks.spawn(paying, "a use of a tool is paid")
+            )
         return worked, given

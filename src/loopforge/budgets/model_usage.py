@@ -20,10 +20,14 @@ from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Answered, Event
-from loopforge.core.limits.money_amounts import dollars, picos, rounded
+from loopforge.core.limits.money_amounts import (
+    dollars_from_picos,
+    format_dollars,
+    picos_from_dollars,
+)
 from loopforge.ledger.database.row_insert import insert_rows
 from loopforge.ledger.database.table_schema import Name, metadata
-from loopforge.ledger.storage.row_codec import listed, mark, within
+from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter, sql_placeholder
 from loopforge.ledger.table_access import Tables
 
 Key = Literal["day", "stream", "mate", "model", "person", "surface"]
@@ -65,7 +69,7 @@ class UsageTally:
                     known[nth] += figure
         if sums:
             rows = [(*place, *figures) for place, figures in sums.items()]
-            insert_rows(connection, _upsert(mark(connection)), rows)
+            insert_rows(connection, _upsert(sql_placeholder(connection)), rows)
 
 
 def _upsert(one: str) -> str:
@@ -92,7 +96,7 @@ def _counted(body: object) -> Iterator[tuple[str, tuple[int, ...]]]:
     used = [(one.model, one.usage) for one in body.attempts if one.usage]
     for model, use in (*used, (body.model, body.usage)):
         if use.read or use.written or use.cost:
-            cost = picos(use.cost)
+            cost = picos_from_dollars(use.cost)
             figures = (use.read, use.cached, use.written, cost or 0, int(cost is None))
             yield model, (0, 0, *figures)
 
@@ -133,14 +137,16 @@ class UsageRow(Struct, frozen=True, kw_only=True):
     @property
     def cost(self) -> str:
         """Dollars, exactly, of what has a price."""
-        return dollars(self.picos)
+        return dollars_from_picos(self.picos)
 
     @property
     def price(self) -> str:
         """What it cost, in words for people; rounded. Answers without a known price are counted."""
         if not self.unpriced:
-            return rounded(self.picos)
-        return f"{rounded(self.picos)}, {self.unpriced:,} unpriced" if self.picos else UNKNOWN
+            return format_dollars(self.picos)
+        return (
+            f"{format_dollars(self.picos)}, {self.unpriced:,} unpriced" if self.picos else UNKNOWN
+        )
 
     @property
     def share(self) -> float:
@@ -195,15 +201,15 @@ def _sums(
     people: Sequence[str] | None,
 ) -> list[UsageRow]:
     asked = [key for key in KEYS if key in keys]
-    one, where, given = mark(connection), ["1 = 1"], list[Any]()
+    one, where, given = sql_placeholder(connection), ["1 = 1"], list[Any]()
     for sign, day in zip((">=", "<="), days, strict=True):
         if day is not None:
             where.append(f"day {sign} {one}")
             given.append(day.isoformat())
     for column, wanted in (("stream", streams), ("person", people)):
         if wanted is not None:
-            where.append(f"{column} {within(connection)}")
-            given.append(listed(connection, wanted))
+            where.append(f"{column} {in_list_sql(connection)}")
+            given.append(list_parameter(connection, wanted))
     sums = [f"COALESCE(SUM({sum}), 0)" for sum in SUMS]
     query = f"SELECT {', '.join([*asked, *sums])} FROM model_usage WHERE {' AND '.join(where)}"  # noqa: S608
     if asked:

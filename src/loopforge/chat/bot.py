@@ -11,12 +11,12 @@ from itertools import islice
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.chat.reminders.reminder_service import own_waking, reminders_left, waking_told
 from loopforge.chat.reminders.reminder_tools import REMIND
-from loopforge.chat.room.participants import namesakes
+from loopforge.chat.room.participants import namesake_labels
 from loopforge.chat.room.permissions import (
     answered_people,
-    asked_through,
     call_permission,
-    charged,
+    charge_for_lines,
+    relay_depth,
 )
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX
@@ -28,28 +28,35 @@ from loopforge.chat.turns.apply_acts import (
     EGRESS,
     ActsOutcome,
     carry_out,
-    filtered,
-    kept_in,
-    queued,
+    delivery_facts,
+    mark_filtered_verdicts,
+    refuse_hidden_secrets,
+    reword_line,
     safe_plan,
-    said_anew,
     spoken_here,
 )
-from loopforge.chat.turns.attached_files import attached
+from loopforge.chat.turns.attached_files import resolve_attachments
 from loopforge.chat.turns.build_perception import PerceptionBuilder, own_tools
-from loopforge.chat.turns.fallback_mate import FallbackMate, notice
+from loopforge.chat.turns.fallback_mate import FallbackMate, room_notice
 from loopforge.chat.turns.memory_evidence import grounds_of
 from loopforge.chat.turns.tool_questions import KEPT_IN, LEAK, AskingMate, ToolQuestions, leak_of
-from loopforge.chat.turns.voice_notes import not_written_down, written_down
+from loopforge.chat.turns.voice_notes import add_transcript, transcript_failure_notice
 from loopforge.core import act_guard
 from loopforge.core.act_guard import RECENT_LINES, Rights
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.context_window import as_lines, told_apart
+from loopforge.core.context_window import as_lines, mark_namesakes
 from loopforge.core.events import Fact, Verdict
-from loopforge.core.limits.budget_limits import BudgetNote, stopping
-from loopforge.core.limits.turn_bounds import strictest
+from loopforge.core.limits.budget_limits import BudgetNote, budget_spent_notice
+from loopforge.core.limits.turn_bounds import strictest_bounds
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.model_trouble import MEND, OUTCOMES, Delay, Trouble, for_everybody, worst
+from loopforge.core.model_trouble import (
+    MEND,
+    OUTCOMES,
+    Delay,
+    Trouble,
+    cause_to_report,
+    explain_no_answer,
+)
 from loopforge.core.perception import Line
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said, Schedule
@@ -135,15 +142,15 @@ class Bot:
                 return permission
             return permission._replace(verdict="refused", by=EGRESS, why=KEPT_IN)
 
-        charge = turn.due.called.by or charged(state, turn.due.called.lines)
+        charge = turn.due.called.by or charge_for_lines(state, turn.due.called.lines)
         if mate == SCRIBE:
             return TurnSenses(permit=permit, charge=charge)
-        through = max((asked_through(state, line) for line in lines), default=0)
+        through = max((relay_depth(state, line) for line in lines), default=0)
         senses = TurnSenses(
             news=self._news(state, mate),
             permit=permit,
             asking=self._asking(state, turn),
-            bounds=strictest(turn.due.mate.bounds, state.bounds, self._rules.bounds),
+            bounds=strictest_bounds(turn.due.mate.bounds, state.bounds, self._rules.bounds),
             depth=1 + turn.due.step + through,
             charge=charge,
             pace=0 if state.unpaced else turn.due.mate.pace,
@@ -164,9 +171,9 @@ class Bot:
             fresh = [entry for entry in state.page.since(seen) if entry.who != mate]
             seen = state.seq
             named = {handle: one.name for handle, one in self._mates.items()}
-            which = namesakes(state.former | state.people, named)
+            which = namesake_labels(state.former | state.people, named)
             called = {handle: Words(name, public=True) for handle, name in named.items()}
-            return told_apart(as_lines(fresh, mate, called, self._rules.zone), fresh, which)
+            return mark_namesakes(as_lines(fresh, mate, called, self._rules.zone), fresh, which)
 
         return news
 
@@ -208,10 +215,14 @@ class Bot:
             people=answered_people(state, lines),
         )
         most = self._rules.file_limit
-        turn.attached.update(await attached(self._files, call, plan, turn.egress, spoken, most))
+        turn.attached.update(
+            await resolve_attachments(self._files, call, plan, turn.egress, spoken, most)
+        )
         plan, taken = safe_plan(plan, turn.egress, title)
-        verdicts = filtered(act_guard.judge(plan, self._rights(state, turn, plan)), taken)
-        return plan, kept_in(plan, verdicts, turn.egress, spoken)
+        verdicts = mark_filtered_verdicts(
+            act_guard.judge(plan, self._rights(state, turn, plan)), taken
+        )
+        return plan, refuse_hidden_secrets(plan, verdicts, turn.egress, spoken)
 
     def _leak(self, state: RoomState, turn: Taken, call: Call) -> str:
         """How a call would tell a secret of this home."""
@@ -281,8 +292,10 @@ class Bot:
             whole = done.spoke and turn.due.summons != TRANSCRIPT  # of several notes one may fail
             if whole or done.again or (relief and not reached):
                 trouble = ""
-            elif named in UNREACHED and (cause := worst(each[1] for each in turn.troubles)):
-                trouble = for_everybody(cause)
+            elif named in UNREACHED and (
+                cause := cause_to_report(each[1] for each in turn.troubles)
+            ):
+                trouble = explain_no_answer(cause)
             else:
                 trouble = TROUBLE.get(named, "") if named or turn.egress.leaks else refused
             fallback = ended.fallback if done.spoke else ""
@@ -300,9 +313,9 @@ class Bot:
         """The facts of what it may do."""
         handle, stamp = turn.due.mate.handle, self._ports.stamp
         if turn.due.summons == TRANSCRIPT:
-            return written_down(state, plan, verdicts, stamp, turn.id, turn.due.line)
+            return add_transcript(state, plan, verdicts, stamp, turn.id, turn.due.line)
         if line := turn.due.anew:
-            return said_anew(plan, verdicts, stamp, turn.id, handle, line, state.places)
+            return reword_line(plan, verdicts, stamp, turn.id, handle, line, state.places)
         asker = answered_people(state, turn.due.called.lines)[-1:]
         return carry_out(
             plan,
@@ -339,7 +352,7 @@ class Bot:
         handle, stamp = turn.due.mate.handle, self._ports.stamp
         said = Said(turn=turn.id, mate=handle, text=Words(f"{text} …"), cut=True)
         fact = stamp.fact(said, actor=f"mate:{handle}", cause=turn.id)
-        return [fact, *queued(fact, (*self._rules.surfaces, *state.places), stamp)]
+        return [fact, *delivery_facts(fact, (*self._rules.surfaces, *state.places), stamp)]
 
     def _relieved(self, state: RoomState, turn: Taken, *, reached: bool) -> list[Fact]:
         """What goes with the end of this turn, by whether a model answered."""
@@ -353,7 +366,7 @@ class Bot:
         """The room says, once, that a budget is spent and until when; the owner what to do."""
         if note is None or not note.told:
             return []
-        return self._notice(state, turn, stopping(note), [(note.budget, "budget")])
+        return self._notice(state, turn, budget_spent_notice(note), [(note.budget, "budget")])
 
     def _told(self, state: RoomState, turn: Taken, fallback: str, trouble: str) -> list[Fact]:
         """What people should know: another model answered, nobody could, a secret was kept in."""
@@ -362,7 +375,7 @@ class Bot:
             how = [(way, "secret") for way in ways]
             facts += self._notice(state, turn, LEAK.format(name=name), how)
         if turn.due.summons == TRANSCRIPT and trouble:
-            text = not_written_down(state, turn.due.line, trouble.rstrip("."))
+            text = transcript_failure_notice(state, turn.due.line, trouble.rstrip("."))
             return [*facts, *(self._notice(state, turn, text, turn.troubles) if text else [])]
         if turn.due.mate.handle == SCRIBE:
             return []
@@ -407,6 +420,6 @@ class Bot:
             known = [entry for entry in known if entry.seq > called.seq]
         if text in {str(entry.text) for entry in known[-8:]}:
             return []
-        told = notice(text, troubles)
+        told = room_notice(text, troubles)
         fact = self._ports.stamp.fact(told, actor="room", cause=turn.id)
-        return [fact, *queued(fact, state.places, self._ports.stamp)]
+        return [fact, *delivery_facts(fact, state.places, self._ports.stamp)]

@@ -23,20 +23,20 @@ from loopforge.chat.reminders.due_reminders import DueReminders
 from loopforge.chat.reminders.unprompted_turns import UnpromptedTurns
 from loopforge.chat.room import guest_rules
 from loopforge.chat.room.daily_quota import Quota
-from loopforge.chat.room.permissions import charged, heeded
+from loopforge.chat.room.permissions import charge_for_lines, is_answerable
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.room.turn_queue import ANEW, GREETING, TITLE, TRANSCRIPT, DueTurn, OpenTurn
 from loopforge.chat.speaking import addressee_detection, triggers
 from loopforge.chat.speaking.exposed_keys import exposed_keys
-from loopforge.chat.speaking.line_debounce import settle
-from loopforge.chat.speaking.line_routing import LineRouting, posted
+from loopforge.chat.speaking.line_debounce import debounce_lines
+from loopforge.chat.speaking.line_routing import LineRouting, is_posted_by_program
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns import room_titles
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.chat.turns.fallback_mate import UNABLE, FallbackMate
 from loopforge.chat.turns.memory_evidence import wishes_in
-from loopforge.chat.turns.voice_notes import left_out, unheard
+from loopforge.chat.turns.voice_notes import oldest_untranscribed, skipped_audio_notices
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
@@ -149,7 +149,7 @@ class RoomLoop:
 
     async def _weighed(self, state: RoomState) -> list[Fact]:
         """Wait for the rest of what somebody is saying, then weigh it all."""
-        await settle(state, self._rules, self._stamp.clock)
+        await debounce_lines(state, self._rules, self._stamp.clock)
         pending = state.pending()
         if not pending or self._unheard(state):
             return []
@@ -160,12 +160,16 @@ class RoomLoop:
         weights = list[tuple[Weight, Weight]]()
 
         def alone(entry: ContextEntry) -> list[Weight]:
-            found = triggers.weigh(state, [entry], mates, now, self._rules.thresholds)
+            found = triggers.weigh_triggers(state, [entry], mates, now, self._rules.thresholds)
             return [guests.weighed(state, [entry], weight) for weight in found]
 
-        heeding = (entry for entry in pending if heeded(state, entry) and not posted(entry))
+        heeding = (
+            entry
+            for entry in pending
+            if is_answerable(state, entry) and not is_posted_by_program(entry)
+        )
         for batch in triggers.batches(heeding):
-            first = triggers.weigh(state, batch, mates, now, self._rules.thresholds)
+            first = triggers.weigh_triggers(state, batch, mates, now, self._rules.thresholds)
             found = [guests.weighed(state, batch, weight) for weight in first]
             weights += zip(
                 first, await self.routing.routed(state, batch, found, known), strict=True
@@ -178,22 +182,22 @@ class RoomLoop:
         if names := [mates[mate].name for mate in guest_rules.refused(weights)]:
             told.append(guest_rules.told(names))
         if self._rules.transcriber:
-            told += left_out(state, pending)
+            told += skipped_audio_notices(state, pending)
         told += exposed_keys(pending)
         for text in told:
             body = Told(text=Words(text))
             facts.append(self._stamp.fact(body, actor="room", cause=pending[-1].id))
-            facts += queued(facts[-1], state.places, self._stamp)
+            facts += delivery_facts(facts[-1], state.places, self._stamp)
         return facts
 
     async def _unanswered(self, state: RoomState, pending: Sequence[ContextEntry]) -> list[str]:
         """Why mates that were called by these lines do not answer: the answers of the day."""
         mates, now, told = self._relief.listeners(state), self._stamp.clock.now(), list[str]()
         spent = (replace(entry, over=False) for entry in pending if entry.over)
-        for batch in triggers.batches(entry for entry in spent if heeded(state, entry)):
+        for batch in triggers.batches(entry for entry in spent if is_answerable(state, entry)):
             last = batch[-1]
-            weights = triggers.weigh(state, batch, mates, now, self._rules.thresholds)
-            charge = charged(state, [last.id])
+            weights = triggers.weigh_triggers(state, batch, mates, now, self._rules.thresholds)
+            charge = charge_for_lines(state, [last.id])
             called = any(each.verdict == "speak" for each in weights)
             if charge is not None and called and last.who in state.people:
                 charge = replace(charge, stream=state.stream)
@@ -205,7 +209,7 @@ class RoomLoop:
 
         It may have come while others were waited for.
         """
-        return unheard(state) if self._rules.transcriber else ""
+        return oldest_untranscribed(state) if self._rules.transcriber else ""
 
     # ------------------------------------------------------------ turns
 

@@ -25,10 +25,10 @@ from loopforge.chat.service.room_closing import RoomClosing
 from loopforge.chat.service.room_invites import RoomInvites
 from loopforge.chat.service.room_list import RoomList
 from loopforge.chat.speaking.room_rules import SCREEN
-from loopforge.chat.turns.voice_notes import retyped
-from loopforge.chat.why.record_building import gather
-from loopforge.chat.why.record_text import told
-from loopforge.chat.why.redaction import places
+from loopforge.chat.turns.voice_notes import merge_edited_text
+from loopforge.chat.why.record_building import build_why_record
+from loopforge.chat.why.record_text import why_record_as_text
+from loopforge.chat.why.redaction import locate_events
 from loopforge.core.delivery_states import Drafted
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Event
@@ -43,11 +43,11 @@ from loopforge.core.room_vocabulary import (
     Said,
     Told,
 )
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.ledger.storage.line_annotations import annotating, annotation, pinned
-from loopforge.ledger.storage.revised_lines import by_id, latest, standing
+from loopforge.ledger.storage.line_annotations import annotation_events, annotation_of, pin_events
+from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_id, latest_revisions
 from loopforge.people.accounts.access_links import AccessLinks
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.ports import Tools
@@ -56,16 +56,16 @@ USES = 30
 """Uses of tools before a line among which those of its turn are looked for."""
 
 
-def changed(event: Event) -> str:
+def changed_line(event: Event) -> str:
     """The id of the line that an event changes; "" for one that changes none."""
     match event.body:
         case LineEdited(line=line) | LineDeleted(line=line):
             return line
         case _:
-            return annotation(event)[0]
+            return annotation_of(event)[0]
 
 
-def spoken(event: Event) -> str | None:
+def spoken_text(event: Event) -> str | None:
     """The words of a line of people or mates; None for any other event, and for forgotten ones."""
     return event.body.text.text if isinstance(event.body, Heard | Said) else None
 
@@ -73,8 +73,8 @@ def spoken(event: Event) -> str | None:
 def _changes(connection: Connection, events: Sequence[Event]) -> list[Event]:
     """What these lines were changed to last, and what is put on them."""
     lines = [event.id for event in events]
-    last = [one.event for one in latest(connection, lines).values()]
-    return [*by_id(connection, last), *annotating(connection, lines)]
+    last = [one.event for one in latest_revisions(connection, lines).values()]
+    return [*events_by_id(connection, last), *annotation_events(connection, lines)]
 
 
 AWAY = "[changed while you were away]"
@@ -88,7 +88,7 @@ def _withheld(event: Event) -> Event:
         return event
     if isinstance(body, Said) and not of_a_turn:  # a mate's post on its work, which goes on
         return event
-    return replace(event, body=replace(body, text=public(AWAY)))
+    return replace(event, body=replace(body, text=public_words(AWAY)))
 
 
 class RoomsApi:
@@ -128,12 +128,12 @@ class RoomsApi:
     async def pins(self, room: str, sight: MemberSight = EVERYTHING) -> list[Event]:
         """The lines that are pinned, the last pinned first, as far as they may be seen."""
         await self.rooms.state(room)
-        put = await self._ledger.look(lambda known: pinned(known, stream_of(room)))
+        put = await self._ledger.look(lambda known: pin_events(known, stream_of(room)))
         found = []
-        for line in map(changed, reversed(sight.only(put))):
+        for line in map(changed_line, reversed(sight.only(put))):
             with suppress(Unknown):  # of a time they were not there
                 event = await self.line(room, line, sight)
-                if sight.follows(event) and spoken(event) is not None:
+                if sight.follows(event) and spoken_text(event) is not None:
                     found.append(event)
         return found
 
@@ -246,18 +246,18 @@ class RoomsApi:
         """Each line as it stands now: what it was changed to, as far as that may be seen."""
         if not any(isinstance(event.body, Heard | Said) for event in page):
             return list(page)
-        now = await self._ledger.look(lambda found: standing(found, page))
+        now = await self._ledger.look(lambda found: apply_revisions(found, page))
         return [event if sight.follows(event) else _withheld(event) for event in now]
 
     async def _seen(self, page: Sequence[Event], sight: MemberSight) -> list[Event]:
         """Those that may be seen; what changes a line that may not is not for these eyes either."""
         seen = sight.only(page)
-        ids = {changed(event) for event in seen} - {""}
+        ids = {changed_line(event) for event in seen} - {""}
         if not ids or sight == EVERYTHING:
             return seen
-        about = await self._ledger.look(lambda found: places(found, ids))
+        about = await self._ledger.look(lambda found: locate_events(found, ids))
         hidden = {id for id, place in about.items() if not sight.sees(place.seq)}
-        return [event for event in seen if changed(event) not in hidden]
+        return [event for event in seen if changed_line(event) not in hidden]
 
     async def search(
         self, room: str, words: str, limit: int, sight: MemberSight = EVERYTHING
@@ -292,7 +292,7 @@ class RoomsApi:
         )
         bodies = [each.body for each in since if isinstance(each.body, LineEdited)]
         edits = [body for body in bodies if body.line == line]
-        return retyped(event.body, edits, text, message)
+        return merge_edited_text(event.body, edits, text, message)
 
     async def bring(
         self, room: str, by: str, person: str, name: str, *, past: bool = False
@@ -312,7 +312,7 @@ class RoomsApi:
         """
         names = {handle: mate.name for handle, mate in self.rooms.mates.items()}
         try:
-            return told(await gather(self._ledger, event_id, names))
+            return why_record_as_text(await build_why_record(self._ledger, event_id, names))
         except Unknown:
             if note := await self._beside(event_id):
                 return note

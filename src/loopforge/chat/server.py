@@ -18,7 +18,7 @@ from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.room.platform_marks import TakenCommands, UnreadSince
-from loopforge.chat.room.rights_parsing import carried
+from loopforge.chat.room.rights_parsing import inherited_rights
 from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore, stream_of
@@ -33,7 +33,7 @@ from loopforge.chat.speaking.line_sanitizing import (
 )
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.speaking.stop_requests import is_stop
-from loopforge.chat.turns.apply_acts import going_out, queued
+from loopforge.chat.turns.apply_acts import decision_delivery_facts, delivery_facts
 from loopforge.core.delivery_states import What
 from loopforge.core.events import Body, Event, Fact
 from loopforge.core.limits.budget_limits import Charge
@@ -62,7 +62,7 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import SOMEBODY, one_line
 from loopforge.errors import BadLine, Unknown
-from loopforge.people.identity.account_names import shown
+from loopforge.people.identity.account_names import sanitize_display_name
 from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.plugins.setting_checks import SLUG
 from loopforge.runtime.ports import Lanes, Ledger, Listening, Signals
@@ -377,9 +377,9 @@ class Rooms:
         async def attempt(state: RoomState) -> None:
             bodies: list[Body] = []
             if person not in there(state).people:
-                named = Words(shown(name, SOMEBODY))
+                named = Words(sanitize_display_name(name, SOMEBODY))
                 bodies.append(PersonJoined(person=person, name=named, surface=surface, past=False))
-            bodies += carried(state, person, self._people.same)
+            bodies += inherited_rights(state, person, self._people.same)
             await self._add(state, bodies, f"person:{person}")
 
         await self._decide(room, attempt)
@@ -411,7 +411,7 @@ class Rooms:
             return await self._ledger.event(known)
         if person not in state.people:
             raise Unknown(f"You are not in the room {state.name!r}; enter it first.")
-        if gone_along := carried(state, person, self._people.same):
+        if gone_along := inherited_rights(state, person, self._people.same):
             seq = (await self._add(state, gone_along, f"person:{person}"))[-1].seq
         names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
         stop = is_stop(str(line.text), names, called=line.called)
@@ -428,7 +428,9 @@ class Rooms:
         actor = f"person:{person}"
         before = [*self._newcomers(state), *self._boundary(state), heard]
         facts = [self._stamp.fact(body, actor=actor) for body in before]
-        facts += queued(facts[-1], [each for each in state.places if each != surface], self._stamp)
+        facts += delivery_facts(
+            facts[-1], [each for each in state.places if each != surface], self._stamp
+        )
         if stop:
             facts.append(self._stamp.fact(Stopped(person=person, surface=surface), actor=actor))
         events = await self._ledger.append(stream, facts, expect=seq)
@@ -476,7 +478,7 @@ class Rooms:
             fact = self._stamp.fact(body, actor=f"person:{person}" if person else "room")
             origin = said.surface if isinstance(said, Heard) else ""
             others = [place for place in state.places if place != origin]
-            sent = queued(fact, others, self._stamp, what)
+            sent = delivery_facts(fact, others, self._stamp, what)
             await self._ledger.append(stream, [fact, *sent], expect=seq)
 
         await self._decide(room, attempt)
@@ -521,7 +523,7 @@ class Rooms:
 
         async def attempt(state: RoomState) -> tuple[Event, ...]:
             facts = [self._stamp.fact(body, actor=actor) for body in decide(there(state))]
-            sent = going_out(facts, state.places, self._stamp)
+            sent = decision_delivery_facts(facts, state.places, self._stamp)
             return await self._ledger.append(state.stream, [*facts, *sent], expect=state.seq)
 
         return await self._decide(room, attempt)

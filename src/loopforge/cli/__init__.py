@@ -193,7 +193,7 @@ def options(
     context.obj = home
 
 
-def settings(context: typer.Context) -> Settings:
+def settings_from_context(context: typer.Context) -> Settings:
     """The settings of the home that the command line names, whose log is kept from now on.
 
     Raises BadSettings.
@@ -207,23 +207,23 @@ def settings(context: typer.Context) -> Settings:
     return found
 
 
-def existing(context: typer.Context) -> Settings:
+def existing_settings(context: typer.Context) -> Settings:
     """The settings of a home that was started before. Raises Unknown for one without a ledger."""
-    there = settings(context)
+    there = settings_from_context(context)
     kind, _, path = there.database_url.partition(":///")
     if kind.startswith("sqlite") and not Path(path).exists():
         raise Unknown(f"There is no ledger at {path} yet; `loopforge up` makes it.")
     return there
 
 
-def on_app(context: typer.Context, work: Callable[[App], Coroutine[Any, Any, T]]) -> T:
+def run_with_app(context: typer.Context, work: Callable[[App], Coroutine[Any, Any, T]]) -> T:
     """Do something with the parts of a home, beside a host that may run it.
 
     Asks no model and wakes no mate. Raises Unknown for a home without a ledger.
     """
     import asyncio
 
-    there = existing(context)
+    there = existing_settings(context)
 
     async def run() -> T:
         from loopforge.app import open_aside
@@ -252,7 +252,7 @@ async def event_id(app: App, named: str) -> str:
     return named
 
 
-def listed(rows: Sequence[Row], as_json: bool, line: Callable[[Row], str], none: str) -> None:
+def print_rows(rows: Sequence[Row], as_json: bool, line: Callable[[Row], str], none: str) -> None:
     """Write rows, each by its line or all as JSON; `none` where there is none.
 
     What steers a screen, in a name or a text, is written by its number.

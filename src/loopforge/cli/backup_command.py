@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import existing, settings
-from loopforge.core.egress.hidden_signs import in_a_row
-from loopforge.core.text.spoken_lists import counted
+from loopforge.cli import existing_settings, settings_from_context
+from loopforge.core.egress.hidden_signs import as_visible_row
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import BackupError, InputError, LoopforgeError
 
 if TYPE_CHECKING:
@@ -52,19 +52,19 @@ def command(
     is asked for, or read from standard input, and kept nowhere. The setting `backup_keep` says
     how many older ones are kept. `loopforge restore` brings one back.
     """
-    from loopforge.backup.backup_retention import prune
+    from loopforge.backup.backup_retention import prune_backups
     from loopforge.backup.backup_store import BackupStore
     from loopforge.backup.make_backup import back_up
     from loopforge.ledger_opening import open_tables_of
-    from loopforge.runtime.plugins.setting_checks import keep_rule
+    from loopforge.runtime.plugins.setting_checks import parse_retention_rule
     from loopforge.runtime.system_clock import SystemClock
 
     if to.lower() in COMMANDS:
         raise InputError(NO_COMMAND.format(word=to))
-    there = settings(context) if listed or check else existing(context)
+    there = settings_from_context(context) if listed or check else existing_settings(context)
     if not (where := to or there.backup_to):
         raise InputError("Say where to: `loopforge backup FOLDER`, or set `backup_to`.")
-    passphrase = asked("The passphrase for the keys", again=True) if with_keys else ""
+    passphrase = ask_passphrase("The passphrase for the keys", again=True) if with_keys else ""
     store, clock = BackupStore(where, SystemClock()), SystemClock()
 
     async def work() -> None:
@@ -78,13 +78,13 @@ def command(
         async with open_tables_of(there) as ledger:
             name, manifest = await back_up(there, ledger, store, clock, passphrase)
         typer.echo(f"Made and checked: {told(name, manifest)}")
-        for each in await prune(store, keep_rule(there.backup_keep)):
+        for each in await prune_backups(store, parse_retention_rule(there.backup_keep)):
             typer.echo(f"Not kept any longer: {each}")
 
     asyncio.run(work())
 
 
-def asked(what: str, *, again: bool = False) -> str:
+def ask_passphrase(what: str, *, again: bool = False) -> str:
     """A passphrase, typed without being shown, or from standard input. Raises InputError."""
     from loopforge.backup.sealed_keys import SHORTEST
 
@@ -103,17 +103,17 @@ async def _checked(store: BackupStore, name: str) -> None:
     import tempfile
     from pathlib import Path
 
-    from loopforge.backup.restore_backup import inspected, kept_files, newest
+    from loopforge.backup.restore_backup import fetch_verified_backup, kept_files, newest_backup
 
-    name = await newest(store) if name == "newest" else name
+    name = await newest_backup(store) if name == "newest" else name
     with tempfile.TemporaryDirectory() as folder:
-        manifest = await inspected(store, name, Path(folder))
+        manifest = await fetch_verified_backup(store, name, Path(folder))
     lost = [hash async for hash, data in kept_files(store, manifest) if data is None]
     for hash in lost:
-        typer.echo(in_a_row(f"damaged or gone: {store.where}/files/{hash[:2]}/{hash}"))
+        typer.echo(as_visible_row(f"damaged or gone: {store.where}/files/{hash[:2]}/{hash}"))
     if lost:
         raise BackupError(
-            f"Of {counted(len(manifest.files), 'file')} {len(lost)} cannot be brought back; all "
+            f"Of {pluralize(len(manifest.files), 'file')} {len(lost)} cannot be brought back; all "
             f"else in {name} can. Delete what is damaged there: the next backup brings it anew."
         )
     typer.echo(f"All of it is as it was written: {told(name, manifest)}")
@@ -123,7 +123,7 @@ async def _line(store: BackupStore, name: str) -> str:
     try:
         return told(name, await store.manifest(name))
     except LoopforgeError as error:
-        return in_a_row(f"{name}  {error}")
+        return as_visible_row(f"{name}  {error}")
 
 
 def told(name: str, manifest: BackupManifest) -> str:
@@ -132,5 +132,9 @@ def told(name: str, manifest: BackupManifest) -> str:
     if manifest.absent:
         files += f", {len(manifest.absent)} files forgotten meanwhile"
     if manifest.damaged:
-        files += f", not {counted(len(manifest.damaged), 'file')} that the home's disk has damaged"
-    return in_a_row(f"{name}  {manifest.events} events, {files}, by Loopforge {manifest.program}")
+        files += (
+            f", not {pluralize(len(manifest.damaged), 'file')} that the home's disk has damaged"
+        )
+    return as_visible_row(
+        f"{name}  {manifest.events} events, {files}, by Loopforge {manifest.program}"
+    )

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import settings_from_context
 
 
 def command(
@@ -29,9 +29,16 @@ def command(
     The first terminal of a home runs it; others join, and one of them takes over when it leaves.
     Without a terminal, lines are read from standard input, and the answers are printed.
     """
-    from loopforge.host import converse
+    from loopforge.host import run_terminal_chat
 
     code = asyncio.run(
-        converse(settings(context), room=room, name=name, mate=mate, plain=plain, as_json=as_json)
+        run_terminal_chat(
+            settings_from_context(context),
+            room=room,
+            name=name,
+            mate=mate,
+            plain=plain,
+            as_json=as_json,
+        )
     )
     raise typer.Exit(code)

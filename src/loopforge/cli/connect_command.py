@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import settings
-from loopforge.cli.doctor import show
+from loopforge.cli import settings_from_context
+from loopforge.cli.doctor import print_finding
 from loopforge.cli.health_checks.health_finding import STATES
 from loopforge.errors import InputError
 
@@ -60,7 +60,7 @@ def connect(
     from loopforge.io.platforms.surface_plugin import surfaces_of
     from loopforge.mates.mate_roster import MateRoster
 
-    there = settings(context)
+    there = settings_from_context(context)
     if not there.file.exists():
         raise InputError(f"{there.home} is no home yet; `loopforge up` makes it.")
     mates = MateRoster(there.home / "mates").mates()
@@ -96,7 +96,7 @@ def conclude(
 ) -> None:
     """Say how a visit went; what keeps people from talking comes last, and exits with 1."""
     for finding in report.findings:
-        show(STATES[finding.state], finding.said, finding.mend)
+        print_finding(STATES[finding.state], finding.said, finding.mend)
     typer.echo()
     for what, address in report.ways:
         typer.echo(f"{what}: {address}")
@@ -105,7 +105,7 @@ def conclude(
         typer.echo("\nNobody can talk by it yet. Mend this, then run the command again:")
         for finding in report.findings:
             if finding.state == "bad":
-                show("wrong", finding.said, finding.mend)
+                print_finding("wrong", finding.said, finding.mend)
         raise typer.Exit(1)
 
 
@@ -127,7 +127,7 @@ def _token(there: Settings, mate: Mate | None, platform: str, *, stdin: bool) ->
 
 
 def _kept(account: BotAccount, title: str, mates: dict[str, Mate], *, well: bool) -> str:
-    from loopforge.core.text.spoken_lists import listed
+    from loopforge.core.text.spoken_lists import join_as_prose
     from loopforge.io.platforms.bot_tokens import EVERYBODY, FILE
 
     kept = f"The token is kept in data/{FILE}, which you alone can read."
@@ -136,7 +136,7 @@ def _kept(account: BotAccount, title: str, mates: dict[str, Mate], *, well: bool
     who = "All mates are"
     if EVERYBODY not in account.mates:
         names = [mates[each].name if each in mates else each for each in account.mates]
-        who = f"{listed(names, 4)} {'is' if len(names) == 1 else 'are'}"
+        who = f"{join_as_prose(names, 4)} {'is' if len(names) == 1 else 'are'}"
     return (
         f"{who} connected to {title}.\n"
         f"{kept}\n"
@@ -150,15 +150,15 @@ def disconnect(
     platform: Annotated[str, typer.Option("--from", help="Where it is to talk no longer.")],
 ) -> None:
     """Let a mate no longer talk on a platform, and forget the bot's token."""
-    from loopforge.core.mates.mate_file import called
+    from loopforge.core.mates.mate_file import find_mate
     from loopforge.io import bot_connecting as connecting
     from loopforge.io.platforms.bot_tokens import BotTokens
     from loopforge.io.platforms.surface_plugin import surfaces_of
     from loopforge.mates.mate_roster import MateRoster
 
-    there = settings(context)
+    there = settings_from_context(context)
     mates = MateRoster(there.home / "mates").mates()
-    if mate := called(name, mates.values()):
+    if mate := find_mate(name, mates.values()):
         name = mate.handle
     tokens = BotTokens(there.data, there.tokens)
     surface = connecting.surface_called(platform, surfaces_of(there))

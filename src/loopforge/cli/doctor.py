@@ -18,11 +18,31 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from loopforge.cli.health_checks.health_finding import DoctorFinding, State, wrong
-from loopforge.cli.health_checks.home_checks import backups, database, host, told
-from loopforge.cli.health_checks.machine_checks import disk, folder, python, sandbox, terminal
-from loopforge.cli.health_checks.model_checks import mates, models, prompts, services
-from loopforge.cli.health_checks.platform_checks import accounts, elsewhere, installed
-from loopforge.core.egress.hidden_signs import in_a_row
+from loopforge.cli.health_checks.home_checks import (
+    check_backups,
+    check_database,
+    check_host,
+    check_settings,
+)
+from loopforge.cli.health_checks.machine_checks import (
+    check_disk,
+    check_home_folder,
+    check_python,
+    check_sandbox,
+    check_terminal,
+)
+from loopforge.cli.health_checks.model_checks import (
+    check_mates,
+    check_models,
+    check_prompts,
+    check_service_tools,
+)
+from loopforge.cli.health_checks.platform_checks import (
+    check_accounts,
+    check_external_places,
+    check_plugins,
+)
+from loopforge.core.egress.hidden_signs import as_visible_row
 from loopforge.errors import BadSettings
 
 if TYPE_CHECKING:
@@ -53,7 +73,7 @@ def command(
         typer.echo(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         for finding in findings:
-            show(finding.state, f"{finding.check}: {finding.said}", finding.mend)
+            print_finding(finding.state, f"{finding.check}: {finding.said}", finding.mend)
     bad = sum(finding.state == "wrong" for finding in findings)
     if not as_json:
         typer.echo(f"\n{bad} wrong." if bad else "\nAll is well.")
@@ -61,11 +81,11 @@ def command(
         raise typer.Exit(1)
 
 
-def show(state: State, said: str, mend: str) -> None:
+def print_finding(state: State, said: str, mend: str) -> None:
     """Print what was found, in a row of its own: a file may be called anything."""
-    typer.echo(f"{SIGNS[state]}  {in_a_row(said)}")
+    typer.echo(f"{SIGNS[state]}  {as_visible_row(said)}")
     if mend:
-        typer.echo(f"       -> {in_a_row(mend)}")
+        typer.echo(f"       -> {as_visible_row(mend)}")
 
 
 def examine(
@@ -76,7 +96,7 @@ def examine(
     deep: bool = False,
 ) -> Iterator[DoctorFinding]:
     """Look at everything, from the ground up."""
-    yield from python()
+    yield from check_python()
     try:
         from loopforge.settings import load_settings
 
@@ -84,22 +104,22 @@ def examine(
     except BadSettings as error:
         yield wrong("settings", str(error), "Correct it, then ask the doctor again.")
         return
-    yield from told(settings)
+    yield from check_settings(settings)
     examinations: tuple[Callable[[Settings], Iterator[DoctorFinding]], ...] = (
-        folder,
-        disk,
-        database,
-        partial(models, offline=offline, everything=everything),
-        partial(mates, offline=offline),
-        prompts,
-        services,
-        installed,
-        partial(accounts, offline=offline),
-        host,
-        backups,
-        sandbox,
-        *((elsewhere,) if deep else ()),
+        check_home_folder,
+        check_disk,
+        check_database,
+        partial(check_models, offline=offline, everything=everything),
+        partial(check_mates, offline=offline),
+        check_prompts,
+        check_service_tools,
+        check_plugins,
+        partial(check_accounts, offline=offline),
+        check_host,
+        check_backups,
+        check_sandbox,
+        *((check_external_places,) if deep else ()),
     )
     for look in examinations:
         yield from look(settings)
-    yield from terminal()
+    yield from check_terminal()

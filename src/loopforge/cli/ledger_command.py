@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from loopforge.cli import Yes, existing, new_file, settings
-from loopforge.core.text.name_labels import clipped
+from loopforge.cli import Yes, existing_settings, new_file, settings_from_context
+from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import HostTaken, InputError, Unknown
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ WIDE = 100
 
 
 def _run(context: typer.Context, work: Callable[[SqlLedger], Coroutine[Any, Any, None]]) -> None:
-    there = existing(context)
+    there = existing_settings(context)
 
     async def run() -> None:
         from loopforge.ledger_opening import beside_host, open_ledger_of
@@ -62,7 +62,7 @@ def tail(
     as_json: Annotated[bool, typer.Option("--json", help="Print lines of JSON.")] = False,
 ) -> None:
     """Show the newest events, oldest first."""
-    there = settings(context)
+    there = settings_from_context(context)
 
     async def show(ledger: SqlLedger) -> None:
         write, known = _writer(there, as_json), dict[str, int]()
@@ -88,13 +88,13 @@ def tail(
 def _writer(there: Settings, as_json: bool) -> Callable[[Event], None]:
     from zoneinfo import ZoneInfo
 
-    from loopforge.ledger.jsonl_export import line
+    from loopforge.ledger.jsonl_export import as_json_line
 
     zone = ZoneInfo(there.timezone)
 
     def write(event: Event) -> None:
         if as_json:
-            typer.echo(line(event))
+            typer.echo(as_json_line(event))
             return
         at = event.at.astimezone(zone).strftime("%d %b %H:%M:%S")
         place = f"{event.stream}#{event.seq}"
@@ -113,7 +113,7 @@ def brief(event: Event) -> str:
     fields.pop("type", None)
     text = fields.get("text")
     said = repr(text) if text else " ".join(f"{k}={_short(v)}" for k, v in fields.items())
-    return clipped("".join(sign if sign.isprintable() else " " for sign in said), WIDE)
+    return truncate_text("".join(sign if sign.isprintable() else " " for sign in said), WIDE)
 
 
 def _short(value: object) -> str:
@@ -123,9 +123,9 @@ def _short(value: object) -> str:
 @app.command()
 def status(context: typer.Context) -> None:
     """Say where the ledger is, whether its form is up to date, and how long its streams are."""
-    from loopforge.ledger.schema_migration import status as stands
+    from loopforge.ledger.schema_migration import ledger_schema_status as stands
 
-    schema = stands(existing(context).database_url)
+    schema = stands(existing_settings(context).database_url)
     typer.echo(f"schema: {schema}")
     if schema != "ok":
         return
@@ -250,7 +250,7 @@ def erase(
 
     if not events and not person:
         raise InputError("Say what to forget: ids of events, or --person NAME.")
-    there = settings(context)
+    there = settings_from_context(context)
 
     async def work(ledger: SqlLedger) -> None:
         known = await _person(ledger, person) if person else ""
@@ -323,8 +323,8 @@ def rebuild(context: typer.Context) -> None:
 @app.command()
 def migrate(context: typer.Context) -> None:
     """Bring an older database to the form that this program needs."""
-    from loopforge.ledger.schema_migration import migrate as bring
+    from loopforge.ledger.schema_migration import migrate_schema as bring
 
-    stood = bring(existing(context).database_url)
+    stood = bring(existing_settings(context).database_url)
     said = {"ok": "It was up to date.", "empty": "Made.", "behind": "Brought up to date."}
     typer.echo(said[stood])

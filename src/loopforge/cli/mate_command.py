@@ -18,13 +18,13 @@ from loopforge.cli import (
     Json,
     Output,
     connect_command,
-    on_app,
     print_json,
-    settings,
+    run_with_app,
+    settings_from_context,
     write_new,
 )
 from loopforge.cli.growth import growth_commands, merge_command
-from loopforge.core.egress.hidden_signs import in_a_row
+from loopforge.core.egress.hidden_signs import as_visible_row
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ app = typer.Typer(
 def _roster(context: typer.Context) -> MateRoster:
     from loopforge.mates.mate_roster import MateRoster
 
-    return MateRoster(settings(context).home / "mates")
+    return MateRoster(settings_from_context(context).home / "mates")
 
 
 @app.command()
@@ -51,9 +51,12 @@ def new(
     tier: Annotated[int, typer.Option("--tier", help="Which models it asks.", min=1, max=4)] = 1,
 ) -> None:
     """Make a new mate: a file to fill with life. It runs at once."""
-    from loopforge.mates.new_mate import make
+    from loopforge.mates.new_mate import create_mate_file
 
-    typer.echo(f"{make(_roster(context), name, role, tier)} is made. Edit it; it runs as it is.")
+    typer.echo(
+        f"{create_mate_file(_roster(context), name, role, tier)} is made. Edit it; it runs as "
+        "it is."
+    )
 
 
 @app.command()
@@ -74,7 +77,7 @@ def add(
     """
     from loopforge.core.mates.character_card import LARGEST
     from loopforge.mates.cards.card_import import read_file
-    from loopforge.mates.new_mate import bring_in
+    from loopforge.mates.new_mate import import_mate_file
 
     try:
         with file.open("rb") as opened:
@@ -82,7 +85,9 @@ def add(
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror or error}.") from error
     brought = read_file(data, file.name, handle)
-    typer.echo(f"{bring_in(_roster(context), brought.text, file.name)} is here. It runs at once.")
+    typer.echo(
+        f"{import_mate_file(_roster(context), brought.text, file.name)} is here. It runs at once."
+    )
     for said in brought.told:
         typer.echo(said)
 
@@ -112,13 +117,13 @@ def export(
     """
     import asyncio
 
-    from loopforge.mates.cards.card_export import exported
+    from loopforge.mates.cards.card_export import export_card
 
     roster = _roster(context)
     mate, path = roster.get(handle), roster.path(handle)
 
     async def content() -> AsyncIterator[bytes]:
-        yield exported(mate, card.value) if card else path.read_bytes()
+        yield export_card(mate, card.value) if card else path.read_bytes()
 
     name = f"{mate.handle}.{'png' if card == 'png' else 'json'}" if card else path.name
     asyncio.run(write_new(output or Path(name), content()))
@@ -151,18 +156,18 @@ def show(
     ] = "",
 ) -> None:
     """Show one mate as it is now: its fields, and the words of its prompt."""
-    from loopforge.mates.mate_listing import fields, portrait
+    from loopforge.mates.mate_listing import describe_mate, mate_fields
 
     if version:
-        text = on_app(context, lambda app: _text(app, handle, version))
+        text = run_with_app(context, lambda app: _text(app, handle, version))
         typer.echo(json.dumps(text, ensure_ascii=False) if as_json else text, nl=as_json)
         return
     roster = _roster(context)
     mate = roster.get(handle)
     if as_json:
-        print_json(fields(mate))
+        print_json(mate_fields(mate))
     else:
-        typer.echo(portrait(mate, roster.path(handle)))
+        typer.echo(describe_mate(mate, roster.path(handle)))
 
 
 async def _text(app: App, handle: str, start: str) -> str:
@@ -179,15 +184,15 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say everything that is wrong with mates' files, by line. Exits with 1 if anything is."""
-    from loopforge.mates.mate_listing import examine
+    from loopforge.mates.mate_listing import examine_mates
 
-    found = examine(_roster(context), what)
+    found = examine_mates(_roster(context), what)
     if as_json:
         print_json(
             [{"file": bad.source, "line": bad.line, "problem": bad.problem} for bad in found]
         )
     else:
-        typer.echo("\n".join(in_a_row(str(each)) for each in found) or "All is well.")
+        typer.echo("\n".join(as_visible_row(str(each)) for each in found) or "All is well.")
     if found:
         raise typer.Exit(1)
 

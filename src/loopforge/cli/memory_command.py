@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from loopforge.cli import Handle, Json, Yes, listed, on_app, print_json
+from loopforge.cli import Handle, Json, Yes, print_json, print_rows, run_with_app
 from loopforge.errors import Unknown
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def list_items(
     as_json: Json = False,
 ) -> None:
     """List what mates remember: mate, number, what it says, from when, whether it still holds."""
-    from loopforge.chat.memories.belief_wording import belief_row, marks
+    from loopforge.chat.memories.belief_wording import belief_labels, belief_row
 
     async def work(app: App) -> tuple[list[Belief], Any]:
         await app.people.refresh()
@@ -57,18 +57,20 @@ def list_items(
             found = [one for one in found if wanted in _concerned(app, one)]
         return found, app.live.zone
 
-    found, zone = on_app(context, work)
+    found, zone = run_with_app(context, work)
     rows = {one.item.id: one for one in found}
 
     def line(row: dict[str, Any]) -> str:
         one = rows[row["id"]]
-        told = f"{row['mate']}\t{row['number']}\t{row['text']}\t{', '.join(marks(one, zone))}"
+        told = (
+            f"{row['mate']}\t{row['number']}\t{row['text']}\t{', '.join(belief_labels(one, zone))}"
+        )
         for each in one.evidence if lines else ():
             at = f"{each.at.astimezone(zone):%Y-%m-%d %H:%M}"
             told += f"\n\t\t{at} {each.who} in {each.room}: {each.text}"
         return told
 
-    listed([belief_row(one) for one in found], as_json, line, "No mate keeps anything of that.")
+    print_rows([belief_row(one) for one in found], as_json, line, "No mate keeps anything of that.")
 
 
 def _concerned(app: App, one: Belief) -> set[str]:
@@ -76,7 +78,7 @@ def _concerned(app: App, one: Belief) -> set[str]:
     return {app.people.same(each) for each in item.about or (item.told_by,) if each}
 
 
-def on_item(
+def run_on_memory_item(
     context: typer.Context,
     mate: str,
     number: int,
@@ -94,7 +96,7 @@ def on_item(
             raise
         return await work(app, reader, found)
 
-    return on_app(context, find)
+    return run_with_app(context, find)
 
 
 @app.command()
@@ -105,7 +107,7 @@ def correct(
     text: Annotated[str, typer.Argument(help="What it is to say instead.")],
 ) -> None:
     """Change what an item says; `undo` takes it back."""
-    on_item(
+    run_on_memory_item(
         context, mate, number, lambda app, who, one: app.memory.memories.correct(who, one, text)
     )
     typer.echo("Corrected.")
@@ -119,7 +121,7 @@ def lock(
     off: Annotated[bool, typer.Option("--off", help="Take that back.")] = False,
 ) -> None:
     """Lock an item: from now on only a person can change it."""
-    on_item(
+    run_on_memory_item(
         context, mate, number, lambda app, who, one: app.memory.memories.lock(who, one, on=not off)
     )
     typer.echo("Unlocked: what mates learn may change it, too." if off else "It stands.")
@@ -128,14 +130,18 @@ def lock(
 @app.command()
 def drop(context: typer.Context, mate: Handle, number: Number) -> None:
     """Let an item go, so that no mate uses it; `loopforge memory restore` brings it back."""
-    on_item(context, mate, number, lambda app, who, one: app.memory.memories.drop(who, one))
+    run_on_memory_item(
+        context, mate, number, lambda app, who, one: app.memory.memories.drop(who, one)
+    )
     typer.echo("Let go.")
 
 
 @app.command()
 def restore(context: typer.Context, mate: Handle, number: Number) -> None:
     """Let an item be used again that was let go, flagged or replaced."""
-    on_item(context, mate, number, lambda app, who, one: app.memory.memories.restore(who, one))
+    run_on_memory_item(
+        context, mate, number, lambda app, who, one: app.memory.memories.restore(who, one)
+    )
     typer.echo("It holds again.")
 
 
@@ -151,7 +157,7 @@ def forget(context: typer.Context, mate: Handle, number: Number, yes: Yes = Fals
         rest = "" if done.clean else " Somebody was reading; traces go with the next erasure."
         return f"Forgotten: {len(done.refs)} texts.{rest}"
 
-    typer.echo(on_item(context, mate, number, work))
+    typer.echo(run_on_memory_item(context, mate, number, work))
 
 
 @app.command()
@@ -160,7 +166,7 @@ def undo(
     mate: Annotated[str, typer.Argument(help="Only of this mate; else of any.")] = "",
 ) -> None:
     """Take back the last change that was made here, at the machine."""
-    done = on_app(context, lambda app: app.memory.memories.undo(_reader(), mate))
+    done = run_with_app(context, lambda app: app.memory.memories.undo(_reader(), mate))
     typer.echo(f"Taken back: {done}.")
 
 
@@ -177,7 +183,7 @@ def audit(context: typer.Context, as_json: Json = False) -> None:
             for mate in await app.memory.memories.mates()
         ]
 
-    rows = on_app(context, work)
+    rows = run_with_app(context, work)
     if as_json:
         print_json(rows)
         return

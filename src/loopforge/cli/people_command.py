@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, Output, Yes, listed, on_app, write_new
+from loopforge.cli import Json, Output, Yes, print_rows, run_with_app, write_new
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def list_people(context: typer.Context, as_json: Json = False) -> None:
         accounts = ", ".join(f"{one['surface']}:{one['account']}" for one in row["accounts"])
         return f"{row['id']}\t{row['name']}\t{row['right'] or '-'}\t{accounts}"
 
-    listed(on_app(context, work), as_json, line, "Nobody is known here yet.")
+    print_rows(run_with_app(context, work), as_json, line, "Nobody is known here yet.")
 
 
 def _row(app: App, person: Person) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def export(context: typer.Context, name: Name, output: Output = None) -> None:
     gave, what mates remember of them, and how much was answered to their lines and what that
     cost. Nothing that others said.
     """
-    on_app(context, lambda app: _export(app, name, output))
+    run_with_app(context, lambda app: _export(app, name, output))
 
 
 async def _export(app: App, name: str, output: Path | None) -> None:
@@ -120,7 +120,7 @@ def forget(
     Texts that quote them are forgotten, too. Their account in the web room, if they have one,
     is closed.
     """
-    typer.echo(on_app(context, lambda app: _forget(app, name, yes=yes, exactly=exactly)))
+    typer.echo(run_with_app(context, lambda app: _forget(app, name, yes=yes, exactly=exactly)))
 
 
 async def _forget(app: App, name: str, *, yes: bool, exactly: bool) -> str:
@@ -164,7 +164,7 @@ def knocks(context: typer.Context, as_json: Json = False) -> None:
     Each with the account and the name to let them in by. The code they were shown is not
     listed: only they know it, so ask them for it where you doubt who it is.
     """
-    waiting = on_app(context, lambda app: app.pairing.waiting())
+    waiting = run_with_app(context, lambda app: app.pairing.waiting())
     rows = [
         {
             "surface": one.surface,
@@ -179,7 +179,7 @@ def knocks(context: typer.Context, as_json: Json = False) -> None:
         at = row["at"][:16].replace("T", " ")
         return f"{row['surface']}:{row['account']}\t{row['name']}\t{at}"
 
-    listed(rows, as_json, line, "Nobody waits to be let in.")
+    print_rows(rows, as_json, line, "Nobody waits to be let in.")
     if rows and not as_json:
         by = f"`loopforge people admit {waiting[0].surface}:{waiting[0].account}`"
         typer.echo(f"\nTo let one in: {by}, or by the code that they were shown.", err=True)
@@ -188,14 +188,14 @@ def knocks(context: typer.Context, as_json: Json = False) -> None:
 @app.command()
 def admit(context: typer.Context, which: Which) -> None:
     """Let somebody talk to mates in private from now on."""
-    stranger = on_app(context, lambda app: app.pairing.admit(which, ""))
+    stranger = run_with_app(context, lambda app: app.pairing.admit(which, ""))
     typer.echo(f"{_called(stranger)} is let in.")
 
 
 @app.command()
 def refuse(context: typer.Context, which: Which) -> None:
     """Let mates answer somebody in private no more, also somebody who was let in before."""
-    stranger = on_app(context, lambda app: app.pairing.refuse(which, ""))
+    stranger = run_with_app(context, lambda app: app.pairing.refuse(which, ""))
     typer.echo(f"{_called(stranger)} is not answered any more.")
 
 
@@ -219,7 +219,7 @@ def code(context: typer.Context, name: Name) -> None:
         person = await person_called(app.people, name)
         typer.echo(await app.linking.offer_code(person.id))
 
-    on_app(context, work)
+    run_with_app(context, work)
 
 
 @app.command()
@@ -237,7 +237,7 @@ def link(
         accounts = ", ".join(f"{one.surface}:{one.account}" for one in selves)
         typer.echo(f"{became.name} is one person now: {accounts}.")
 
-    on_app(context, work)
+    run_with_app(context, work)
 
 
 @app.command()
@@ -254,4 +254,4 @@ def unlink(
         await app.linking.unlink(person.id, surface, id)
         typer.echo(f"{account} is not {person.name} any more.")
 
-    on_app(context, work)
+    run_with_app(context, work)

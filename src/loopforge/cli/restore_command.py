@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from loopforge.cli import settings
-from loopforge.core.text.spoken_lists import counted
+from loopforge.cli import settings_from_context
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import InputError
 
 
@@ -36,28 +36,33 @@ def command(
     to be given anew, unless they are in the backup: --with-keys asks for their passphrase.
     """
     from loopforge.backup.backup_store import KEYS, BackupStore
-    from loopforge.backup.restore_backup import inspected, newest, restore, unpack
-    from loopforge.backup.sealed_keys import put_back
-    from loopforge.cli.backup_command import asked
+    from loopforge.backup.restore_backup import (
+        fetch_verified_backup,
+        newest_backup,
+        restore_home,
+        unpack_home,
+    )
+    from loopforge.backup.sealed_keys import restore_keys
+    from loopforge.cli.backup_command import ask_passphrase
     from loopforge.home import make_home
     from loopforge.runtime.system_clock import SystemClock
     from loopforge.settings import with_ledger
 
-    passphrase = asked("The passphrase of the keys") if with_keys else ""
-    there, clock = settings(context), SystemClock()
+    passphrase = ask_passphrase("The passphrase of the keys") if with_keys else ""
+    there, clock = settings_from_context(context), SystemClock()
     store = BackupStore(source, clock)
 
     async def work() -> None:
-        which = await newest(store) if name == "newest" else name
+        which = await newest_backup(store) if name == "newest" else name
         with tempfile.TemporaryDirectory() as folder:
-            manifest = await inspected(store, which, Path(folder))
+            manifest = await fetch_verified_backup(store, which, Path(folder))
             keys = await asyncio.to_thread(_unsealed, Path(folder) / KEYS, passphrase)
-            await asyncio.to_thread(unpack, Path(folder), there.home)
+            await asyncio.to_thread(unpack_home, Path(folder), there.home)
             try:
                 make_home(there.home)
-                found = with_ledger(settings(context), ledger)
-                done = await restore(found, store, manifest, Path(folder), clock)
-                put_back(found.data, keys)
+                found = with_ledger(settings_from_context(context), ledger)
+                done = await restore_home(found, store, manifest, Path(folder), clock)
+                restore_keys(found.data, keys)
             except BaseException:  # the ledger is not empty, say: the folder was, so it is again
                 shutil.rmtree(there.home, ignore_errors=True)
                 raise
@@ -66,7 +71,7 @@ def command(
             typer.echo(f"{done.forgotten} texts that were forgotten since are forgotten here, too.")
         if done.missing:
             typer.echo(
-                f"Not here: {counted(done.missing, 'file')} that people gave; all else is. "
+                f"Not here: {pluralize(done.missing, 'file')} that people gave; all else is. "
                 f"`loopforge backup {source} --check {which}` names what is damaged or gone."
             )
         if ledger:
@@ -77,10 +82,10 @@ def command(
 
 def _unsealed(part: Path, passphrase: str) -> dict[str, str]:
     """The files of keys; none without a passphrase."""
-    from loopforge.backup.sealed_keys import unseal
+    from loopforge.backup.sealed_keys import unseal_keys
 
     if not passphrase:
         return {}
     if not part.exists():
         raise InputError("There are no keys in this backup; restore it without --with-keys.")
-    return unseal(part.read_bytes(), passphrase)
+    return unseal_keys(part.read_bytes(), passphrase)

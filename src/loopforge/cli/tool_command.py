@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, on_app, print_json
+from loopforge.cli import Json, print_json, run_with_app
 from loopforge.errors import InputError, LoopforgeError, Unknown
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def list_tools(context: typer.Context, as_json: Json = False) -> None:
         await home.tools.servers.learn()
         return [_row(tool) for tool in sorted(home.tools.known(), key=lambda tool: tool.name)]
 
-    rows = on_app(context, work)
+    rows = run_with_app(context, work)
     if as_json:
         print_json(rows)
         return
@@ -72,7 +72,7 @@ def try_tool(
         files = (f"[file {one.name}: {len(one.data):,} bytes; not kept]" for one in result.files)
         return "\n".join([result.text, *files])
 
-    typer.echo(on_app(context, work))
+    typer.echo(run_with_app(context, work))
 
 
 @app.command("check")
@@ -92,7 +92,7 @@ def check(context: typer.Context) -> None:
             found += [(one.name, flaw) for flaw in one.flaws]
         return [*found, *_misnamed(home)]
 
-    found = on_app(context, work)
+    found = run_with_app(context, work)
     for name, why in found:
         typer.echo(f"{name}: {why or 'well'}")
     raise typer.Exit(1 if any(why and why != LACKING for _, why in found) else 0)
@@ -112,7 +112,7 @@ def accept(
             raise Unknown(f"There is no MCP server {server!r} here. There are: {names}.")
         return home.tools.servers.accept(server)
 
-    taken = on_app(context, work)
+    taken = run_with_app(context, work)
     told = f"Taken as described now: {', '.join(taken)}." if taken else "Nothing had changed."
     typer.echo(told)
 
@@ -127,7 +127,7 @@ def revoke(
     async def work(home: App) -> int:
         return home.tools.written.take_back(name).number
 
-    number = on_app(context, work)
+    number = run_with_app(context, work)
     typer.echo(f"{name}, version {number}, is taken back.")
 
 

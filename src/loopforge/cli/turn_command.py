@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import event_id, on_app
+from loopforge.cli import event_id, run_with_app
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -31,12 +31,12 @@ def replay(
 
     Exits with 1 when it decides otherwise now.
     """
-    from loopforge.chat.why.turn_replay import replayed
+    from loopforge.chat.why.turn_replay import replay_turn
 
     async def work(app: App) -> ReplayResult:
-        return await replayed(app.ledger, app.policies, await event_id(app, event))
+        return await replay_turn(app.ledger, app.policies, await event_id(app, event))
 
-    found = on_app(context, work)
+    found = run_with_app(context, work)
     if as_json:
         typer.echo(json.dumps({"outcome": found.outcome, "detail": found.detail}))
     else:

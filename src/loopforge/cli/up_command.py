@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import settings_from_context
 from loopforge.errors import NotInstalled
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ def command(
     (such as a container without a terminal), until ctrl+c or SIGTERM. Where there is a screen, a
     browser opens (not with web_browser = false). `loopforge chat` joins from another terminal.
     """
-    from loopforge.host import converse, watch
+    from loopforge.host import run_host, run_terminal_chat
 
     if not headless and not plain and _nobody():
         headless = True
         typer.echo("There is no terminal here: the home is open until SIGTERM or ctrl+c.", err=True)
-    there = settings(context)
+    there = settings_from_context(context)
     _provide_model(there, wanted=model, asked=not headless and not plain)
     if headless:
-        raise typer.Exit(asyncio.run(watch(there, typer.echo, show=True)))
-    raise typer.Exit(asyncio.run(converse(there, plain=plain, show=True)))
+        raise typer.Exit(asyncio.run(run_host(there, typer.echo, show=True)))
+    raise typer.Exit(asyncio.run(run_terminal_chat(there, plain=plain, show=True)))
 
 
 def _provide_model(there: Settings, *, wanted: bool, asked: bool) -> None:
@@ -54,19 +54,23 @@ def _provide_model(there: Settings, *, wanted: bool, asked: bool) -> None:
 
     Nobody is asked whose mates have another model. Raises NotInstalled if it is wanted in vain.
     """
-    from loopforge.models.embedded.embedded_install import ABOUT, install, missing
+    from loopforge.models.embedded.embedded_install import (
+        ABOUT,
+        install_embedded_model,
+        is_embedded_model_missing,
+    )
 
-    if not missing():
+    if not is_embedded_model_missing():
         return
     if wanted:
-        install()
+        install_embedded_model()
         return
     if not asked or not there.embedded_model or there.keys or not sys.stdin.isatty():
         return
     typer.echo(f"No language model is here yet. {ABOUT}.")
     if typer.confirm("Fetch it now?", default=True):
         try:
-            install()
+            install_embedded_model()
         except NotInstalled as error:
             typer.echo(str(error), err=True)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import on_app, settings
+from loopforge.cli import run_with_app, settings_from_context
 from loopforge.errors import Unknown
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def link(context: typer.Context) -> None:
     """
     from loopforge.host import owner_link
 
-    typer.echo(asyncio.run(owner_link(settings(context))))
+    typer.echo(asyncio.run(owner_link(settings_from_context(context))))
 
 
 @app.command()
@@ -37,7 +37,7 @@ def password(context: typer.Context) -> None:
     """
     from loopforge.host import owner_link
 
-    typer.echo(asyncio.run(owner_link(settings(context), password=True)))
+    typer.echo(asyncio.run(owner_link(settings_from_context(context), password=True)))
 
 
 @app.command()
@@ -58,7 +58,7 @@ def invite(
     """
     from loopforge.host import open_reach
 
-    reach = open_reach(settings(context))
+    reach = open_reach(settings_from_context(context))
 
     async def made(app: App) -> str:
         owner = app.accounts.decisions.book.owner()
@@ -67,7 +67,7 @@ def invite(
         _, token = await app.front.inviting.invite(owner, room, past=past, days=days, owner=True)
         return token
 
-    link = f"{reach.base}/join/{on_app(context, made)}"
+    link = f"{reach.base}/join/{run_with_app(context, made)}"
     typer.echo(link)
     _tell_reach(reach, link)
 

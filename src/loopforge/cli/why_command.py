@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import event_id, on_app
+from loopforge.cli import event_id, run_with_app
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -27,4 +27,4 @@ def command(
     async def work(app: App) -> str:
         return await app.front.why(await event_id(app, event))
 
-    typer.echo(on_app(context, work))
+    typer.echo(run_with_app(context, work))

@@ -283,7 +283,7 @@ def judge(plan: AgentActionPlan, rights: Rights) -> tuple[Verdict, ...]:
     return tuple(step.judge(act) for act in plan.acts)
 
 
-def notes(plan: AgentActionPlan) -> Iterator[str]:
+def plan_oddities(plan: AgentActionPlan) -> Iterator[str]:
     """What is odd about a plan without being forbidden; plain sentences for its flight record."""
     if plan.mode == "guardrail" and not plan.rule.strip():
         yield "It says it follows a rule, and names none."

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from loopforge.core.perception import Line, LineKind, Picture
 from loopforge.core.room_vocabulary import File, Unread
 from loopforge.core.text.document_kinds import DOCUMENTS, PDF
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 EntryKind = Literal["heard", "said", "note", "result", "told"]
 Mark = Literal["keep", "spent"]
@@ -38,14 +38,14 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: EntryKind
     at: datetime
     who: str = ""
-    name: Words = public("")
-    text: Words = public("")
+    name: Words = public_words("")
+    text: Words = public_words("")
     reply_to: str = ""
     answers: str = ""
     turn: str = ""
     mode: str = ""
-    rule: Words = public("")
-    narrative: Words = public("")
+    rule: Words = public_words("")
+    narrative: Words = public_words("")
     files: tuple[File, ...] = ()
     mark: Mark | None = None
     surface: str = ""
@@ -65,7 +65,7 @@ PRIVATE = ("note", "result")
 """The kinds of entries that only their own mate sees."""
 
 
-def sees(mate: str, entry: ContextEntry) -> bool:
+def may_see_entry(mate: str, entry: ContextEntry) -> bool:
     """Whether a mate may see an entry at all: notes and results are their own mate's alone."""
     return entry.kind not in PRIVATE or entry.who == mate
 
@@ -106,7 +106,7 @@ class WindowFit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cuts: dict[str, float] = {}
 
 
-def fit(sizes: Sequence[EntrySize], budget: int, low: float = 0.5) -> WindowFit:
+def fit_window(sizes: Sequence[EntrySize], budget: int, low: float = 0.5) -> WindowFit:
     """Fit entries (oldest first) into `budget` tokens; `low` is the low-water share.
 
     Over budget: all that can be shortened are; if that is not enough, all spent ones go, then the
@@ -283,7 +283,7 @@ HANDLED = re.compile(r"\[file [0-9a-f]{8}: .*\]")
 SHORTENED = "[shortened, since it was read; read_result reads on]"
 
 
-def shortened(text: str) -> str:
+def shorten_result(text: str) -> str:
     """A result by its head and the handles in it; as it is where it has none, or is short."""
     handles = [line for line in text.split("\n") if HANDLED.fullmatch(line)]
     if not handles or len(text) <= 2 * SHORT:
@@ -317,10 +317,10 @@ def as_lines(
     """
     lines: list[Line] = []
     for entry in entries:
-        if not sees(for_mate, entry):
+        if not may_see_entry(for_mate, entry):
             continue
         if since := _since(entry.at, last, zone):
-            lines.append(Line(kind="told", text=public(since)))
+            lines.append(Line(kind="told", text=public_words(since)))
         last, told = entry.at, entry.at.astimezone(zone).strftime("%H:%M")
         lines.extend(_lines(entry, for_mate, names, told, cuts.get(entry.id), pictures))
     return tuple(lines)
@@ -336,7 +336,7 @@ def _lines(
 ) -> Iterator[Line]:
     texts = [entry.text, *(file.text for file in entry.files)]
     if entry.short:
-        texts[0] = Words(shortened(str(entry.text)), public=entry.text.public)
+        texts[0] = Words(shorten_result(str(entry.text)), public=entry.text.public)
     if share is not None:
         texts = _cut(texts, share)
     mine = entry.kind == "said" and entry.who == for_mate
@@ -344,15 +344,15 @@ def _lines(
     kind: LineKind = "mine" if mine else entry.kind
     yield Line(
         kind=kind,
-        who=entry.name or names.get(who) or public(who),
+        who=entry.name or names.get(who) or public_words(who),
         text=texts[0],
         id=entry.id,
         number=entry.seq if entry.kind in ("heard", "said") else 0,
         at=at,
         reply_to=entry.reply_to,
         mode=entry.mode if mine else "",
-        rule=entry.rule if mine else public(""),
-        narrative=entry.narrative if mine else public(""),
+        rule=entry.rule if mine else public_words(""),
+        narrative=entry.narrative if mine else public_words(""),
         kept=entry.mark == "keep",
         untrusted=entry.untrusted,
     )
@@ -360,20 +360,20 @@ def _lines(
         came = Line(
             kind="file", who=file.name, text=text, id=entry.id, at=at, untrusted=entry.untrusted
         )
-        if not readable(file):
+        if not has_readable_text(file):
             shown = _picture(file) if (entry.id, place) in pictures else None
             given = SOUND_GIVEN if file.media.startswith("audio/") else PICTURE_SHOWN
             told = given.format(what=_described(file)) if shown else _closed(file)
             if entry.transcribed and (entry.id, place) in sounds_of(entry):
                 told = TRANSCRIBED.format(what=_described(file))
-            yield replace(came, text=public(told), picture=shown)
+            yield replace(came, text=public_words(told), picture=shown)
             continue
-        yield Line(kind="told", text=public(_begins(file)), id=entry.id, at=at)
+        yield Line(kind="told", text=public_words(_begins(file)), id=entry.id, at=at)
         yield came
-        yield Line(kind="told", text=public(FILE_ENDS), id=entry.id, at=at)
+        yield Line(kind="told", text=public_words(FILE_ENDS), id=entry.id, at=at)
 
 
-def told_apart(
+def mark_namesakes(
     lines: tuple[Line, ...], entries: Iterable[ContextEntry], which: Mapping[str, str]
 ) -> tuple[Line, ...]:
     """The lines of these entries, marked where several are called alike; `which` is by speaker."""
@@ -388,7 +388,7 @@ def told_apart(
     )
 
 
-def readable(file: File) -> bool:
+def has_readable_text(file: File) -> bool:
     """Whether there is anything of a file that mates can read (or could, before it was forgotten).
 
     Seen without looking into private words: of a file that has no text, the text is public.

@@ -14,7 +14,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 State = Literal["queued", "attempting", "accepted", "failed", "uncertain"]
 What = Literal["line", "reaction", "file", "reminder", "approval", "edit", "deletion"]
@@ -61,21 +61,21 @@ class PutOff(Struct, frozen=True, tag="delivery.put_off", kw_only=True):
     """An attempt failed and will be made again."""
 
     delivery: str
-    why: Words = public("")
+    why: Words = public_words("")
 
 
 class Failed(Struct, frozen=True, tag="delivery.failed", kw_only=True):
     """It will never arrive; the mate and the person are told."""
 
     delivery: str
-    why: Words = public("")
+    why: Words = public_words("")
 
 
 class Uncertain(Struct, frozen=True, tag="delivery.uncertain", kw_only=True):
     """It may have arrived or not, and nobody can find out; it is not sent again."""
 
     delivery: str
-    why: Words = public("")
+    why: Words = public_words("")
 
 
 IN_DOUBT = "?"

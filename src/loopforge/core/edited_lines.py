@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 TRANSCRIBED = "transcribed"
 """What people are told beside a line that says what a voice note says."""
@@ -38,14 +38,14 @@ class Revised(Event, frozen=True, kw_only=True):
     revision: Revision
 
 
-def edit_aside(body: LineEdited) -> str:
+def edit_remark(body: LineEdited) -> str:
     """What people are told of an edit beside the line; nothing where it says what it first said."""
     if not body.anew:
         return TRANSCRIBED if body.transcribed else "edited"
     return "" if body.version == body.line else "another version"
 
 
-def revised(event: Event, revision: Revision, text: Words | None = None) -> Event:
+def apply_revision(event: Event, revision: Revision, text: Words | None = None) -> Event:
     """A line as it stands after a change; with no text, it has none any more."""
     body = event.body
     if not isinstance(body, Heard | Said):
@@ -53,13 +53,13 @@ def revised(event: Event, revision: Revision, text: Words | None = None) -> Even
     if revision.deleted:
         body = replace(body, text=Words(None, body.text.ref), files=())
         if isinstance(body, Said):
-            body = replace(body, rule=public(""), narrative=public(""))
+            body = replace(body, rule=public_words(""), narrative=public_words(""))
     elif text is not None:
         body = replace(body, text=text)
     return Revised(**asdict(event) | {"body": body}, revision=revision)
 
 
-def captioned(text: str, captions: Sequence[int]) -> list[str]:
+def split_captions(text: str, captions: Sequence[int]) -> list[str]:
     """What each message of a line says, by how much of its text each has.
 
     Where it was changed as a whole, all of it is taken as the words of the first.
@@ -68,14 +68,14 @@ def captioned(text: str, captions: Sequence[int]) -> list[str]:
     for size in captions:
         parts.append(text[at : at + size])
         at += size + bool(size)
-    return parts if joined(parts) == text else [text, *("" for _ in captions[1:])]
+    return parts if join_captions(parts) == text else [text, *("" for _ in captions[1:])]
 
 
-def joined(parts: Sequence[str]) -> str:
+def join_captions(parts: Sequence[str]) -> str:
     """What several messages say, as one line does."""
     return "\n".join(part for part in parts if part.strip())
 
 
-def sizes(parts: Sequence[str]) -> tuple[int, ...]:
+def caption_lengths(parts: Sequence[str]) -> tuple[int, ...]:
     """How much of such a line's text each message has."""
     return tuple(len(part) if part.strip() else 0 for part in parts)

@@ -4,7 +4,7 @@ A Fact is what somebody wants to add to a stream; id and time are given by the r
 the fact itself. An Event is a Fact that the ledger has accepted: it has a sequence number and a
 hash that chains over the event before it.
 
-Knows nothing of databases. The order of bytes that are hashed is `chained`, and nowhere else.
+Knows nothing of databases. The order of bytes that are hashed is `chain_hash`, and nowhere else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from loopforge.core.perception import Edit, Line, Picture
 from loopforge.core.platform_events import PlatformEvent
 from loopforge.core.room_vocabulary import RoomEvent
 from loopforge.core.schedule.reminder_events import ReminderEvent, TimeChosen
-from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public
+from loopforge.core.text.erasable_text import Words, decode_stored, encode_stored, public_words
 from loopforge.core.work.watch_events import WatchEvent
 from loopforge.core.work.work_vocabulary import ThreadEvent, WorkEvent
 
@@ -95,7 +95,7 @@ class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_de
     step: int
     shown: Words
     lines: LineRun
-    character: Words = public("")
+    character: Words = public_words("")
     edits: tuple[Edit, ...] = ()
     tokens: int = 0
     upto: int = 0
@@ -112,7 +112,7 @@ class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=T
     nth: int
     purpose: str
     prompt: PieceRun
-    schema: Words = public("")
+    schema: Words = public_words("")
     aloud: bool = False
     field: str = ""
     max_tokens: int = 0
@@ -139,7 +139,7 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str
     outcome: str
     took: int = 0
-    detail: Words = public("")
+    detail: Words = public_words("")
     cause: str = ""
     has: str = ""
     usage: Usage | None = None
@@ -159,7 +159,7 @@ class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defa
     nth: int
     outcome: str
     text: Words
-    parsed: Words = public("")
+    parsed: Words = public_words("")
     model: str = ""
     fallback: bool = False
     attempts: tuple[Attempt, ...] = ()
@@ -216,8 +216,8 @@ class Planned(Struct, frozen=True, tag="turn.planned", kw_only=True, omit_defaul
     intent: str
     mode: str
     plan: Words
-    narrative: Words = public("")
-    rule: Words = public("")
+    narrative: Words = public_words("")
+    rule: Words = public_words("")
 
 
 class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -245,7 +245,7 @@ class TurnEnded(Struct, frozen=True, tag="turn.ended", kw_only=True, omit_defaul
 
     turn: str
     outcome: Literal["done", "stopped", "diverged", "failed"]
-    why: Words = public("")
+    why: Words = public_words("")
     took: int = 0
     took_in: tuple[str, ...] = ()
 
@@ -336,22 +336,22 @@ _MICROSECOND = timedelta(microseconds=1)
 _encoder = msgspec.json.Encoder(enc_hook=encode_stored)
 
 
-def micros(moment: datetime) -> int:
+def epoch_micros(moment: datetime) -> int:
     """Microseconds since 1970, exactly."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
-def moment(micros: int) -> datetime:
+def from_epoch_micros(micros: int) -> datetime:
     """The UTC time that many microseconds after 1970."""
     return _EPOCH + timedelta(microseconds=micros)
 
 
-def encode(body: AnyBody) -> bytes:
+def encode_body(body: AnyBody) -> bytes:
     """The body as it is stored and hashed: JSON in the order of its fields. Needs refs filled."""
     return _encoder.encode(body)
 
 
-def decode(stored: bytes | str) -> AnyBody:
+def decode_body(stored: bytes | str) -> AnyBody:
     """A body as it was stored; private Words have their ref and no text yet."""
     body: AnyBody = _decoder().decode(stored)
     return body
@@ -363,7 +363,7 @@ def _decoder() -> msgspec.json.Decoder[AnyBody]:
     return msgspec.json.Decoder(Body, dec_hook=decode_stored)
 
 
-def chained(
+def chain_hash(
     previous: str, stream: str, seq: int, id: str, at: int, actor: str, cause: str, body: bytes
 ) -> str:
     """The hash of an event over the one before it. `at` in microseconds; 64 hex digits."""

@@ -105,25 +105,25 @@ Trouble = tuple[str, ...]
 """A model that did not answer, the cause, and where its server does not know it what that has."""
 
 
-def worst(causes: Iterable[str]) -> str:
+def cause_to_report(causes: Iterable[str]) -> str:
     """Of the causes of one answer's attempts, the one worth telling: what somebody can mend."""
     known = [cause for cause in causes if cause in OWNER]
     return next((cause for cause in known if cause in MENDED_BY_OWNER), known[0] if known else "")
 
 
-def for_everybody(cause: str) -> str:
+def explain_no_answer(cause: str) -> str:
     """Why there is no answer, in words for anybody."""
     return MEND if cause in MENDED_BY_OWNER else EVERYBODY.get(cause, OUTCOMES["failed"])
 
 
-def for_anybody(outcome: str, cause: str, detail: str) -> str:
+def explain_attempt(outcome: str, cause: str, detail: str) -> str:
     """What came of one attempt, in words for anybody: the error as it came is the owner's alone."""
     if outcome == "refused":
         return OUTCOMES[outcome]
-    return for_everybody(cause) if cause or outcome in ("failed", "timed_out") else detail
+    return explain_no_answer(cause) if cause or outcome in ("failed", "timed_out") else detail
 
 
-def for_owner(attempts: Iterable[Trouble]) -> str:
+def fixes_for_owner(attempts: Iterable[Trouble]) -> str:
     """What to mend, of troubles: each once, in the order met; "" for nothing."""
     told: dict[str, None] = {}
     for model, cause, *has in attempts:

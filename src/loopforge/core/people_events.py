@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from loopforge.core.growth.growth_events import GrowthEvent
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 
 class PersonMet(Struct, frozen=True, tag="people.met", kw_only=True, omit_defaults=True):
@@ -67,7 +67,7 @@ class Knocked(Struct, frozen=True, tag="people.knocked", kw_only=True, omit_defa
     account: Words
     name: Words
     told: Literal["code", "closed"]
-    place: Words = public("")
+    place: Words = public_words("")
 
 
 class Admitted(Struct, frozen=True, tag="people.admitted", kw_only=True):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Self, cast, get_args
 import msgspec
 from msgspec import Struct
 
-from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
+from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public_words
 from loopforge.core.text.quantity_bands import Band, Battery
 from loopforge.errors import BadPerception, InputError
 
@@ -52,15 +52,15 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     kind: LineKind
-    who: Words = public("")
-    text: Words = public("")
+    who: Words = public_words("")
+    text: Words = public_words("")
     id: str = ""
     number: int = 0
     at: str = ""
     reply_to: str = ""
     mode: str = ""
-    rule: Words = public("")
-    narrative: Words = public("")
+    rule: Words = public_words("")
+    narrative: Words = public_words("")
     kept: bool = False
     which: str = ""
     untrusted: bool = False

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.memory.memory_vocabulary import EvidenceLine
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 # ---------------------------------------------------------------- what a mind may do
 
@@ -132,7 +132,7 @@ class File(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: Words
     size: int
     text: Words
-    hash: Words = public("")
+    hash: Words = public_words("")
     media: str = ""
     width: int = 0
     height: int = 0
@@ -244,8 +244,8 @@ class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True, omit
     turn: str = ""
     version: str = ""
     mode: str = ""
-    narrative: Words = public("")
-    rule: Words = public("")
+    narrative: Words = public_words("")
+    rule: Words = public_words("")
     captions: tuple[int, ...] = ()
 
     @property
@@ -392,8 +392,8 @@ class Said(Struct, frozen=True, tag="room.said", kw_only=True, omit_defaults=Tru
     mate: str
     text: Words
     mode: str = ""
-    narrative: Words = public("")
-    rule: Words = public("")
+    narrative: Words = public_words("")
+    rule: Words = public_words("")
     reply_to: str = ""
     files: tuple[File, ...] = ()
     cut: bool = False

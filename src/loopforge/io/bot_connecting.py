@@ -14,8 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from loopforge.core.mates.mate_file import Mate, called
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.mates.mate_file import Mate, find_mate
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import InputError, Unknown
 from loopforge.io.platforms.bot_tokens import EVERYBODY, FILE, BotAccount, BotTokens
 from loopforge.io.platforms.secret_scrubbing import scrub_logs
@@ -67,7 +67,7 @@ def found(name: str, mates: Mapping[str, Mate]) -> Mate | None:
     """The mate of this handle or name; None for all of them. Raises Unknown."""
     if name.casefold() == ALL:
         return None
-    if mate := called(name, mates.values()):
+    if mate := find_mate(name, mates.values()):
         return mate
     known = ", ".join(mates) or "none yet; `loopforge mate new NAME` makes one"
     raise Unknown(f"There is no mate {name!r}. Known: {known}. `all` is for all of them.")
@@ -130,7 +130,7 @@ async def connect(
         with_them = [each for each in surfaces.values() if each.plugin.bots]
         where = [each.plugin.title for each in with_them if rules_of(each).takes_over]
         raise InputError(
-            f"--take-over is for {listed(where)} alone: it takes another program's webhook."
+            f"--take-over is for {join_as_prose(where)} alone: it takes another program's webhook."
         )
     mate = found(name, mates)
     account = planned(tokens, mate, platform, clean(token, surface, surfaces), shared=shared)
@@ -170,7 +170,7 @@ def disconnect(
     return tokens.drop(platform, handle)
 
 
-async def looked_at(account: BotAccount, surface: InstalledSurface) -> ConnectReport:
+async def check_bot_account(account: BotAccount, surface: InstalledSurface) -> ConnectReport:
     """How it stands with an account that is kept. Raises NotLetIn, Unreachable."""
     scrub_logs([account.token])
     order = AccountVisit(account=account, options=surface.options, shared=account.shared)

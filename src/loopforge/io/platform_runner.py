@@ -25,7 +25,7 @@ from loopforge.io.platforms.surface_plugin import HomeParts, RunningSurface, Sur
 from loopforge.io.session import Sessions
 from loopforge.people.stranger_pairing import LET_IN
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.installation.library_loading import load
+from loopforge.runtime.installation.library_loading import import_modules
 from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
@@ -303,7 +303,7 @@ class Platforms:
 
     async def _be(self, platform: str, accounts: Sequence[BotAccount]) -> bool:
         """Be on a platform until that ends; False where nobody wants to be."""
-        await load(*self._there[platform].plugin.loads)
+        await import_modules(*self._there[platform].plugin.loads)
         made = self._made(platform, accounts)
         if made is None:
             return False

@@ -23,7 +23,14 @@ from loopforge.errors import BadRun, LoopforgeError
 from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.run.robot_minds import PLAIN, Minds
-from loopforge.lab.run.run_child import AnyJob, BeginRun, ForkRun, ResumeRun, play_apart, played
+from loopforge.lab.run.run_child import (
+    AnyJob,
+    BeginRun,
+    ForkRun,
+    ResumeRun,
+    play_job,
+    play_job_in_child,
+)
 from loopforge.lab.run.run_deletion import delete_run
 from loopforge.lab.run.run_lifecycle import asks_models
 from loopforge.lab.run.run_log import LOG, began_of
@@ -177,7 +184,7 @@ class RunQueue:
             if minds is None:
                 await self._send(name, job, witness)
             else:
-                await played(job, minds, witness or _nobody)
+                await play_job(job, minds, witness or _nobody)
         except LoopforgeError as error:
             self._fail(name, str(error))
         except Exception:
@@ -202,7 +209,7 @@ class RunQueue:
         """Let a process of its own play it. Raises BadRun, LedgerError."""
         # What draws a terminal puts a stream of number -1 there, with which no process can begin.
         with redirect_stderr(sys.__stderr__):
-            child = ChildProcess(play_apart, job, name=f"loopforge lab: {name}")
+            child = ChildProcess(play_job_in_child, job, name=f"loopforge lab: {name}")
         try:
             while True:
                 number = await asyncio.to_thread(child.heard)

@@ -27,16 +27,24 @@ from msgspec.structs import fields
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from loopforge.core.events import GENESIS, Erased, Event, chained, encode, micros
-from loopforge.core.text.erasable_text import digest
+from loopforge.core.events import GENESIS, Erased, Event, chain_hash, encode_body, epoch_micros
+from loopforge.core.text.erasable_text import salted_digest
 from loopforge.errors import LedgerBroken, LedgerError
-from loopforge.ledger.database.database_faults import told
-from loopforge.ledger.database.table_schema import BLANK, unguarded
-from loopforge.ledger.storage.consistent_read import one_moment
+from loopforge.ledger.database.database_faults import as_ledger_error
+from loopforge.ledger.database.table_schema import BLANK, missing_triggers
+from loopforge.ledger.storage.consistent_read import in_read_snapshot
 from loopforge.ledger.storage.event_reading import END
-from loopforge.ledger.storage.folded_views import FoldedView, differing
-from loopforge.ledger.storage.row_codec import COLUMNS, Row, event_of, listed, mark, unkept, within
-from loopforge.ledger.storage.state_snapshots import damaged
+from loopforge.ledger.storage.folded_views import FoldedView, differing_views
+from loopforge.ledger.storage.row_codec import (
+    COLUMNS,
+    Row,
+    event_of,
+    in_list_sql,
+    list_parameter,
+    sql_placeholder,
+    unescape_stored_text,
+)
+from loopforge.ledger.storage.state_snapshots import damaged_snapshots
 
 PAGE = 1000
 MOST_FINDINGS = 1000
@@ -131,7 +139,7 @@ def verify(
     Without a prefix, also over the file, its triggers, these views, and the snapshots.
     """
     report = _Report(anchors or {})
-    with _leniently(connection), one_moment(connection):
+    with _leniently(connection), in_read_snapshot(connection):
         try:
             if not prefix:
                 _file(connection, report)
@@ -144,7 +152,7 @@ def verify(
             if not prefix:
                 _views(connection, report, views)
         except DBAPIError as error:
-            if not isinstance(fault := told(error, connection.engine.url), LedgerBroken):
+            if not isinstance(fault := as_ledger_error(error, connection.engine.url), LedgerBroken):
                 raise
             report.find("file", "", str(fault))
     for stream, (seq, _) in report.expected.items():
@@ -183,7 +191,7 @@ def _file(connection: Connection, report: _Report) -> None:
 
 
 def _guards(connection: Connection, report: _Report) -> None:
-    for name in unguarded(connection):
+    for name in missing_triggers(connection):
         says = (
             f"The trigger {name}, by which the database refuses changes, is gone or another; "
             "`loopforge ledger migrate` makes it anew."
@@ -213,7 +221,7 @@ def _span(connection: Connection, column: str, prefix: str) -> tuple[str, tuple[
     """The condition that a stream's name starts with the prefix, and its parameters."""
     if not prefix:
         return "1 = 1", ()
-    one = mark(connection)
+    one = sql_placeholder(connection)
     return f"{column} >= {one} AND {column} < {one}", (prefix, prefix + END)
 
 
@@ -236,7 +244,7 @@ def _erased(connection: Connection, report: _Report) -> set[bytes]:
 
 
 def _events(connection: Connection, report: _Report, prefix: str, erased: set[bytes]) -> None:
-    one = mark(connection)
+    one = sql_placeholder(connection)
     span, names = _span(connection, "stream", prefix)
     query = (
         f"SELECT {COLUMNS} FROM events "  # noqa: S608
@@ -265,7 +273,7 @@ def _event(report: _Report, row: Row, refs: dict[str, tuple[str, int, str]]) -> 
     try:
         event, words = event_of(row)
         right = _derived(previous, event, body.encode()) == hash
-        whole = encode(event.body) == body.encode() or _all_read(json_decode(body), event.body)
+        whole = encode_body(event.body) == body.encode() or _all_read(json_decode(body), event.body)
     except (LedgerBroken, ValueError, TypeError, AttributeError) as error:
         report.find("unreadable", stream, f"Event {seq} of {stream}: {error}", seq, id)
         return
@@ -300,8 +308,10 @@ def _all_read(said: Any, read: object) -> bool:
 
 
 def _derived(previous: str, event: Event, body: bytes) -> str:
-    at = micros(event.at)
-    return chained(previous, event.stream, event.seq, event.id, at, event.actor, event.cause, body)
+    at = epoch_micros(event.at)
+    return chain_hash(
+        previous, event.stream, event.seq, event.id, at, event.actor, event.cause, body
+    )
 
 
 def _present(
@@ -314,8 +324,8 @@ def _present(
     found = {
         ref
         for (ref,) in connection.exec_driver_sql(
-            f"SELECT ref FROM texts WHERE ref {within(connection)}",  # noqa: S608
-            (listed(connection, refs),),
+            f"SELECT ref FROM texts WHERE ref {in_list_sql(connection)}",  # noqa: S608
+            (list_parameter(connection, refs),),
         )
     }
     for ref, (stream, seq, id) in refs.items():
@@ -346,7 +356,7 @@ def _heads(connection: Connection, report: _Report, prefix: str) -> None:
 
 
 def _texts(connection: Connection, report: _Report, prefix: str) -> None:
-    one = mark(connection)
+    one = sql_placeholder(connection)
     span, names = _span(connection, "stream", prefix)
     query = (
         f"SELECT ref, salt, text, event, stream FROM texts WHERE ref > CAST({one} AS TEXT) "  # noqa: S608
@@ -358,7 +368,7 @@ def _texts(connection: Connection, report: _Report, prefix: str) -> None:
                 continue
             report.texts += 1
             try:
-                right = digest(unkept(stored), bytes(salt)) == ref
+                right = salted_digest(unescape_stored_text(stored), bytes(salt)) == ref
             except (ValueError, TypeError, AttributeError):
                 right = False
             if not right:
@@ -385,12 +395,12 @@ def _strays(connection: Connection, report: _Report, prefix: str) -> None:
 def _views(connection: Connection, report: _Report, views: Sequence[FoldedView]) -> None:
     """What was folded is what folding gives."""
     try:
-        for view in differing(connection, views):
+        for view in differing_views(connection, views):
             says = (
                 f"The view {view.name} is not what its events make it; `loopforge ledger rebuild`."
             )
             report.find("view", "", says)
     except (LedgerError, IntegrityError, ValueError, TypeError) as error:
         report.find("view", "", f"The views cannot be folded to be compared: {error}")
-    for stream in damaged(connection):
+    for stream in damaged_snapshots(connection):
         report.find("view", stream, f"The snapshot of {stream} is damaged, and will not be used.")

@@ -7,7 +7,7 @@ One line for each event, stream by stream, in order:
      "stored": the body as it is stored and hashed, with refs in place of private texts,
      "hash": ...}
 
-So whoever has the file can check the chain (`core.events.chained`) without the database. A line
+So whoever has the file can check the chain (`core.events.chain_hash`) without the database. A line
 made without texts has refs in its body, too.
 """
 
@@ -17,11 +17,11 @@ from typing import Any
 
 import msgspec
 
-from loopforge.core.events import Event, encode
+from loopforge.core.events import Event, encode_body
 from loopforge.core.text.erasable_text import FORGOTTEN, Words, encode_plain
 
 
-def line(event: Event, *, texts: bool = True) -> str:
+def as_json_line(event: Event, *, texts: bool = True) -> str:
     """One event as a line of JSON, without the line's end; with private `texts`, or without."""
     body = msgspec.to_builtins(event.body, enc_hook=encode_plain if texts else _untold)
     body.pop("type", None)
@@ -34,7 +34,7 @@ def line(event: Event, *, texts: bool = True) -> str:
         "actor": event.actor,
         "cause": event.cause,
         "body": body,
-        "stored": encode(event.body).decode(),
+        "stored": encode_body(event.body).decode(),
         "hash": event.hash,
     }
     return json.dumps(fields, ensure_ascii=False) if _sound(fields) else json.dumps(fields)
@@ -47,7 +47,7 @@ def _untold(value: object) -> str:
     return str(encode_plain(value))
 
 
-def forgotten(line: str, refs: Collection[str]) -> str:
+def redact_json_line(line: str, refs: Collection[str]) -> str:
     """A line without the texts of these refs, which it may have held."""
     if not any(ref in line for ref in refs):
         return line

@@ -18,10 +18,10 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import LineEdited
 from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.erasure.quote_matching import folded
-from loopforge.ledger.search_index import BITS, bits_of, searched
-from loopforge.ledger.storage.revised_lines import by_id, standing
-from loopforge.ledger.storage.row_codec import events_of, mark
+from loopforge.ledger.erasure.quote_matching import fold_for_search
+from loopforge.ledger.search_index import BITS, bits_of, searchable_texts
+from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_id
+from loopforge.ledger.storage.row_codec import events_of, sql_placeholder
 
 PAGE = 500
 """Lines looked at before the next ones are read."""
@@ -31,11 +31,11 @@ LOOKED_FOR = 16
 
 def search(connection: Connection, stream: str, words: str, limit: int) -> list[Event]:
     """Lines of a stream that hold all these words, newest first, as they stand now."""
-    wanted, found = folded(words).split(), dict[str, Event]()
+    wanted, found = fold_for_search(words).split(), dict[str, Event]()
     if not wanted or not stream.isprintable():
         return []
     for event in _candidates(connection, stream, max(wanted, key=len)):
-        text = folded("\n".join(part.text or "" for part in searched(event)))
+        text = fold_for_search("\n".join(part.text or "" for part in searchable_texts(event)))
         if all(word in text for word in wanted):
             found.setdefault(event.id, event)
             if len(found) == limit:
@@ -45,7 +45,7 @@ def search(connection: Connection, stream: str, words: str, limit: int) -> list[
 
 def _candidates(connection: Connection, stream: str, word: str) -> Iterator[Event]:
     """Lines that may hold the word, newest first; an edited one also where its edit stands."""
-    one, (holds, holding) = mark(connection), _holding(connection, word[:LOOKED_FOR])
+    one, (holds, holding) = sql_placeholder(connection), _holding(connection, word[:LOOKED_FOR])
     bits = [(column.name, bits) for column, bits in zip(BITS, bits_of(word), strict=True) if bits]
     having = "".join(f" AND {name} & {one} = {one}" for name, _ in bits)
     values = [value for _, bits in bits for value in (bits, bits)]
@@ -59,7 +59,9 @@ def _candidates(connection: Connection, stream: str, word: str) -> Iterator[Even
         found = (
             connection.exec_driver_sql(query, (stream, before, *values, *holding)).scalars().all()
         )
-        yield from standing(connection, _lines(connection, _events(connection, stream, found)))
+        yield from apply_revisions(
+            connection, _lines(connection, _events(connection, stream, found))
+        )
         if len(found) < PAGE:
             return
         before = found[-1]
@@ -74,7 +76,7 @@ def _events(connection: Connection, stream: str, numbers: Sequence[int]) -> list
 def _lines(connection: Connection, page: Sequence[Event]) -> list[Event]:
     """The lines that these events are, or have changed."""
     edited = {event.body.line for event in page if isinstance(event.body, LineEdited)}
-    known = {event.id: event for event in by_id(connection, edited)} if edited else {}
+    known = {event.id: event for event in events_by_id(connection, edited)} if edited else {}
     found = []
     for event in page:
         line = event

@@ -7,7 +7,7 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill, mark
+from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill_words, sql_placeholder
 from loopforge.ledger.table_access import Tables
 
 
@@ -30,7 +30,7 @@ async def newest_events(
 def _newest(
     connection: Connection, listing: EventListing, told: Callable[[Event], bool]
 ) -> list[Event]:
-    one, where, given = mark(connection), ["1 = 1"], list[Any]()
+    one, where, given = sql_placeholder(connection), ["1 = 1"], list[Any]()
     bounds = (
         ("stream", "=", listing.stream),
         ("kind", "=", listing.kind),
@@ -50,5 +50,5 @@ def _newest(
         event, words = event_of(row)
         found.append(event)
         wanted += words if told(event) else []
-    fill(connection, wanted)
+    fill_words(connection, wanted)
     return found

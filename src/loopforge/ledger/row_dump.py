@@ -4,8 +4,8 @@
     ["room:commons", 1, ...]
 
 A table's heading, then its rows, for one table after the other; bytes are base64. Left out is what
-can be folded anew (views, snapshots), what is under way, and who is signed in. `check` needs no
-database.
+can be folded anew (views, snapshots), what is under way, and who is signed in. `verify_dump` needs
+no database.
 """
 
 from base64 import b64decode
@@ -16,8 +16,8 @@ import msgspec
 from sqlalchemy import LargeBinary, Table, inspect, select
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import GENESIS, chained
-from loopforge.core.text.erasable_text import digest
+from loopforge.core.events import GENESIS, chain_hash
+from loopforge.core.text.erasable_text import salted_digest
 from loopforge.errors import InputError, LedgerBroken
 from loopforge.ledger.database.table_schema import (
     BLANK,
@@ -29,8 +29,8 @@ from loopforge.ledger.database.table_schema import (
     streams,
     texts,
 )
-from loopforge.ledger.storage.folded_views import FoldedView, refold
-from loopforge.ledger.storage.row_codec import unkept
+from loopforge.ledger.storage.folded_views import FoldedView, refold_views
+from loopforge.ledger.storage.row_codec import unescape_stored_text
 
 DUMPED = {each.name: each for each in (events, texts, streams, accounts, invites, reads, spent)}
 PAGE = 1000
@@ -39,7 +39,7 @@ Anchors = Mapping[str, tuple[int, str]]
 """The number and the hash of each stream's last event."""
 
 
-def dump(connection: Connection, write: Callable[[bytes], object]) -> None:
+def dump_rows(connection: Connection, write: Callable[[bytes], object]) -> None:
     """Write every row; the caller holds the database to one moment.
 
     Tables that an older schema has not are left out.
@@ -72,7 +72,7 @@ def load(connection: Connection, lines: Iterable[bytes], views: Sequence[FoldedV
         waiting.append(row)
     if of is not None and waiting:
         connection.execute(of.insert(), waiting)
-    refold(connection, views)
+    refold_views(connection, views)
 
 
 def rows(lines: Iterable[bytes]) -> Iterator[tuple[Table, dict[str, Any]]]:
@@ -97,7 +97,7 @@ def rows(lines: Iterable[bytes]) -> Iterator[tuple[Table, dict[str, Any]]]:
             ) from error
 
 
-def check(lines: Iterable[bytes]) -> Anchors:
+def verify_dump(lines: Iterable[bytes]) -> Anchors:
     """Derive every hash and digest again; the heads. Raises LedgerBroken where one is another."""
     heads: dict[str, tuple[int, str]] = {}
     told: dict[str, tuple[int, str]] = {}
@@ -120,11 +120,14 @@ def _check(
     if table is events:
         before, previous = heads.get(row["stream"], (0, GENESIS))
         said = {name: row[name] for name in ("stream", "seq", "id", "at", "actor", "cause")}
-        hash = chained(previous, **said, body=row["body"].encode())
+        hash = chain_hash(previous, **said, body=row["body"].encode())
         if (row["seq"], row["hash"]) != (before + 1, hash):
             raise LedgerBroken(f"Event {row['seq']} of {row['stream']} is not what was hashed.")
         heads[row["stream"]] = (row["seq"], hash)
-    elif table is texts and digest(unkept(row["text"]), row["salt"]) != row["ref"]:
+    elif (
+        table is texts
+        and salted_digest(unescape_stored_text(row["text"]), row["salt"]) != row["ref"]
+    ):
         raise LedgerBroken(f"A text of event {row['event']} is not what was digested.")
     elif table is streams:
         told[row["stream"]] = (row["seq"], row["hash"])

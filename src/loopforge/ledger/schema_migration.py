@@ -13,9 +13,17 @@ from sqlalchemy import inspect
 from sqlalchemy.engine import Connection
 
 from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError
-from loopforge.ledger.database.database_engine import DatabaseEngines, connect, settled
-from loopforge.ledger.database.database_faults import place, telling
-from loopforge.ledger.database.table_schema import create, foreign, guard
+from loopforge.ledger.database.database_engine import (
+    DatabaseEngines,
+    create_engines,
+    parse_database_url,
+)
+from loopforge.ledger.database.database_faults import ledger_location, translating_faults
+from loopforge.ledger.database.table_schema import (
+    create_tables,
+    ensure_triggers,
+    foreign_schema_objects,
+)
 
 NEWEST = "0005"
 """The newest migration's revision."""
@@ -27,16 +35,17 @@ _LOCK = 0x10F0
 """The key of the advisory lock under which one process at a time changes a schema."""
 
 
-def status(url: str) -> Status:
+def ledger_schema_status(url: str) -> Status:
     """How the database at `url` stands to this program. Raises LedgerError if out of reach."""
-    return looked_at(url, stands)
+    return query_database(url, schema_status)
 
 
 def refuse_damaged(url: str) -> None:
     """Raise LedgerBroken for a file of SQLite's that is damaged. It is read whole for that."""
-    if looked_at(url, _damage):
+    if query_database(url, _damage):
         raise LedgerBroken(
-            f"The ledger {place(settled(url))} is damaged; `loopforge ledger verify` says where."
+            f"The ledger {ledger_location(parse_database_url(url))} is damaged; `loopforge "
+            "ledger verify` says where."
         )
 
 
@@ -45,11 +54,11 @@ def _damage(connection: Connection) -> bool:
     return sqlite and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one() != "ok"
 
 
-def looked_at(url: str, look: Callable[[Connection], T]) -> T:
+def query_database(url: str, look: Callable[[Connection], T]) -> T:
     """What is seen in the database at `url`, by a connection for that alone. Raises LedgerError."""
-    store = connect(settled(url))
+    store = create_engines(parse_database_url(url))
     try:
-        with telling(store.url), store.reader.connect() as connection:
+        with translating_faults(store.url), store.reader.connect() as connection:
             return look(connection)
     finally:
         store.close()
@@ -63,39 +72,39 @@ class UnopenedTables:
 
     async def look(self, work: Callable[[Connection], T]) -> T:
         """Read by hand, in a thread; what the work returns. Raises LedgerError."""
-        return await asyncio.to_thread(looked_at, self._url, work)
+        return await asyncio.to_thread(query_database, self._url, work)
 
 
 def refuse_newer(url: str) -> None:
     """Raise LedgerBehind for a ledger of a newer program, before anything is written anywhere."""
-    store = connect(settled(url))
+    store = create_engines(parse_database_url(url))
     try:
         if store.sqlite and not Path(str(store.url.database)).exists():
             return
-        with telling(store.url), store.reader.connect() as connection:
-            if stands(connection) == "ahead":
+        with translating_faults(store.url), store.reader.connect() as connection:
+            if schema_status(connection) == "ahead":
                 raise _ahead(connection)
     finally:
         store.close()
 
 
-def migrate(url: str) -> Status:
+def migrate_schema(url: str) -> Status:
     """Bring the database at `url` to the newest schema; says how it stood before.
 
     Triggers that somebody dropped are made anew.
     """
-    store = connect(settled(url))
+    store = create_engines(parse_database_url(url))
     try:
-        with telling(store.url), store.writer.begin() as connection:
+        with translating_faults(store.url), store.writer.begin() as connection:
             alone(connection)
-            stood = stands(connection)
+            stood = schema_status(connection)
             if stood == "ahead":
                 raise _ahead(connection)
             if stood == "empty":
                 begin(connection)
             elif stood == "behind":
                 upgrade(connection)
-            guard(connection)
+            ensure_triggers(connection)
             return stood
     finally:
         store.close()
@@ -107,18 +116,19 @@ def ready(store: DatabaseEngines) -> bool:
     Raises LedgerBehind for an older or a newer one.
     """
     with store.reader.connect() as connection:
-        if stands(connection) == "ok":
+        if schema_status(connection) == "ok":
             return False
     with store.writer.begin() as connection:
         alone(connection)
-        stood = stands(connection)
+        stood = schema_status(connection)
         if stood == "empty":
             begin(connection)
         elif stood == "ahead":
             raise _ahead(connection)
         elif stood == "behind":
             raise LedgerBehind(
-                f"The ledger's schema is {version(connection) or 'unfinished'}, older than this "
+                f"The ledger's schema is {schema_version(connection) or 'unfinished'}, older "
+                "than this "
                 f"program's {NEWEST}. Make a backup, then run `loopforge ledger migrate`."
             )
         return stood == "empty"
@@ -126,7 +136,8 @@ def ready(store: DatabaseEngines) -> bool:
 
 def _ahead(connection: Connection) -> LedgerBehind:
     return LedgerBehind(
-        f"The ledger was written by a newer Loopforge (schema {version(connection)}; this program "
+        f"The ledger was written by a newer Loopforge (schema {schema_version(connection)}; "
+        "this program "
         f"knows {NEWEST}). Install the newer Loopforge; nothing was changed."
     )
 
@@ -137,9 +148,9 @@ def alone(connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
 
 
-def stands(connection: Connection) -> Status:
+def schema_status(connection: Connection) -> Status:
     """How this database stands to this program."""
-    found = version(connection)
+    found = schema_version(connection)
     if found == NEWEST:
         return "ok"
     if found is None:
@@ -147,15 +158,16 @@ def stands(connection: Connection) -> Status:
     return "behind" if found < NEWEST else "ahead"
 
 
-def version(connection: Connection) -> str | None:
+def schema_version(connection: Connection) -> str | None:
     """The revision that the database says it has; revisions are numbers of four digits.
 
     Raises LedgerBroken for a SQLite file with views or triggers that no Loopforge made.
     """
     if connection.dialect.name == "sqlite":
-        if strange := foreign(connection):
+        if strange := foreign_schema_objects(connection):
             raise LedgerBroken(
-                f"The ledger {place(connection.engine.url)} holds what no Loopforge made, and what "
+                f"The ledger {ledger_location(connection.engine.url)} holds what no Loopforge "
+                "made, and what "
                 f"could change what is read and written: {', '.join(strange)}. Drop it if you know "
                 "whose it is; else do not use this file."
             )
@@ -177,7 +189,7 @@ def begin(connection: Connection) -> None:
                 f"The PostgreSQL database keeps texts as {coding}; make one with "
                 "`createdb --encoding UTF8 --template template0`."
             )
-    create(connection)
+    create_tables(connection)
     connection.exec_driver_sql(
         "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
         "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"

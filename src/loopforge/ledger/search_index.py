@@ -18,8 +18,8 @@ from loopforge.core.room_vocabulary import ROOM_LINES, Heard, LineEdited, Said, 
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.row_insert import insert_rows
 from loopforge.ledger.database.table_schema import Name, metadata
-from loopforge.ledger.erasure.quote_matching import folded
-from loopforge.ledger.storage.row_codec import mark
+from loopforge.ledger.erasure.quote_matching import fold_for_search
+from loopforge.ledger.storage.row_codec import sql_placeholder
 
 SEARCHED = (*ROOM_LINES, "room.line_edited")
 WIDE = 63
@@ -49,7 +49,7 @@ FLAGS = bytes(FLAG[0] if byte == FLAG[0] else ord("0") for byte in range(256))
 
 def bits_of(text: str) -> tuple[int, ...]:
     """The bits of a text or word, a column each."""
-    whole = folded(text).encode("utf-8", "surrogatepass")
+    whole = fold_for_search(text).encode("utf-8", "surrogatepass")
     many = len(whole) - 2
     if many < 1:
         return NONE
@@ -64,7 +64,7 @@ def bits_of(text: str) -> tuple[int, ...]:
     return tuple([found >> shift & FULL for shift in SHIFTS])
 
 
-def searched(event: Event) -> Iterator[Words]:
+def searchable_texts(event: Event) -> Iterator[Words]:
     """The texts of a line that people see, or what it was changed to."""
     match event.body:
         case Heard(text=text, files=files) | Said(text=text, files=files):
@@ -92,7 +92,7 @@ class SearchIndex:
                 gone = event.body.refs
                 rows = {place: bits for place, bits in rows.items() if place[2] not in gone}
                 connection.execute(delete(trigrams).where(trigrams.c.ref.in_(gone)))
-            for words in searched(event):
+            for words in searchable_texts(event):
                 if words.text:
                     place = (event.stream, event.seq, "" if words.public else words.ref)
                     bits = bits_of(words.text)
@@ -100,6 +100,6 @@ class SearchIndex:
                         bits = tuple(map(or_, rows[place], bits))
                     rows[place] = bits
         if rows:
-            wanted = ", ".join([mark(connection)] * len(trigrams.c))
+            wanted = ", ".join([sql_placeholder(connection)] * len(trigrams.c))
             values = [(*place, *bits) for place, bits in rows.items()]
             insert_rows(connection, f"INSERT INTO line_trigrams VALUES ({wanted})", values)  # noqa: S608

@@ -39,23 +39,33 @@ from loopforge.ledger.database.database_engine import (
     READERS,
     DatabaseEngines,
     Durability,
-    connect,
-    settled,
+    create_engines,
+    parse_database_url,
 )
-from loopforge.ledger.database.database_faults import FAULTS, lost, telling, told
+from loopforge.ledger.database.database_faults import (
+    FAULTS,
+    as_ledger_error,
+    is_connection_lost,
+    translating_faults,
+)
 from loopforge.ledger.erasure import database_scrubbing as scrubbing
 from loopforge.ledger.erasure import text_erasure as erasing
 from loopforge.ledger.erasure.erasure_search import ErasureSearch
 from loopforge.ledger.erasure.stream_quotes import Contents
 from loopforge.ledger.erasure.text_erasure import Erasure, ErasureFindings, ErasureRequest
-from loopforge.ledger.erasure.text_removal import Gone, parts, take_away
+from loopforge.ledger.erasure.text_removal import Gone, erase_texts, removal_batches
 from loopforge.ledger.search_index import SearchIndex
 from loopforge.ledger.storage import event_reading as read
 from loopforge.ledger.storage import state_snapshots
 from loopforge.ledger.storage.delivery_outbox import DeliveryOutbox
-from loopforge.ledger.storage.event_append import EventWriter, PendingAppend, fit, write
-from loopforge.ledger.storage.folded_views import FoldedView, refold, stale
-from loopforge.ledger.storage.host_claim import HostClaim, claim
+from loopforge.ledger.storage.event_append import (
+    EventWriter,
+    PendingAppend,
+    check_append_names,
+    write_appends,
+)
+from loopforge.ledger.storage.folded_views import FoldedView, refold_views, stale_views
+from loopforge.ledger.storage.host_claim import HostClaim, claim_host
 from loopforge.ledger.storage.line_annotations import LineAnnotations
 from loopforge.ledger.storage.open_effects import OpenEffects
 from loopforge.ledger.storage.process_follow import ProcessFollow
@@ -105,7 +115,9 @@ async def open_ledger(
         scrubbing.RewrittenFiles(),
     )
     views = (*own, *views)
-    store = connect(settled(url), durability=durability, patience=patience, max_pages=max_pages)
+    store = create_engines(
+        parse_database_url(url), durability=durability, patience=patience, max_pages=max_pages
+    )
     try:
         heads = await asyncio.to_thread(_prepare, store, views)
     except BaseException:
@@ -132,15 +144,15 @@ async def _at_once(*_: object) -> None:
 
 
 def _prepare(store: DatabaseEngines, views: Sequence[FoldedView]) -> dict[str, int]:
-    with telling(store.url):
+    with translating_faults(store.url):
         schema_migration.ready(store)
         with store.reader.connect() as connection:
-            if not stale(connection, views):
-                return read.heads(connection)
+            if not stale_views(connection, views):
+                return read.stream_heads(connection)
         with store.writer.begin() as connection:
             schema_migration.alone(connection)
-            refold(connection, stale(connection, views))
-            return read.heads(connection)
+            refold_views(connection, stale_views(connection, views))
+            return read.stream_heads(connection)
 
 
 class SqlLedger:
@@ -190,7 +202,7 @@ class SqlLedger:
         self, stream: str, facts: Sequence[Fact], *, expect: int | None = None
     ) -> tuple[Event, ...]:
         """See `Ledger.append`. Also raises BadLine for what cannot be stored (see row_codec.py)."""
-        fit(stream, facts)
+        check_append_names(stream, facts)
         if expect is None:
             await self._decider.free(stream)
         seed = self._stamp.dice.bytes(32)
@@ -220,7 +232,7 @@ class SqlLedger:
         """See `Ledger.read`."""
         return await self._reading(
             partial(
-                read.read,
+                read.read_events,
                 stream=stream,
                 after=after,
                 before=before,
@@ -232,15 +244,15 @@ class SqlLedger:
 
     async def event(self, id: str) -> Event:
         """See `Ledger.event`."""
-        return await self._reading(partial(read.event, id=id))
+        return await self._reading(partial(read.read_event, id=id))
 
     async def heads(self, prefix: str = "") -> dict[str, int]:
         """See `Ledger.heads`."""
-        return await self._reading(partial(read.heads, prefix=prefix))
+        return await self._reading(partial(read.stream_heads, prefix=prefix))
 
     async def texts(self, refs: Sequence[str]) -> dict[str, str]:
         """The texts of these refs, as far as they are not forgotten."""
-        return await self._reading(partial(read.texts, refs=refs))
+        return await self._reading(partial(read.read_texts, refs=refs))
 
     async def search(self, stream: str, words: str, limit: int = 20) -> list[Event]:
         """Lines of a room in which people see all these words, newest first; case is no matter."""
@@ -274,12 +286,12 @@ class SqlLedger:
         For a fact with a secret beside it: an account is opened, and this is its password. What
         `work` raises takes the facts back.
         """
-        fit(stream, facts)
+        check_append_names(stream, facts)
         append = PendingAppend(stream, tuple(facts), expect, self._stamp.dice.bytes(32))
         scribe = EventWriter()
 
         def both(connection: Connection) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
-            write(connection, [append], scribe, self._views)
+            write_appends(connection, [append], scribe, self._views)
             if append.error is not None:
                 raise append.error
             work(connection)
@@ -309,7 +321,7 @@ class SqlLedger:
 
     async def rebuild(self) -> int:
         """Drop all views and fold them anew; returns how many events were taken in."""
-        return await self._writer.do(lambda connection: (refold(connection, self._views), ()))
+        return await self._writer.do(lambda connection: (refold_views(connection, self._views), ()))
 
     async def save_snapshot(self, stream: str, seq: int, version: int, body: bytes) -> None:
         """Keep a folded state (JSON, with refs for private words) in place of an older one."""
@@ -360,7 +372,7 @@ class SqlLedger:
 
     async def claim(self, name: str) -> HostClaim:
         """Become its host; see host_claim.py. Raises HostTaken when another one is."""
-        self._claim = await claim(self._store, name)
+        self._claim = await claim_host(self._store, name)
         return self._claim
 
     async def overtaken(self) -> HostTaken | LedgerRewound | None:
@@ -391,7 +403,7 @@ class SqlLedger:
         while True:
             events = await self._reading(partial(read.page, place=place, prefix=prefix))
             for event in events:
-                yield export.line(event) + "\n"
+                yield export.as_json_line(event) + "\n"
             if len(events) < read.PAGE:
                 return
             place = (events[-1].stream, events[-1].seq)
@@ -405,11 +417,11 @@ class SqlLedger:
         def work(connection: Connection) -> tuple[Erasure, tuple[Event, ...]]:
             schema_migration.alone(connection)
             row_dump.load(connection, rows, self._views)
-            known = tuple(read.texts(connection, forgotten))
+            known = tuple(read.read_texts(connection, forgotten))
             why = "forgotten after this backup was made"
             wish = ErasureRequest(refs=known, exactly=True, by="restore", why=why)
             found = erasing.find(connection, wish, self._views, ErasureSearch())
-            events = take_away(connection, found.gone, wish, self._stamp, self._views)
+            events = erase_texts(connection, found.gone, wish, self._stamp, self._views)
             return found.told, events
 
         erasure = await self._writer.do(work)
@@ -473,11 +485,11 @@ class SqlLedger:
 
     async def _erased(self, wish: ErasureRequest, search: ErasureSearch) -> Erasure:
         """Find what came meanwhile, and take everything away, in one transaction or in several."""
-        take = partial(take_away, wish=wish, stamp=self._stamp, views=self._views)
+        take = partial(erase_texts, wish=wish, stamp=self._stamp, views=self._views)
 
         def begin(connection: Connection) -> Done[tuple[Erasure, list[Gone], Events]]:
             found = erasing.find(connection, wish, self._views, search)
-            first, *rest = parts(found.gone, found.named) or [{}]
+            first, *rest = removal_batches(found.gone, found.named) or [{}]
             events = take(connection, first)
             return (found.told, rest, events), events
 
@@ -545,6 +557,6 @@ class SqlLedger:
             with self._store.reader.connect() as connection:
                 return work(connection)
         except FAULTS as error:
-            if not (again and lost(error)):
-                raise told(error, self._store.url) from error
+            if not (again and is_connection_lost(error)):
+                raise as_ledger_error(error, self._store.url) from error
         return self._read(work, again=False)

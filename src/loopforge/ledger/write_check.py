@@ -14,7 +14,11 @@ from sqlalchemy.engine import Connection
 
 from loopforge.errors import LedgerError, LedgerReadOnly
 from loopforge.ledger.database.database_engine import DatabaseEngines
-from loopforge.ledger.database.database_faults import full, only_read, place
+from loopforge.ledger.database.database_faults import (
+    disk_full_error,
+    ledger_location,
+    read_only_error,
+)
 from loopforge.ledger.storage import state_snapshots
 
 LEAST = 256 * 1024
@@ -26,14 +30,14 @@ TRIED = "write check"
 
 def foreseen(store: DatabaseEngines, connection: Connection) -> LedgerError | None:
     """Why nothing could be written now, as far as that is seen by looking."""
-    where = place(store.url)
+    where = ledger_location(store.url)
     if store.sqlite:
         return _disk(Path(str(store.url.database)), where)
     if not connection.exec_driver_sql(ONLY_READ).scalar_one():
         return None
     connection.invalidate()  # another server may be the primary by now
     store.reader.dispose()
-    return only_read(where)
+    return read_only_error(where)
 
 
 def _disk(file: Path, where: str) -> LedgerError | None:
@@ -43,7 +47,7 @@ def _disk(file: Path, where: str) -> LedgerError | None:
     if disk.f_flag & os.ST_RDONLY or not os.access(file, os.W_OK):
         return LedgerReadOnly(f"The ledger {where} may not be written.")
     blocks = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail  # some are kept for root
-    return full(where) if blocks * disk.f_frsize < LEAST else None
+    return disk_full_error(where) if blocks * disk.f_frsize < LEAST else None
 
 
 def tried(connection: Connection, body: bytes) -> None:

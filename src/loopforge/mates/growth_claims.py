@@ -17,7 +17,7 @@ from loopforge.core.growth.growth_events import (
     TraitProposed,
 )
 from loopforge.core.limits.line_matching import LineMatcher
-from loopforge.core.mates.mate_file import parse
+from loopforge.core.mates.mate_file import parse_mate
 from loopforge.core.memory.memory_vocabulary import (
     MemoryCorrected,
     MemoryDropped,
@@ -27,8 +27,8 @@ from loopforge.core.memory.memory_vocabulary import (
     MemorySuperseded,
 )
 from loopforge.core.people_events import MateWritten
-from loopforge.core.text.spoken_lists import counted as many
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
+from loopforge.core.text.spoken_lists import pluralize as many
 from loopforge.errors import BadMate
 
 MemoryTurn = Literal["replaced", "aside", "let go", "back"]
@@ -161,7 +161,7 @@ GrowthClaim = (
 # ---------------------------------------------------------------- words
 
 
-def sentence(claim: GrowthClaim, names: Names) -> str:
+def claim_sentence(claim: GrowthClaim, names: Names) -> str:
     """A claim as a sentence."""
     match claim:
         case BeganClaim(by=by):
@@ -235,7 +235,7 @@ def _merged(claim: MergedClaim, names: Names) -> str:
     parts = [f"{number} {how}" for number, how in found if number]
     if not parts:
         return f"{told}; nothing was in conflict."
-    return f"{told}; of what was in conflict, {listed(parts)}."
+    return f"{told}; of what was in conflict, {join_as_prose(parts)}."
 
 
 def _asked(claim: AskedClaim) -> str:
@@ -253,7 +253,7 @@ def _asked(claim: AskedClaim) -> str:
 def moved_traits(before: MateWritten, after: MateWritten) -> list[TraitMovedClaim]:
     """How the traits of two versions differ; nothing where a version cannot be read."""
     try:
-        old, new = (parse(str(one.text), "the file").traits for one in (before, after))
+        old, new = (parse_mate(str(one.text), "the file").traits for one in (before, after))
     except BadMate:
         return []
     names = dict.fromkeys((*old, *new))
@@ -264,7 +264,7 @@ def moved_traits(before: MateWritten, after: MateWritten) -> list[TraitMovedClai
     ]
 
 
-def counted(before: MateWritten, after: MateWritten) -> tuple[int | None, int | None]:
+def count_line_changes(before: MateWritten, after: MateWritten) -> tuple[int | None, int | None]:
     """How many lines came and went between two versions."""
     if before.text.text is None or after.text.text is None:
         return None, None

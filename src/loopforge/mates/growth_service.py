@@ -19,9 +19,9 @@ from loopforge.core.memory.memory_vocabulary import PREFIX
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.errors import InputError, Unknown
 from loopforge.mates import retired_mates
-from loopforge.mates.growth_story import GrowthSentence, StoryReader, cited_lines, tell
+from loopforge.mates.growth_story import GrowthSentence, StoryReader, cited_lines, growth_sentences
 from loopforge.mates.mate_roster import MateRoster
-from loopforge.mates.version_history import STREAM, VersionHistory, print_of
+from loopforge.mates.version_history import STREAM, VersionHistory, version_hash
 from loopforge.runtime.ports import Ledger, MateMemory
 
 MACHINE = "home:terminal"
@@ -76,7 +76,7 @@ class GrowthService:
         """
         await self.changes(handle)
         events = await self.events(handle)
-        return tell(handle, events, await reader(cited_lines(handle, events)))
+        return growth_sentences(handle, events, await reader(cited_lines(handle, events)))
 
     async def change(self, handle: str, number: int) -> MateChange:
         """One change by its number. Raises Unknown."""
@@ -115,7 +115,7 @@ class GrowthService:
         if change.kind == "gone":
             await self._bring_back(handle, change, changes, by)
         elif change.hash == change.before:
-            retired_mates.at_home(self._roster, handle)
+            retired_mates.find_running_mate(self._roster, handle)
             await self._chronicle.tell(_undone(handle, change, "", by), by)
         elif not change.before:
             how = "was forked from another" if change.kind == "forked" else "came to be"
@@ -130,7 +130,7 @@ class GrowthService:
 
     async def _without(self, handle: str, change: MateChange, by: str) -> None:
         """Write the file without what a change did."""
-        retired_mates.at_home(self._roster, handle)
+        retired_mates.find_running_mate(self._roster, handle)
         path = self._roster.path(handle)
         now = self._chronicle.text(path.name) or ""
         old, new = await self.text(handle, change.before), await self.text(handle, change.hash)
@@ -148,7 +148,7 @@ class GrowthService:
             text,
             by,
             file=path.name,
-            base=print_of(now),
+            base=version_hash(now),
             growth=lambda own: _undone(handle, change, own, by),
         )
 
@@ -158,7 +158,7 @@ class GrowthService:
         """Let a mate run again whose file went away: off the shelf, or as it was."""
         if changes[-1].hash:
             raise InputError(f"@{handle} is back already.")
-        shelf = retired_mates.retired(self._roster)
+        shelf = retired_mates.list_retired_mates(self._roster)
         file = next((one.file for one in shelf if one.mate and one.mate.hash == change.before), "")
         if file:
             await self._chronicle.bring_back(file, by, lambda own: _undone(handle, change, own, by))

@@ -34,11 +34,11 @@ from loopforge.mates.growth_claims import (
     RewroteClaim,
     UndoneClaim,
     asked_claim,
-    counted,
+    claim_sentence,
+    count_line_changes,
     memory_claim,
     merged_claim,
     moved_traits,
-    sentence,
 )
 
 
@@ -77,13 +77,15 @@ class _Telling(NamedTuple):
         return self.events[-1] if versions else self.events[0]
 
 
-def tell(mate: str, events: Sequence[Event], reader: StoryReader) -> list[GrowthSentence]:
+def growth_sentences(
+    mate: str, events: Sequence[Event], reader: StoryReader
+) -> list[GrowthSentence]:
     """The story of a mate, from all events of the stream of mates, in their order."""
     changes = mate_changes(mate, events)
     numbers = {event.id: change.number for change in changes for event in change.events}
     return [
         GrowthSentence(
-            text=sentence(each.claim, reader.names),
+            text=claim_sentence(each.claim, reader.names),
             at=each.when.at,
             events=tuple(event.id for event in each.events),
             claim=each.claim,
@@ -182,7 +184,7 @@ def _written(
         return
     assert isinstance(last.body, MateWritten)
     if not led:
-        came, went = counted(last.body, body)
+        came, went = count_line_changes(last.body, body)
         yield _Telling(RewroteClaim(by=body.by, came=came, went=went), (last, event))
     for claim in moved_traits(last.body, body):
         yield _Telling(claim, (last, event))

@@ -14,8 +14,8 @@ from loopforge.core.mates.header_edit import with_body, with_entry
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_growth import MateGrowth
-from loopforge.mates.new_mate import sketch
-from loopforge.mates.version_history import print_of
+from loopforge.mates.new_mate import draft_mate_file
+from loopforge.mates.version_history import version_hash
 
 
 class MateEditing:
@@ -27,7 +27,7 @@ class MateEditing:
 
     async def new(self, name: str, role: str, by: str) -> Mate:
         """A new mate. Raises InputError where its name is taken or can be none."""
-        return await self._chronicle.new(sketch(name, role), by)
+        return await self._chronicle.new(draft_mate_file(name, role), by)
 
     async def fork(self, handle: str, name: str, by: str) -> Mate:
         """Two mates of one. Raises Unknown; InputError where the name is taken or can be none."""
@@ -44,7 +44,7 @@ class MateEditing:
             raise InputError("Say what it is to be, such as /mate edit maya You are Maya. ...")
         lore = lorebook.split(yaml_reader.read(text).body)[1]
         new = with_body(text, f"{character.strip()}\n\n{lore}")
-        return await self._chronicle.write(handle, new, by, file=file, base=print_of(text))
+        return await self._chronicle.write(handle, new, by, file=file, base=version_hash(text))
 
     async def give_tools(self, handle: str, tools: Sequence[str], by: str, base: str) -> Mate:
         """Have its file name these tools; `base` is what its text came to when they were chosen.
@@ -64,7 +64,9 @@ class MateEditing:
         return name, text
 
 
-def chosen(entries: Sequence[str], known: Sequence[str], wanted: Set[str]) -> list[str]:
+def select_tool_entries(
+    entries: Sequence[str], known: Sequence[str], wanted: Set[str]
+) -> list[str]:
     """What a file says of tools so that of the `known` ones just those `wanted` are the mate's.
 
     A pattern stays while all that it fits are wanted; what fits none that is known here stays.

@@ -12,14 +12,14 @@ from loopforge.core.events import Event
 from loopforge.core.growth.growth_events import MateForked
 from loopforge.core.mates import yaml_reader
 from loopforge.core.mates.header_edit import with_body, with_entry
-from loopforge.core.mates.mate_file import Mate, parse, slug
+from loopforge.core.mates.mate_file import Mate, parse_mate, slug
 from loopforge.core.memory.memory_vocabulary import PREFIX
 from loopforge.errors import InputError
 from loopforge.mates.growth_service import GrowthService
 from loopforge.mates.mate_roster import MateRoster
-from loopforge.mates.new_mate import quoted
-from loopforge.mates.retired_mates import at_home
-from loopforge.mates.version_history import VersionHistory, plain, print_of
+from loopforge.mates.new_mate import quote_yaml
+from loopforge.mates.retired_mates import find_running_mate
+from loopforge.mates.version_history import VersionHistory, normalize_line_endings, version_hash
 from loopforge.runtime.ports import MateMemory
 
 
@@ -49,7 +49,7 @@ class MateForking:
 
         Raises Unknown; InputError where the name or the handle is taken or will not do.
         """
-        source = at_home(self._roster, handle)
+        source = find_running_mate(self._roster, handle)
         name = " ".join(name.split())
         self._free(name)
         await self._chronicle.look()
@@ -64,12 +64,12 @@ class MateForking:
                 raise InputError(f"After change {number} there was no @{handle} to be forked.")
         else:
             text = self._chronicle.text(self._roster.path(handle).name) or ""
-        text = plain(text)
-        old = parse(text, f"{handle}.md").name
-        of = print_of(text)
+        text = normalize_line_endings(text)
+        old = parse_mate(text, f"{handle}.md").name
+        of = version_hash(text)
         upto = await self._remembered(source.handle, until)
         made = await self._chronicle.new(
-            renamed(text, old, name, new_handle),
+            with_new_name(text, old, name, new_handle),
             by,
             lambda own: MateForked(
                 mate=new, source=source.handle, of=of, hash=own, upto=upto, by=by
@@ -128,17 +128,17 @@ class MateForking:
                 )
 
 
-def renamed(text: str, old: str, name: str, handle: str = "") -> str:
+def with_new_name(text: str, old: str, name: str, handle: str = "") -> str:
     """A mate's file for one of another name, with a handle of its own."""
     body = yaml_reader.read(text).body
-    text = with_entry(text, "name", f"name: {quoted(name)}\n")
+    text = with_entry(text, "name", f"name: {quote_yaml(name)}\n")
     own = handle and handle != slug(name)
     text = with_entry(text, "handle", f"handle: {handle}\n" if own else "")
     text = with_entry(text, "colour", "")
-    mate = parse(text, "the file")
+    mate = parse_mate(text, "the file")
     for key, value in (("role", mate.role), ("voice", mate.voice), ("greeting", mate.greeting)):
         if (said := _said(value, old, name)) != value:
-            text = with_entry(text, key, f"{key}: {quoted(said)}\n")
+            text = with_entry(text, key, f"{key}: {quote_yaml(said)}\n")
     return with_body(text, _said(body, old, name))
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from loopforge.core.egress.hidden_signs import in_a_row
-from loopforge.core.mates.mate_file import Mate, check
-from loopforge.core.mates.unprompted_times import said
+from loopforge.core.egress.hidden_signs import as_visible_row
+from loopforge.core.mates.mate_file import Mate, mate_file_flaws
+from loopforge.core.mates.unprompted_times import describe_unprompted_times
 from loopforge.errors import BadMate, Unknown
 from loopforge.mates.mate_roster import MateRoster, RosterStanding
 from loopforge.runtime.installation.home_files import bytes_of
@@ -35,16 +35,16 @@ def _row(standing: RosterStanding) -> dict[str, str]:
         "handle": standing.handle,
         "name": mate.name if mate else "",
         "role": mate.role if mate else "",
-        "asks": asks(mate) if mate else "",
+        "asks": asked_model(mate) if mate else "",
         "state": standing.state,
-        "file": in_a_row(standing.file),
+        "file": as_visible_row(standing.file),
     }
     if standing.problems:
-        row["problem"] = in_a_row(str(standing.problems[0]))
+        row["problem"] = as_visible_row(str(standing.problems[0]))
     return row
 
 
-def asks(mate: Mate) -> str:
+def asked_model(mate: Mate) -> str:
     """Which model a mate asks, in words."""
     return mate.model or f"tier {mate.tier}"
 
@@ -70,26 +70,26 @@ def as_table(rows: Sequence[dict[str, str]]) -> Table:
     return table
 
 
-def fields(mate: Mate) -> dict[str, Any]:
+def mate_fields(mate: Mate) -> dict[str, Any]:
     """Everything about a mate, as plain values."""
     plain: dict[str, Any] = msgspec.to_builtins(mate)
     return plain
 
 
-def portrait(mate: Mate, path: Path) -> str:
+def describe_mate(mate: Mate, path: Path) -> str:
     """One mate in full."""
     told = {
         "role": mate.role,
         "voice": mate.voice,
         "traits": ", ".join(f"{trait}: {band}" for trait, band in mate.traits.items()),
-        "asks": asks(mate),
+        "asks": asked_model(mate),
         "top_p": "" if mate.top_p is None else str(mate.top_p),
         "temperature": "" if mate.temperature is None else str(mate.temperature),
         "tools": ", ".join(mate.tools),
         "called by": ", ".join(mate.triggers) or "nothing",
         "interests": ", ".join(mate.interests),
         "greeting": mate.greeting,
-        "speaks up": said(mate.unprompted),
+        "speaks up": describe_unprompted_times(mate.unprompted),
         "pace": f"{mate.pace:g} characters a second" if mate.pace else "",
         "policy": mate.policy,
         "colour": mate.colour,
@@ -101,7 +101,7 @@ def portrait(mate: Mate, path: Path) -> str:
     return "\n".join((*lines, "", mate.prompt))
 
 
-def examine(roster: MateRoster, what: str = "") -> list[BadMate]:
+def examine_mates(roster: MateRoster, what: str = "") -> list[BadMate]:
     """Everything wrong with one file, one mate, or all of them.
 
     Raises Unknown if there is no such file and no such mate.
@@ -116,7 +116,7 @@ def examine(roster: MateRoster, what: str = "") -> list[BadMate]:
                 return [BadMate(str(path), 0, f"it cannot be read ({error.strerror or error})")]
             same = path.parent.resolve() == roster.folder.resolve()
             clashes = [bad for bad in roster.problems() if same and bad.source == path.name]
-            return check(data, str(path)) or clashes
+            return mate_file_flaws(data, str(path)) or clashes
     raise Unknown(
         f"There is no file and no mate {what!r}; `loopforge mate list` shows who is here."
     )

@@ -17,14 +17,20 @@ from loopforge.core.growth.growth_events import (
     MergeChoice,
     MergeTake,
 )
-from loopforge.core.mates.file_merge import FileConflict, FileMerge, merge_files, settle
-from loopforge.core.mates.mate_file import parse
+from loopforge.core.mates.file_merge import FileConflict, FileMerge, merge_files, resolve_conflicts
+from loopforge.core.mates.mate_file import parse_mate
 from loopforge.errors import Changed, InputError
 from loopforge.mates.growth_service import GrowthService
-from loopforge.mates.mate_forking import renamed
+from loopforge.mates.mate_forking import with_new_name
 from loopforge.mates.mate_roster import MateRoster
-from loopforge.mates.retired_mates import at_home
-from loopforge.mates.version_history import STREAM, VersionHistory, actor_of, plain, print_of
+from loopforge.mates.retired_mates import find_running_mate
+from loopforge.mates.version_history import (
+    STREAM,
+    VersionHistory,
+    actor_of,
+    normalize_line_endings,
+    version_hash,
+)
 from loopforge.runtime.memory_values import MemoryDifference
 from loopforge.runtime.ports import Ledger, MateMemory
 
@@ -93,12 +99,12 @@ class MateMerging:
             raise InputError(f"@{a} cannot be merged with itself; name two mates.")
         mine, other = (self._text(handle) for handle in (a, b))
         await self._chronicle.look()
-        name = parse(mine, f"{a}.md").name
+        name = parse_mate(mine, f"{a}.md").name
         base = await self._origin(a, b)
         alike = [_called(text, name) for text in (other, base) if text]
         file = merge_files(mine, alike[0], alike[1] if base else None)
         memory = tuple(await self._memory.differences(a, b))
-        return MergePlan(a, b, (print_of(mine), print_of(other)), bool(base), file, memory)
+        return MergePlan(a, b, (version_hash(mine), version_hash(other)), bool(base), file, memory)
 
     async def merge(
         self,
@@ -112,10 +118,10 @@ class MateMerging:
         """
         _decided(plan, takes)
         mine, other = self._text(plan.a), self._text(plan.b)
-        if (print_of(mine), print_of(other)) != plan.prints:
+        if (version_hash(mine), version_hash(other)) != plan.prints:
             raise Changed("One of the two was changed meanwhile. Nothing was merged; look again.")
-        name = parse(mine, f"{plan.a}.md").name
-        text = settle(plan.file, _called(other, name), takes)
+        name = parse_mate(mine, f"{plan.a}.md").name
+        text = resolve_conflicts(plan.file, _called(other, name), takes)
         choices = tuple(MergeChoice(about=one, take=takes[one]) for one in plan.about)
         upto = await self._memory.head(plan.b)
 
@@ -135,17 +141,17 @@ class MateMerging:
         else:
             file = self._roster.path(plan.a).name
             await self._chronicle.write(
-                plan.a, text, by, file=file, base=print_of(mine), growth=merged
+                plan.a, text, by, file=file, base=version_hash(mine), growth=merged
             )
         cause = (await self._changes.newest(plan.a, "mates.merged")).id
         await self._memory.take(plan.a, plan.b, plan.memory, takes, cause=cause, actor=actor_of(by))
 
     def _text(self, handle: str) -> str:
         """The file of a mate that runs. Raises Unknown, InputError where it is broken now."""
-        at_home(self._roster, handle)
+        find_running_mate(self._roster, handle)
         path = self._roster.path(handle)
-        text = plain(self._chronicle.text(path.name) or "")
-        parse(text, path.name)
+        text = normalize_line_endings(self._chronicle.text(path.name) or "")
+        parse_mate(text, path.name)
         return text
 
     # ------------------------------------------------------------ what both come from
@@ -200,8 +206,8 @@ def _in_conflict(one: MemoryDifference) -> FileConflict:
 
 def _called(text: str, name: str) -> str:
     """A file as it would be if its mate had that name."""
-    text = plain(text)
-    return renamed(text, parse(text, "the file").name, name)
+    text = normalize_line_endings(text)
+    return with_new_name(text, parse_mate(text, "the file").name, name)
 
 
 def _descent(mate: str, forks: Mapping[str, MateForked]) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loopforge.core.mates import yaml_reader
-from loopforge.core.mates.mate_file import Mate, check, parse
+from loopforge.core.mates.mate_file import Mate, mate_file_flaws, parse_mate
 from loopforge.errors import BadMate, InputError, Unknown
 
 MOST = 500
@@ -162,7 +162,7 @@ class MateRoster:
         path = self.path(handle)
         if file and file != path.name:
             path = self._place(handle, file, path)
-        mate = parse(text, path.name)
+        mate = parse_mate(text, path.name)
         if mate.handle != handle:
             raise BadMate(path.name, 1, f"this is {mate.handle}, not {handle}; mind the handle")
         other = next((one for one, name in self._where.items() if name == path.name), handle)
@@ -228,10 +228,10 @@ class MateRoster:
                 data = file.read(yaml_reader.LARGEST + 1)
         except OSError as error:
             return _File(None, last, text, (_unreadable(name, error),))
-        problems = tuple(check(data, name))
+        problems = tuple(mate_file_flaws(data, name))
         if problems:
             return _File(print_, last, text, problems)
-        return _File(print_, parse(data, name), data.decode("utf-8"), ())
+        return _File(print_, parse_mate(data, name), data.decode("utf-8"), ())
 
     def _settle(self, files: dict[str, _File]) -> None:
         """Say who runs: for each handle the file that had it, or is called so, or comes first."""

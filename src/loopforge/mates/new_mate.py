@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from loopforge.core.mates.mate_file import RESERVED, TRIGGERS, parse, slug
+from loopforge.core.mates.mate_file import RESERVED, TRIGGERS, parse_mate, slug
 from loopforge.errors import InputError
 from loopforge.mates.mate_roster import MateRoster
 
@@ -39,28 +39,28 @@ I am {name}. The rest you will find out if you stay.
 WORDS_OF_YAML = ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
 
 
-def sketch(name: str, role: str = "", tier: int = 1) -> str:
+def draft_mate_file(name: str, role: str = "", tier: int = 1) -> str:
     """The file's text. What a mate may have besides stands there as comments."""
-    told = f"role: {quoted(role)}" if role else "#role: what it does, in a few words"
-    fields = f"name: {quoted(name)}\n{told}\ntier: {tier}\n"
+    told = f"role: {quote_yaml(role)}" if role else "#role: what it does, in a few words"
+    fields = f"name: {quote_yaml(name)}\n{told}\ntier: {tier}\n"
     more = HEAD.format(triggers=", ".join(TRIGGERS))
     body = BODY.format(name=name, what=f"{name}, {role}" if role else name)
     return f"---\n{fields}{more}---\n{body}"
 
 
-def quoted(text: str) -> str:
+def quote_yaml(text: str) -> str:
     """A text as YAML takes it, in quotation marks where it needs them."""
     if re.fullmatch("[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ0-9 .'-]*", text) and text.lower() not in WORDS_OF_YAML:
         return text
     return json.dumps(text, ensure_ascii=False)
 
 
-def bring_in(roster: MateRoster, text: str, source: str) -> Path:
+def import_mate_file(roster: MateRoster, text: str, source: str) -> Path:
     """Put a mate's file of another home into this one, named by its handle.
 
     Raises BadMate for what is wrong with it, InputError if its handle is taken here.
     """
-    mate = parse(text, source)
+    mate = parse_mate(text, source)
     path = roster.path(mate.handle)
     if path.exists() or mate.handle in roster.mates():
         raise InputError(
@@ -70,7 +70,7 @@ def bring_in(roster: MateRoster, text: str, source: str) -> Path:
     return roster.path(roster.write(mate.handle, text).handle)
 
 
-def make(roster: MateRoster, name: str, role: str = "", tier: int = 1) -> Path:
+def create_mate_file(roster: MateRoster, name: str, role: str = "", tier: int = 1) -> Path:
     """Put a new mate's file into a home. Raises InputError if there is one of that handle."""
     handle = slug(name)
     if not handle or handle in RESERVED:
@@ -81,5 +81,5 @@ def make(roster: MateRoster, name: str, role: str = "", tier: int = 1) -> Path:
     path = roster.path(handle)
     if path.exists():
         raise InputError(f"{path} is there already; edit it, or choose another name.")
-    mate = roster.write(handle, sketch(name.strip(), role.strip(), tier))
+    mate = roster.write(handle, draft_mate_file(name.strip(), role.strip(), tier))
     return roster.path(mate.handle)

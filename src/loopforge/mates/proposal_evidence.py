@@ -16,7 +16,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import Name, metadata
 from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
 from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher, StreamText
-from loopforge.ledger.storage.event_reading import read
+from loopforge.ledger.storage.event_reading import read_events
 from loopforge.mates.version_history import STREAM
 
 KIND = "mates.trait_proposed"
@@ -68,7 +68,7 @@ class RequestGrounds:
 def _asked(connection: Connection) -> dict[str, tuple[Words, Words]]:
     """The words of every proposal. They are few: at most five of a mate wait at a time."""
     found = {}
-    for event in read(connection, STREAM, kinds=[KIND]):
+    for event in read_events(connection, STREAM, kinds=[KIND]):
         if isinstance(event.body, TraitProposed):
             found[event.id] = (event.body.trait, event.body.why)
     return found

@@ -7,7 +7,7 @@ does).
 from pathlib import Path
 from typing import NamedTuple
 
-from loopforge.core.mates.mate_file import Mate, parse
+from loopforge.core.mates.mate_file import Mate, parse_mate
 from loopforge.errors import BadMate, InputError, Unknown
 from loopforge.mates.mate_roster import MateRoster
 from loopforge.runtime.installation.home_files import bytes_of
@@ -22,7 +22,7 @@ class RetiredMate(NamedTuple):
     mate: Mate | None
 
 
-def retired(roster: MateRoster) -> list[RetiredMate]:
+def list_retired_mates(roster: MateRoster) -> list[RetiredMate]:
     """What lies on the shelf, by file name."""
     try:
         paths = sorted((roster.folder / FOLDER).iterdir())
@@ -31,12 +31,12 @@ def retired(roster: MateRoster) -> list[RetiredMate]:
     return [RetiredMate(path.name, _mate(path)) for path in paths if _is_file(path)]
 
 
-def at_home(roster: MateRoster, handle: str) -> Mate:
+def find_running_mate(roster: MateRoster, handle: str) -> Mate:
     """A mate that runs. Raises Unknown, saying where one lies that is archived."""
     try:
         return roster.get(handle)
     except Unknown:
-        for one in retired(roster):
+        for one in list_retired_mates(roster):
             if one.mate is not None and one.mate.handle == handle:
                 where = f"{FOLDER}/{one.file}"
                 raise Unknown(
@@ -65,7 +65,7 @@ def bring_back(roster: MateRoster, file: str) -> Mate | None:
 
     Raises Unknown if there is no such file, InputError where its name or its handle is taken.
     """
-    found = next((one for one in retired(roster) if one.file == file), None)
+    found = next((one for one in list_retired_mates(roster) if one.file == file), None)
     if found is None:
         raise Unknown(f"There is no {file!r} among the retired mates.")
     place = roster.folder / file
@@ -92,7 +92,7 @@ def _move(path: Path, place: Path) -> None:
 
 def _mate(path: Path) -> Mate | None:
     try:
-        return parse(bytes_of(path), path.name)
+        return parse_mate(bytes_of(path), path.name)
     except (BadMate, OSError):
         return None
 

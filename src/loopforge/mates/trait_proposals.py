@@ -23,8 +23,8 @@ from loopforge.core.text.name_labels import one_line
 from loopforge.core.text.quantity_bands import Band
 from loopforge.errors import InputError, Unknown
 from loopforge.mates.mate_roster import MateRoster
-from loopforge.mates.retired_mates import at_home
-from loopforge.mates.version_history import STREAM, VersionHistory, print_of
+from loopforge.mates.retired_mates import find_running_mate
+from loopforge.mates.version_history import STREAM, VersionHistory, version_hash
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 
@@ -61,7 +61,7 @@ class TraitProposals:
         self, handle: str, trait: str, after: str, why: str, lines: Sequence[str] = ()
     ) -> str:
         """A mate asks; the proposal's id. Raises Unknown, InputError where it makes no sense."""
-        mate = at_home(self._roster, handle)
+        mate = find_running_mate(self._roster, handle)
         trait, why = " ".join(trait.split()).lower(), one_line(why, LONGEST)
         if not _TRAIT.fullmatch(trait):
             raise InputError("Name the trait in a word or two, such as patience.")
@@ -124,7 +124,7 @@ class TraitProposals:
         """Put the trait into the mate's file."""
         if one.trait == FORGOTTEN:
             raise InputError("What this asks for was forgotten; say no.")
-        mate = at_home(self._roster, one.mate)
+        mate = find_running_mate(self._roster, one.mate)
         now = mate.traits.get(one.trait)
         if now != one.before:
             has = f"has {one.trait} {now}" if now else f"has no {one.trait}"
@@ -137,7 +137,7 @@ class TraitProposals:
             with_trait(text, one.trait, one.after),
             by,
             file=path.name,
-            base=print_of(text),
+            base=version_hash(text),
             growth=lambda own: TraitDecided(
                 mate=one.mate, proposal=one.id, approved=True, hash=own, by=by
             ),

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from loopforge.core.events import Event, Fact
 from loopforge.core.growth.growth_events import GrowthEvent
-from loopforge.core.mates.mate_file import Mate, parse
+from loopforge.core.mates.mate_file import Mate, parse_mate
 from loopforge.core.people_events import MateGone, MateWritten
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Changed, InputError, Unknown
@@ -181,13 +181,14 @@ class VersionHistory:
     ) -> Mate:
         """Put a mate's file in place and append it as a version, with what it comes of if given.
 
-        `file` as in `MateRoster.write`. `base` is what `print_of` gave when the text was opened: if
-        the file is another one by now, Changed is raised. Raises BadMate for what is wrong.
+        `file` as in `MateRoster.write`. `base` is what `version_hash` gave when the text was
+        opened: if the file is another one by now, Changed is raised. Raises BadMate for what is
+        wrong.
         """
-        text = plain(text)
+        text = normalize_line_endings(text)
         async with self._writing:
             path = self._roster.folder / file if file else self._roster.path(handle)
-            if base is not None and print_of(self.text(path.name)) != base:
+            if base is not None and version_hash(self.text(path.name)) != base:
                 raise Changed(
                     f"{path.name} was changed after you opened it. Nothing was written; "
                     "compare the two, then save again."
@@ -199,8 +200,8 @@ class VersionHistory:
 
         Raises BadMate for what is wrong, InputError if its handle is taken.
         """
-        text = plain(text)
-        mate = parse(text, "the new file")
+        text = normalize_line_endings(text)
+        mate = parse_mate(text, "the new file")
         async with self._writing:
             path = self._roster.path(mate.handle)
             if mate.handle in self._roster.mates() or path.exists():
@@ -214,7 +215,7 @@ class VersionHistory:
         self, handle: str, text: str, by: str, file: str, growth: Growth | None
     ) -> Mate:
         write = partial(asyncio.to_thread, self._roster.write, handle, text, file)
-        return await self._put((handle, print_of(text)), by, growth, write)
+        return await self._put((handle, version_hash(text)), by, growth, write)
 
     async def _put(
         self,
@@ -269,7 +270,7 @@ class VersionHistory:
     ) -> Mate | None:
         """Take a mate's file off the shelf (see retired_mates.py), and say so."""
         async with self._writing:
-            shelf = retired_mates.retired(self._roster)
+            shelf = retired_mates.list_retired_mates(self._roster)
             mate = next((one.mate for one in shelf if one.file == file), None)
             author = (mate.handle, mate.hash) if mate else ("", "")
 
@@ -315,13 +316,13 @@ def actor_of(by: str) -> str:
     return f"person:{by}" if by else "runtime"
 
 
-def plain(text: str) -> str:
+def normalize_line_endings(text: str) -> str:
     """A text as a file holds it: each line ends with one line feed (browsers send two signs)."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text if text.endswith("\n") else text + "\n"
 
 
-def print_of(text: str | None) -> str:
+def version_hash(text: str | None) -> str:
     """What names a text: as `Mate.hash` if it is a mate's; "" if there is none."""
     if text is None:
         return ""

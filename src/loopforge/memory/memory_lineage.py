@@ -26,11 +26,11 @@ from loopforge.core.memory.memory_vocabulary import (
     MemorySuperseded,
 )
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.topics import folded
+from loopforge.core.text.topics import fold_case
 from loopforge.errors import InputError
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory.memory_store import MemoryStore
-from loopforge.memory.memory_view import fallen
+from loopforge.memory.memory_view import fallen_items
 from loopforge.runtime.memory_values import KeptItem, MemoryDifference
 from loopforge.runtime.system_clock import Stamp
 
@@ -80,7 +80,7 @@ class MemoryLineage:
             for one in await self._store.items(mate)
             if one.state in TAKEN and one.text.text is not None
         ]
-        gone = await self._ledger.look(partial(fallen, mate=mate))
+        gone = await self._ledger.look(partial(fallen_items, mate=mate))
         scopes = {f"person:{one}" for item in items for one in (*item.about, item.told_by) if one}
         scopes |= {line.stream for item in items for line in item.evidence}
         off = {scope for scope, on in (await self._store.keeping(scopes)).items() if not on}
@@ -231,7 +231,7 @@ def _scopes(item: KeptItem) -> set[str]:
 
 
 def _plain(words: Words) -> str:
-    return folded(" ".join(str(words).split()))
+    return fold_case(" ".join(str(words).split()))
 
 
 def _difference(

@@ -37,11 +37,11 @@ from loopforge.core.memory.memory_vocabulary import (
     MemoryUnlocked,
 )
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.topics import folded
+from loopforge.core.text.topics import fold_case
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.memory.memory_view import automatic, items_of, keeping_of
+from loopforge.memory.memory_view import is_automatic, items_of, keeping_of
 from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.system_clock import Stamp
 
@@ -250,9 +250,9 @@ class MemoryStore:
             found = await self.item(item)
             if found.state == "forgotten":
                 raise Unknown("That was forgotten; nothing of it is left to be changed.")
-            if found.locked and automatic(by):
+            if found.locked and is_automatic(by):
                 raise InputError("A person locked this; only a person may change it.")
-            actor = by if ":" in by else ("runtime" if automatic(by) else f"person:{by}")
+            actor = by if ":" in by else ("runtime" if is_automatic(by) else f"person:{by}")
             fact = self._stamp.fact(body, actor=actor, cause=cause)
             await self._ledger.append(PREFIX + mate, [fact], expect=seq)
 
@@ -270,21 +270,21 @@ class MemoryStore:
 
 def _says_the_same(known: KeptItem, item: MemoryKept) -> bool:
     """Whether a held item says this already, of the same persons."""
-    plain = folded(" ".join(str(item.text).split()))
+    plain = fold_case(" ".join(str(item.text).split()))
     return (
         known.layer == item.layer
         and set(known.about) == set(item.about)
-        and folded(" ".join(str(known.text).split())) == plain
+        and fold_case(" ".join(str(known.text).split())) == plain
     )
 
 
 def _replaces(item: MemoryKept, old: KeptItem) -> bool:
     """Whether a new item takes the place of a held one: the same matter, said otherwise."""
-    subject = folded(str(item.subject).strip())
+    subject = fold_case(str(item.subject).strip())
     return (
         bool(subject)
         and not old.locked
-        and (item.layer, subject) == (old.layer, folded(str(old.subject).strip()))
+        and (item.layer, subject) == (old.layer, fold_case(str(old.subject).strip()))
         and set(item.about) == set(old.about)
         and not _says_the_same(old, item)
         and (item.layer != "word" or item.room == old.room)

@@ -21,7 +21,7 @@ from msgspec.structs import asdict
 from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, Table, select
 from sqlalchemy.engine import Connection, Row
 
-from loopforge.core.events import Erased, Event, micros, moment
+from loopforge.core.events import Erased, Event, epoch_micros, from_epoch_micros
 from loopforge.core.memory.memory_vocabulary import (
     MACHINE,
     PREFIX,
@@ -39,7 +39,7 @@ from loopforge.core.memory.memory_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import Name, metadata, texts
 from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
-from loopforge.ledger.storage.revised_lines import by_id, revisions
+from loopforge.ledger.storage.revised_lines import events_by_id, revisions
 from loopforge.runtime.memory_values import KeptItem
 
 memories = Table(
@@ -188,7 +188,7 @@ def _keep(connection: Connection, event: Event, kept: MemoryKept) -> None:
         "item": event.id,
         "mate": event.stream.removeprefix(PREFIX),
         "seq": event.seq,
-        "at": micros(event.at),
+        "at": epoch_micros(event.at),
         "layer": kept.layer,
         "state": "held",
         "wording": event.id,
@@ -233,7 +233,11 @@ def _change(connection: Connection, event: Event) -> None:
     match body:
         case MemorySuperseded(item=item, new=new, when=when):
             by = event.actor.removeprefix("person:")
-            values: dict[str, Any] = {"state": "superseded", "replaced": new, "ended": micros(when)}
+            values: dict[str, Any] = {
+                "state": "superseded",
+                "replaced": new,
+                "ended": epoch_micros(when),
+            }
             values |= {"changed": event.id, "changed_by": by, "because": new}
         case MemoryCorrected(item=item, text=text, by=by):
             values = {"wording": event.id, "ref": "" if text.public else text.ref}
@@ -251,7 +255,7 @@ def _change(connection: Connection, event: Event) -> None:
             values = {"locked": False}
         case _:
             raise AssertionError(event.kind)
-    if isinstance(body, MemoryCorrected | MemoryRestored | MemoryLocked) and not automatic(by):
+    if isinstance(body, MemoryCorrected | MemoryRestored | MemoryLocked) and not is_automatic(by):
         values["vouched"] = event.id
     known = (memories.c.item == item) & (memories.c.state != "forgotten")
     connection.execute(memories.update().where(known).values(values))
@@ -259,7 +263,7 @@ def _change(connection: Connection, event: Event) -> None:
 
 def _worded_by(connection: Connection, wording: str, corrected: MemoryCorrected) -> str:
     """The person whose word it is from now on; of a wording that comes back, whose it was."""
-    by = "" if automatic(corrected.by) or corrected.by == MACHINE else corrected.by
+    by = "" if is_automatic(corrected.by) or corrected.by == MACHINE else corrected.by
     if corrected.back_to:
         was = select(memory_wordings.c.person).where(memory_wordings.c.wording == corrected.back_to)
         by = connection.execute(was).scalar() or ""
@@ -272,7 +276,7 @@ def _changed(event: Event, by: str, because: str) -> dict[str, Any]:
     return {"changed": event.id, "changed_by": by, "because": because}
 
 
-def automatic(by: str) -> bool:
+def is_automatic(by: str) -> bool:
     """Whether a change was made by no person."""
     return by.startswith(AUTOMATIC)
 
@@ -317,15 +321,15 @@ def items_of(
     if ids is not None and len(ids) <= FEW:
         query = query.where(memories.c.item.in_(list(ids)))
     rows = [r for r in connection.execute(query).all() if ids is None or r.item in ids]
-    events = {event.id: event for event in by_id(connection, _events_of(rows))}
+    events = {event.id: event for event in events_by_id(connection, _events_of(rows))}
     return [_item(row, events) for row in rows]
 
 
-def worded(connection: Connection, ids: Collection[str]) -> dict[str, str]:
+def current_wordings(connection: Connection, ids: Collection[str]) -> dict[str, str]:
     """What these items say now, as far as that is not forgotten."""
     query = select(memories.c.item, memories.c.wording).where(memories.c.item.in_(list(ids)))
     rows = connection.execute(query).all()
-    events = {event.id: event for event in by_id(connection, {row.wording for row in rows})}
+    events = {event.id: event for event in events_by_id(connection, {row.wording for row in rows})}
     texts = {row.item: _text(events[row.wording]).text for row in rows}
     return {item: text for item, text in texts.items() if text is not None}
 
@@ -359,24 +363,24 @@ def _item(row: Row[Any], events: Mapping[str, Event]) -> KeptItem:
 
 
 def _until(row: Row[Any], kept: MemoryKept) -> datetime | None:
-    return kept.until if row.ended is None else moment(row.ended)
+    return kept.until if row.ended is None else from_epoch_micros(row.ended)
 
 
-def standing_on(connection: Connection, lines: Collection[str]) -> list[str]:
+def items_resting_on_lines(connection: Connection, lines: Collection[str]) -> list[str]:
     """The items that rest on one of these events."""
     found = set[str]()
-    for some in batched(sorted(lines)):
+    for some in id_batches(sorted(lines)):
         query = select(memory_evidence.c.item).where(memory_evidence.c.line.in_(some))
         found.update(connection.execute(query).scalars())
     return sorted(found)
 
 
-def batched(ids: Sequence[str]) -> list[Sequence[str]]:
+def id_batches(ids: Sequence[str]) -> list[Sequence[str]]:
     """Ids in numbers that a query takes."""
     return [ids[start : start + FEW] for start in range(0, len(ids), FEW)]
 
 
-def fallen(connection: Connection, mate: str) -> set[str]:
+def fallen_items(connection: Connection, mate: str) -> set[str]:
     """Items of which a line was edited or deleted since they were made, or is forgotten."""
     return {item for item, _ in fallen_lines(connection, mate)}
 

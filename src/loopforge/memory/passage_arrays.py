@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from loopforge.memory.passages import number
+from loopforge.memory.passages import hash_stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ class Passages:
     """n passages. The words of all stand one after another.
 
     `starts` (n + 1) says where those of each begin; `number` and `often` are a word's number and
-    count. `speaker` is the number of the speaker's name (`passages.number`). `vector` is
+    count. `speaker` is the number of the speaker's name (`passages.hash_stem`). `vector` is
     n x dimension, in int8; `meant`: there is one (else it is all 0). `former` are vectors of the
     model that was in use before, of those that have none of today's.
     """
@@ -96,7 +96,7 @@ class Passages:
 EACH = tuple(field.name for field in fields(Passages) if field.name not in WORDS)
 
 
-def joined(parts: Sequence[Passages]) -> Passages:
+def concatenate_passages(parts: Sequence[Passages]) -> Passages:
     """Passages one after another. All must have vectors of the same lengths."""
     if len(parts) == 1:
         return parts[0]
@@ -108,7 +108,7 @@ def joined(parts: Sequence[Passages]) -> Passages:
     return Passages(**each, starts=np.concatenate([[0], np.cumsum(lengths)]))
 
 
-def talks(found: Passages) -> NDArray[np.int64]:
+def talk_numbers(found: Passages) -> NDArray[np.int64]:
     """A number for each talk: one begins with a room, and after a long silence."""
     begins = (np.abs(np.diff(found.at)) > APART) | (np.diff(found.room) != 0)
     numbers: NDArray[np.int64] = np.zeros(len(found), np.int64)
@@ -130,7 +130,7 @@ def passages_of(rows: Sequence[Any], dimension: int, former: int = 0) -> Passage
         seq=np.array([row.seq for row in rows], np.int64),
         nth=np.array([row.nth for row in rows], np.int32),
         at=np.array([row.at for row in rows], np.int64),
-        speaker=np.array([number(row.speaker) for row in rows], np.uint32),
+        speaker=np.array([hash_stem(row.speaker) for row in rows], np.uint32),
         size=np.array([row.size for row in rows], np.int32),
         traits=np.array([row.traits for row in rows], np.int32),
         starts=np.concatenate([[0], np.cumsum(many, dtype=np.int64)]).astype(np.int64),

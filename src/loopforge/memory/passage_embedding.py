@@ -24,10 +24,10 @@ from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryCorrected
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.errors import LoopforgeError, NotInstalled
-from loopforge.ledger.storage.revised_lines import by_id, standing
-from loopforge.memory.memory_view import worded
+from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_id
+from loopforge.memory.memory_view import current_wordings
 from loopforge.memory.passage_tables import CHANGING, ITEMS, SPOKEN, passages, vectors
-from loopforge.memory.passages import pieces
+from loopforge.memory.passages import split_passages
 from loopforge.runtime.ports import Clock, Embeddings
 
 if TYPE_CHECKING:
@@ -224,15 +224,15 @@ def _wanting(
         .limit(BATCH)
     )
     rows = connection.execute(query).all()
-    lines = standing(connection, by_id(connection, {row.line for row in rows}))
+    lines = apply_revisions(connection, events_by_id(connection, {row.line for row in rows}))
     said = {
-        line.id: pieces(line.body.text.text or "")
+        line.id: split_passages(line.body.text.text or "")
         for line in lines
         if isinstance(line.body, Heard | Said)
     }
     if stream.startswith(PREFIX):
-        items = worded(connection, {row.line for row in rows})
-        said = {item: pieces(text) for item, text in items.items()}
+        items = current_wordings(connection, {row.line for row in rows})
+        said = {item: split_passages(text) for item, text in items.items()}
     return [
         _Piece(stream, row.seq, row.nth, row.ref, text)
         for row in rows
@@ -244,10 +244,10 @@ def _write(
     connection: Connection, model: str, done: Sequence[_Piece], found: NDArray[np.float32]
 ) -> int:
     """Keep them, of passages that still say the same; how many."""
-    from loopforge.memory.passage_ranking import rounded
+    from loopforge.memory.passage_ranking import quantize_vectors
 
     rows = []
-    for piece, vector in zip(done, rounded(found), strict=True):
+    for piece, vector in zip(done, quantize_vectors(found), strict=True):
         place = (piece.stream, piece.seq, piece.nth)
         at = dict(zip(("stream", "seq", "nth"), place, strict=True))
         mine = [getattr(passages.c, name) == value for name, value in at.items()]
@@ -267,9 +267,9 @@ def _write(
 def _tidied(
     connection: Connection, store: Callable[[], SegmentStore], space: tuple[str, int]
 ) -> None:
-    from loopforge.memory.segment_packing import tidied
+    from loopforge.memory.segment_packing import drop_stale_segments
 
-    tidied(connection, store(), space[0])
+    drop_stale_segments(connection, store(), space[0])
 
 
 def _next(
@@ -289,6 +289,6 @@ def _taken(
     aside: Path,
     blocks: list[SegmentBlock],
 ) -> bool:
-    from loopforge.memory.segment_packing import take_in
+    from loopforge.memory.segment_packing import commit_segment
 
-    return take_in(connection, store(), aside, blocks)
+    return commit_segment(connection, store(), aside, blocks)

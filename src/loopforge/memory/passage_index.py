@@ -23,7 +23,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Table, delete, false, select
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import Erased, Event, micros, moment
+from loopforge.core.events import Erased, Event, epoch_micros, from_epoch_micros
 from loopforge.core.memory.memory_vocabulary import MemoryCorrected, MemoryKept
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, RoomClosed, Said
 from loopforge.core.text.erasable_text import Words
@@ -37,7 +37,14 @@ from loopforge.memory.passage_tables import (
     passages,
     vectors,
 )
-from loopforge.memory.passages import bag, dated, packed, pieces, stems, traits
+from loopforge.memory.passages import (
+    bag_of_words,
+    date_words,
+    pack_bag,
+    passage_traits,
+    search_stems,
+    split_passages,
+)
 
 Row = dict[str, Any]
 """Of one of these tables: of `passages` where it has an `nth`, else of `forgotten`."""
@@ -67,7 +74,7 @@ class TranscriptIndex:
         for event in events:
             body = event.body
             if isinstance(body, Heard | Said | MemoryKept):
-                place = (event.stream, event.seq, event.id, micros(event.at), speaker(body))
+                place = (event.stream, event.seq, event.id, epoch_micros(event.at), speaker(body))
                 new += _rows(dict(zip(_PLACE, place, strict=True)), body.text)
                 continue
             _insert(connection, new)
@@ -117,14 +124,14 @@ def _rows(place: Row, text: Words) -> Iterator[Row]:
     if text.text is None:
         yield place
         return
-    when = [*dated(moment(place["at"]))]
-    for nth, piece in enumerate(pieces(text.text)):
+    when = [*date_words(from_epoch_micros(place["at"]))]
+    for nth, piece in enumerate(split_passages(text.text)):
         yield place | {
             "nth": nth,
             "ref": "" if text.public else text.ref,
             "size": len(piece.split()),
-            "traits": traits(piece),
-            "words": packed(bag([*stems(piece), *when])),
+            "traits": passage_traits(piece),
+            "words": pack_bag(bag_of_words([*search_stems(piece), *when])),
         }
 
 

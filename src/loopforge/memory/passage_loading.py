@@ -17,7 +17,7 @@ from sqlalchemy import bindparam, case, select
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.table_schema import streams as heads
-from loopforge.memory.passage_arrays import Passages, joined, no_passages, passages_of
+from loopforge.memory.passage_arrays import Passages, concatenate_passages, no_passages, passages_of
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
 from loopforge.memory.passage_tables import changes, passages, vectors
 from loopforge.runtime.memory_values import EVER
@@ -81,7 +81,7 @@ class PassageStretch(NamedTuple):
     since: int = 0
 
 
-def stamps(
+def change_counts(
     connection: Connection, streams: Sequence[str] | None = None
 ) -> dict[str, dict[int, int]]:
     """How often parts of these rooms (None: of all) were changed."""
@@ -143,7 +143,7 @@ class RoomPassages:
     ) -> tuple[list[str], list[PassageStretch]]:
         """The rooms, and their passages within these spans; `room` is a place in the first."""
         streams, self.strange = sorted(spans), set()
-        changed = stamps(connection, streams)
+        changed = change_counts(connection, streams)
         ends = _ends(connection, streams)
         blocks = self._store.blocks(streams)
         found: list[PassageStretch] = []
@@ -213,12 +213,12 @@ class RoomPassages:
         if after < upto:
             parts = [held.passages.cut(0, int(np.searchsorted(held.passages.seq, after + 1)))]
             strangers: set[str] = set()
-            for since, until in unpacked(blocks, after + 1):
+            for since, until in unpacked_spans(blocks, after + 1):
                 new, strange = read_passages(connection, stream, (since, until), self.space)
                 self.strange |= strange
                 strangers |= strange
                 parts.append(new)
-            whole = joined([part for part in parts if len(part)] or [self.none()])
+            whole = concatenate_passages([part for part in parts if len(part)] or [self.none()])
             missing = np.flatnonzero(~whole.meant)
             meant = int(whole.seq[missing[0]]) - 1 if len(missing) else upto
             held = _Held(
@@ -257,7 +257,7 @@ def _stretches(
         yield PassageStretch(rows.cut(at, len(rows)))
 
 
-def unpacked(blocks: Sequence[SegmentBlock], since: int) -> Iterator[Span]:
+def unpacked_spans(blocks: Sequence[SegmentBlock], since: int) -> Iterator[Span]:
     """The lines of a room from one on that are in none of its blocks."""
     for block in blocks:
         if since < block.first:

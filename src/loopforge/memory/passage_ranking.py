@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from loopforge.memory.passage_arrays import talks
-from loopforge.memory.passages import ASKING, TIMED, bag, number, stems
+from loopforge.memory.passage_arrays import talk_numbers
+from loopforge.memory.passages import ASKING, TIMED, bag_of_words, hash_stem, search_stems
 from loopforge.memory.time_cues import TimeSpan, asks_when
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class RankedPassage(Struct, frozen=True, kw_only=True):
 
 
 class PassageCorpus(NamedTuple):
-    """All passages that were looked through, where `rank` is given but some of them.
+    """All passages that were looked through, where `rank_passages` is given but some of them.
 
     How many there are, how many hold each word (by number), and of those that are given the talk of
     each: of two that do not stand side by side in a room, not the same.
@@ -112,7 +112,7 @@ class PassageCorpus(NamedTuple):
     talk: NDArray[np.int64]
 
 
-def rank(
+def rank_passages(
     found: Passages,
     asked: RecallCue,
     limit: int,
@@ -157,7 +157,7 @@ def _parts(
     found: Passages, asked: RecallCue, weights: RankingWeights, corpus: PassageCorpus | None
 ) -> dict[str, Numbers]:
     """What each part gives each passage."""
-    talk = talks(found) if corpus is None else corpus.talk
+    talk = talk_numbers(found) if corpus is None else corpus.talk
     neighbours = _windows(found, talk)
     words = _words(found, asked.text, neighbours, weights, corpus)
     if asked.vector is not None or asked.former is not None:
@@ -167,7 +167,7 @@ def _parts(
     if asked.vector is not None or asked.former is not None:
         parts["meaning"] = _meaning(found, asked, neighbours, weights)
     if asked.named:
-        named = np.array([number(who) for who in asked.named], np.uint32)
+        named = np.array([hash_stem(who) for who in asked.named], np.uint32)
         said = np.isin(found.speaker, named).astype(np.float32)
         parts["named"] = weights.named * said * least
     if asks_when(asked.text):
@@ -176,7 +176,7 @@ def _parts(
         inside = (found.at >= asked.span.since) & (found.at < asked.span.until)
         parts["time"] = weights.told_time * inside.astype(np.float32)
     if asked.asker and _first_person(asked.text):
-        parts["asker"] = weights.mine * (found.speaker == number(asked.asker))
+        parts["asker"] = weights.mine * (found.speaker == hash_stem(asked.asker))
     asking = (found.traits & ASKING) > 0
     after = np.concatenate([[False], asking[:-1] & (np.diff(talk) == 0)])
     parts["talk"] = weights.after_question * after + weights.question * asking
@@ -263,7 +263,7 @@ def _words(
         spread = _spread(corpus, wanted, float(wide.mean()))
         score += weight * bm25(_over(often, window), _over(length, window), spread)
     if corpus is None:
-        score += weights.talk * _talk(often, length, talks(found))
+        score += weights.talk * _talk(often, length, talk_numbers(found))
     return score
 
 
@@ -279,7 +279,7 @@ def _talk(often: Numbers, length: Numbers, talk: NDArray[np.int64]) -> Numbers:
 
 def _counted(found: Passages, text: str, corpus: PassageCorpus | None) -> tuple[Numbers, list[int]]:
     """How often each word of the question stands in each passage: words x passages; the words."""
-    wanted = np.array(sorted(bag(stems(text))), np.uint32)
+    wanted = np.array(sorted(bag_of_words(search_stems(text))), np.uint32)
     at = np.flatnonzero(np.isin(found.number, wanted))
     which = np.searchsorted(wanted, found.number[at])
     if corpus is None:
@@ -331,9 +331,9 @@ def _meaning(
     """
     cosine = np.zeros(len(found), np.float32)
     if asked.vector is not None and found.vector.shape[1] == len(asked.vector):
-        cosine += nearness(found.vector, asked.vector)
+        cosine += cosine_similarities(found.vector, asked.vector)
     if asked.former is not None and found.former.shape[1] == len(asked.former):
-        cosine += nearness(found.former, asked.former)
+        cosine += cosine_similarities(found.former, asked.former)
     score = (weights.meaning + weights.among_long * _wordy(found)) * cosine
     one = np.ones(len(found), np.float32)
     for window in windows:
@@ -341,7 +341,7 @@ def _meaning(
     return score
 
 
-def nearness(stored: NDArray[np.int8], vector: Numbers) -> Numbers:
+def cosine_similarities(stored: NDArray[np.int8], vector: Numbers) -> Numbers:
     """The cosines of vectors in int8 with one; 0 for those that are none."""
     near = np.empty(len(stored), np.float32)
     whole = np.empty((min(AT_ONCE, len(stored)), stored.shape[1]), np.float32)
@@ -354,6 +354,6 @@ def nearness(stored: NDArray[np.int8], vector: Numbers) -> Numbers:
     return near
 
 
-def rounded(given: Numbers) -> NDArray[np.int8]:
+def quantize_vectors(given: Numbers) -> NDArray[np.int8]:
     """Vectors of length 1 in int8. Of hundreds of numbers none is much above a third."""
     return np.clip(np.round(given * 3 * 127), -127, 127).astype(np.int8)

@@ -13,7 +13,13 @@ from datetime import datetime
 from itertools import pairwise
 from zlib import crc32
 
-from loopforge.core.text.topics import FUNCTION_WORDS, folded, stem, unspaced, written_words
+from loopforge.core.text.topics import (
+    FUNCTION_WORDS,
+    fold_case,
+    is_unspaced_script,
+    stem,
+    written_words,
+)
 from loopforge.memory.time_cues import MONTHS, SAYS_WHEN
 
 LEAST, MOST = 20, 45
@@ -30,7 +36,7 @@ _UNIT = re.compile(r"\S{1,200}")
 _ENDS = re.compile(r"[.!?:;…。！？][\"'”’»)\]*_]*\Z")
 
 
-def pieces(text: str) -> list[str]:
+def split_passages(text: str) -> list[str]:
     """The passages of a line's text: at least one; a long one is cut where sentences end."""
     units = _UNIT.findall(text)
     if len(units) <= MOST:
@@ -49,38 +55,38 @@ def pieces(text: str) -> list[str]:
     return cut
 
 
-def stems(text: str) -> Iterator[str]:
+def search_stems(text: str) -> Iterator[str]:
     """The stems of the words that say something; of scripts without spaces, pairs of letters."""
-    for word in map(folded, written_words(text)):
-        if len(word) > 1 and not word.isascii() and any(map(unspaced, word)):
+    for word in map(fold_case, written_words(text)):
+        if len(word) > 1 and not word.isascii() and any(map(is_unspaced_script, word)):
             yield from map("".join, pairwise(word))
         elif word not in FUNCTION_WORDS:
             yield stem(word)[:STEM]
 
 
-def number(stemmed: str) -> int:
+def hash_stem(stemmed: str) -> int:
     """The number that stands for a stem, in 32 bits; two of a language's stems hardly share one."""
     return crc32(stemmed.encode("utf-8", "surrogatepass"))
 
 
-def dated(at: datetime) -> Iterator[str]:
+def date_words(at: datetime) -> Iterator[str]:
     """The words of a day, as people ask for it: its number, month and year."""
     yield from (str(at.day), MONTHS[at.month - 1][:STEM], str(at.year))
 
 
-def bag(words: Iterable[str]) -> Counter[int]:
+def bag_of_words(words: Iterable[str]) -> Counter[int]:
     """How often each word stands there, by number."""
-    return Counter(map(number, words))
+    return Counter(map(hash_stem, words))
 
 
-def packed(words: Mapping[int, int]) -> bytes:
+def pack_bag(words: Mapping[int, int]) -> bytes:
     """A bag in bytes: all numbers (4 each, least first), then how often (1 each)."""
     numbers = sorted(words)
     often = (min(words[each], 255) for each in numbers)
     return struct.pack(f"<{len(numbers)}I", *numbers) + bytes(often)
 
 
-def traits(piece: str) -> int:
+def passage_traits(piece: str) -> int:
     """What a passage is, besides its words: TIMED, ASKING."""
     asks = piece.rstrip().endswith("?") and len(piece.split()) <= SHORT
     return TIMED * bool(SAYS_WHEN.search(piece)) + ASKING * asks

@@ -13,8 +13,13 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
-from loopforge.memory.passage_arrays import Passages, joined
-from loopforge.memory.passage_loading import VectorSpace, read_passages, stamps, unpacked
+from loopforge.memory.passage_arrays import Passages, concatenate_passages
+from loopforge.memory.passage_loading import (
+    VectorSpace,
+    change_counts,
+    read_passages,
+    unpacked_spans,
+)
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
 from loopforge.memory.passage_tables import changes, passages, vectors
 
@@ -32,9 +37,9 @@ class PackedSegment(NamedTuple):
     passages: Passages
 
 
-def tidied(connection: Connection, store: SegmentStore, model: str) -> None:
+def drop_stale_segments(connection: Connection, store: SegmentStore, model: str) -> None:
     """Take out segments that no longer hold what the tables do, and those of a former model."""
-    now = stamps(connection)
+    now = change_counts(connection)
     for segment in list(store.stale(now)):
         store.drop(segment)
     for segment in store.all():
@@ -57,7 +62,7 @@ def next_packed(
 ) -> PackedSegment | None:
     """The next segment that is to be written; None where too little is in none."""
     space = VectorSpace(model, dimension or _dimension(connection, model))
-    now = stamps(connection)
+    now = change_counts(connection)
     count = func.count().label("count")
     one = passages.c
     rows = connection.execute(select(one.stream, count).group_by(one.stream))
@@ -74,7 +79,7 @@ def next_packed(
     parts: list[tuple[str, Passages]] = []
     for stream in sorted(left, key=lambda stream: -left[stream]):
         done = [block for _, block in blocks.get(stream, ())]
-        for span in unpacked(done, 1):
+        for span in unpacked_spans(done, 1):
             room = full - sum(len(part) for _, part in parts)
             if room < least:
                 break
@@ -82,7 +87,7 @@ def next_packed(
             if len(whole := _whole(found, room)):
                 parts.append((stream, whole))
     made = list(_blocks(connection, parts, now))
-    return PackedSegment(space.model, made, joined([part for _, part in parts]))
+    return PackedSegment(space.model, made, concatenate_passages([part for _, part in parts]))
 
 
 def _dimension(connection: Connection, model: str) -> int:
@@ -91,7 +96,7 @@ def _dimension(connection: Connection, model: str) -> int:
     return len(one.scalar() or b"")
 
 
-def take_in(
+def commit_segment(
     connection: Connection, store: SegmentStore, aside: Path, blocks: list[SegmentBlock]
 ) -> bool:
     """Within a transaction that writes: a segment is taken in, if nothing of it was changed since.
@@ -101,7 +106,7 @@ def take_in(
     """
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql(f"LOCK TABLE {changes.name} IN EXCLUSIVE MODE")
-    now = stamps(connection, sorted({block.stream for block in blocks}))
+    now = change_counts(connection, sorted({block.stream for block in blocks}))
     still = all(block.stands(now.get(block.stream, {})) for block in blocks)
     return store.take_in(aside, still=still)
 

@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from loopforge.core.events import micros
+from loopforge.core.events import epoch_micros
 
 _TWELVE = "january february march april may june july august september october november december"
 MONTHS = tuple(_TWELVE.split())
@@ -100,7 +100,9 @@ def time_named(question: str, now: datetime) -> TimeSpan | None:
 
 
 def _days(day: datetime, since: int, until: int) -> TimeSpan:
-    return TimeSpan(micros(day - timedelta(days=since)), micros(day - timedelta(days=until)))
+    return TimeSpan(
+        epoch_micros(day - timedelta(days=since)), epoch_micros(day - timedelta(days=until))
+    )
 
 
 def _latest(name: str, day: datetime) -> int:
@@ -117,4 +119,4 @@ def _span(year: int, name: str) -> TimeSpan:
 
 def _first(year: int, month: int) -> int:
     """The first moment of a month; months go on into the next year."""
-    return micros(datetime(year + (month - 1) // 12, (month - 1) % 12 + 1, 1, tzinfo=UTC))
+    return epoch_micros(datetime(year + (month - 1) // 12, (month - 1) % 12 + 1, 1, tzinfo=UTC))

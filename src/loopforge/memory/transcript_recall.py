@@ -33,9 +33,9 @@ from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.core.text.topics import folded
+from loopforge.core.text.topics import fold_case
 from loopforge.errors import LoopforgeError
-from loopforge.ledger.storage.revised_lines import by_place, standing
+from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_place
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.passage_tables import passages
 from loopforge.memory.time_cues import time_named
@@ -276,7 +276,7 @@ class TranscriptRecall:
         """What fits best of these spans of any streams, the best first, each place once."""
         import numpy as np
 
-        from loopforge.memory.passage_ranking import rank
+        from loopforge.memory.passage_ranking import rank_passages
 
         asked = self._asked(query, meant)
         streams, found, corpus, strange = self._searching_by(meant).candidates(
@@ -288,7 +288,7 @@ class TranscriptRecall:
         seen = np.zeros(len(found), bool)
         if query.seen and query.stream in streams:
             seen |= np.isin(found.seq, [*query.seen]) & (found.room == streams.index(query.stream))
-        best = rank(found, asked, query.limit * SPARE, corpus=corpus, besides=seen)
+        best = rank_passages(found, asked, query.limit * SPARE, corpus=corpus, besides=seen)
         return [
             RankedPlace(streams[found.room[r.place]], int(found.seq[r.place]), r.score, r.parts)
             for r in best
@@ -332,8 +332,8 @@ def _terms(query: RecallQuery) -> tuple[object, ...]:
 
 def _named(query: RecallQuery) -> frozenset[str]:
     """The one speaker whom the question names; nobody where it names several."""
-    said = f" {' '.join(_WORD.findall(folded(query.text)))} "
-    named = {who for who, name in query.names.items() if name and f" {folded(name)} " in said}
+    said = f" {' '.join(_WORD.findall(fold_case(query.text)))} "
+    named = {who for who, name in query.names.items() if name and f" {fold_case(name)} " in said}
     return frozenset(named) if len({query.names[who] for who in named}) == 1 else frozenset()
 
 
@@ -353,7 +353,7 @@ def _places(
 
 def _lines(connection: Connection, wanted: Sequence[tuple[str, int]]) -> list[Event | None]:
     """The lines at these places as they stand now; None for one that is gone."""
-    events = standing(connection, by_place(connection, wanted))
+    events = apply_revisions(connection, events_by_place(connection, wanted))
     found = {(event.stream, event.seq): event for event in events}
     return [found.get(place) for place in wanted]
 

@@ -29,7 +29,7 @@ from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.models.providers.own_servers import Catalogues, OwnServer
-from loopforge.models.providers.server_catalogue import ServerCatalogue, fetch
+from loopforge.models.providers.server_catalogue import ServerCatalogue, fetch_catalogue
 from loopforge.models.retry_patience import AMISS, LEAST, MOST_WAITED, SLOW, RetryPatience
 from loopforge.models.scripted_model import ScriptedProvider
 from loopforge.models.token_counting import TokenCounter
@@ -362,7 +362,7 @@ class TieredModels:
     async def _look(self, servers: Sequence[OwnServer]) -> None:
         now = self._clock.ticks()
         self._looked.update((server.address, now) for server in servers)
-        found = await asyncio.gather(*(fetch(each.address, each.key) for each in servers))
+        found = await asyncio.gather(*(fetch_catalogue(each.address, each.key) for each in servers))
         for server, catalogue in zip(servers, found, strict=True):
             known = self._catalogues.get(server.address)
             if known is None or known.trouble or not catalogue.trouble:

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from loopforge.core.text.erasable_text import decode_plain, encode_plain
 from loopforge.errors import BadRun, LoopforgeError, ModelLost
-from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
 
 FACTS = "facts of "
@@ -122,7 +122,7 @@ class Tape:
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:  # noqa: ARG002
         """Estimated, so that it is the same when played back."""
-        return [estimate(text) for text in texts]
+        return [estimate_tokens(text) for text in texts]
 
     def facts(self, route: Route) -> ModelFacts:
         """As the tape says, or the live model, and then the tape says so too.

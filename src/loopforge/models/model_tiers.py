@@ -21,15 +21,15 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Struct
 
-from loopforge.core.text.validation_errors import unfit
+from loopforge.core.text.validation_errors import explain_validation_error
 from loopforge.errors import BadSettings
 from loopforge.models.providers.known_services import (
     PLACES,
     ModelAccess,
     find_way,
     is_open,
-    openers,
-    way,
+    model_access,
+    opening_variables,
 )
 from loopforge.models.providers.model_spec import AMOUNT, WINDOW, ModelSpec, Price, Provider, Secret
 from loopforge.models.providers.own_servers import (
@@ -37,9 +37,9 @@ from loopforge.models.providers.own_servers import (
     Catalogues,
     OwnServer,
     ServerNote,
-    gateways,
-    note,
+    gateway_servers,
     of_table,
+    server_note,
 )
 from loopforge.models.providers.server_catalogue import OfferedModel, ServerCatalogue
 from loopforge.runtime.ports import Route
@@ -147,7 +147,7 @@ class Tiers(Struct, frozen=True, kw_only=True):
 
     def notes(self) -> list[ServerNote]:
         """How matters stand with each server of one's own."""
-        return [note(server, server.catalogue(self.catalogues)) for server in self.servers]
+        return [server_note(server, server.catalogue(self.catalogues)) for server in self.servers]
 
     def describe(self) -> list[str]:
         """How matters stand, in plain sentences, for the doctor and for pages."""
@@ -183,7 +183,7 @@ class Tiers(Struct, frozen=True, kw_only=True):
         return f"Tier {tier}: {', '.join(f'{spec.name} ({spec.place})' for spec in specs)}."
 
 
-def ladder() -> dict[str, Any]:
+def shipped_ladder() -> dict[str, Any]:
     """The ladder that ships, as `{"tiers": ..., "models": ...}`."""
     import tomllib
 
@@ -201,8 +201,8 @@ def read_tiers(
 
     Raises BadSettings, naming the key that is wrong.
     """
-    shipped = ladder()
-    own = gateways(keys, limits.model)
+    shipped = shipped_ladder()
+    own = gateway_servers(keys, limits.model)
     tables = _merged(shipped["models"], models)
     entries = {name: _entry(name, table, found=bool(own)) for name, table in tables.items()}
     known = {*entries, EMBEDDED, SCRIPTED}
@@ -262,7 +262,7 @@ def _entry(name: str, table: Mapping[str, Any], *, found: bool) -> _Entry:
     try:
         entry = msgspec.convert(table, _Entry)
     except msgspec.ValidationError as error:
-        raise BadSettings(f"{where}: {unfit(error, _Entry)}.") from error
+        raise BadSettings(f"{where}: {explain_validation_error(error, _Entry)}.") from error
     if strange := next((place for place in entry.at if place not in PLACES), None):
         known = ", ".join(PLACES)
         raise BadSettings(f"{where}: `at` names {strange!r}; the places are {known}.")
@@ -344,7 +344,7 @@ class _Ways:
         native = "server" if entry.provider == "openai" else entry.provider
         for known in dict.fromkeys((native, entry.provider)):
             if is_open(known, self._keys):
-                return self._through(known, way(known, entry.id or name, self._keys))
+                return self._through(known, model_access(known, entry.id or name, self._keys))
         return PLACES[entry.provider].keys[0]
 
     def _at_place(
@@ -360,7 +360,7 @@ class _Ways:
         at = entry.at or ({"openai": entry.id} if entry.id else {})
         if found := find_way(name, at, self._keys, has):
             return self._through(*found)
-        return openers(tuple(entry.at))
+        return opening_variables(tuple(entry.at))
 
     def _through(self, place: str, found: ModelAccess) -> tuple[ModelAccess, OfferedModel | None]:
         said = self._own.get(place)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.runtime.ports import ModelFacts, ModelReply, Question, Route
 
 
@@ -15,7 +15,7 @@ class NullModels:
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:  # noqa: ARG002
         """Estimated."""
-        return [estimate(text) for text in texts]
+        return [estimate_tokens(text) for text in texts]
 
     def facts(self, route: Route) -> ModelFacts:  # noqa: ARG002
         """A model of no use."""

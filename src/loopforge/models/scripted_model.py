@@ -20,10 +20,10 @@ from msgspec.structs import replace
 from loopforge.core.events import Attempt, Usage
 from loopforge.core.model_trouble import Cause
 from loopforge.core.policy import AnswerOutcome
-from loopforge.models.providers.answer_cost import cost
+from loopforge.models.providers.answer_cost import usage_cost
 from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.runtime.ports import Clock, ModelFacts, ModelReply, Question, Route
 from loopforge.runtime.system_clock import SystemClock
 
@@ -119,8 +119,8 @@ class ScriptedModels:
                 Attempt(model=answer.model, outcome=answer.outcome, took=took, cause=answer.cause),
             ),
             usage=Usage(
-                read=sum(estimate(said) for _, said in question.messages),
-                written=estimate(text),
+                read=sum(estimate_tokens(said) for _, said in question.messages),
+                written=estimate_tokens(text),
                 cost=answer.cost,
             ),
             first=first,
@@ -132,13 +132,13 @@ class ScriptedModels:
 
     def estimate(self, question: Question, heard: str | None = None) -> Usage:
         """See `PricedModels.estimate`."""
-        read = sum(estimate(said) for _, said in question.messages)
-        written = question.max_tokens if heard is None else estimate(heard)
+        read = sum(estimate_tokens(said) for _, said in question.messages)
+        written = question.max_tokens if heard is None else estimate_tokens(heard)
         return Usage(read=read, written=written, cost=self._most)
 
     async def count(self, route: Route, texts: Sequence[str]) -> list[int]:  # noqa: ARG002
         """Tokens of each text, estimated."""
-        return [estimate(text) for text in texts]
+        return [estimate_tokens(text) for text in texts]
 
     def facts(self, route: Route) -> ModelFacts:  # noqa: ARG002
         """What is known of it: the same for every route."""
@@ -164,7 +164,7 @@ class ScriptedProvider:
             outcome=reply.outcome,
             text=reply.text,
             data=reply.data,
-            usage=replace(reply.usage, cost=cost(self._spec, reply.usage)),
+            usage=replace(reply.usage, cost=usage_cost(self._spec, reply.usage)),
             first=reply.first,
             took=reply.took,
         )

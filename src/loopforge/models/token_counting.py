@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import ModelError
-from loopforge.models.embedded.embedded_model import EmbeddedModel, separated
+from loopforge.models.embedded.embedded_model import EmbeddedModel, count_tokens_per_text
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.providers.token_estimate import estimate_tokens
 
 if TYPE_CHECKING:
     import httpx2
@@ -44,7 +44,7 @@ class TokenCounter:
     async def count(self, spec: ModelSpec | None, texts: Sequence[str]) -> list[int]:
         """Tokens of each text."""
         if spec is None or spec.name in self._silent or not _tokenizes(spec):
-            return [estimate(text) for text in texts]
+            return [estimate_tokens(text) for text in texts]
         counted = {text: self._known.get((spec.name, text)) for text in texts}
         found = {text: count for text, count in counted.items() if count is not None}
         if unknown := [text for text in counted if text not in found]:
@@ -53,7 +53,7 @@ class TokenCounter:
             if counts is None:
                 if embedded is self._embedded:
                     self._silent.add(spec.name)
-                return [estimate(text) for text in texts]
+                return [estimate_tokens(text) for text in texts]
             found |= zip(unknown, counts, strict=True)
         for text in counted:
             self._known[spec.name, text] = found[text]
@@ -75,7 +75,7 @@ class TokenCounter:
             mixed += [text, 0]
         body = {"content": mixed, "add_special": False, "parse_special": False}
         answer = await self._post(f"{address.url}/tokenize", address.key.reveal(), body)
-        return separated(answer["tokens"], len(texts))
+        return count_tokens_per_text(answer["tokens"], len(texts))
 
     async def _by_server(self, spec: ModelSpec, text: str) -> int:
         root = spec.base_url.removesuffix("/v1")

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from loopforge.core.context_window import PICTURE_TOKENS
 from loopforge.core.events import Usage
-from loopforge.models.providers.answer_cost import cost, of_minutes
+from loopforge.models.providers.answer_cost import of_minutes, usage_cost
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.runtime.ports import Question
 
 MINUTES = 10.0
@@ -28,14 +28,14 @@ def most_taken(specs: Sequence[ModelSpec], question: Question) -> Usage:
 
 def taken_until(spec: ModelSpec, question: Question, heard: str) -> Usage:
     """What an answer took that was cut off after these words."""
-    return _priced(spec, question, estimate(heard))
+    return _priced(spec, question, estimate_tokens(heard))
 
 
 def _priced(spec: ModelSpec, question: Question, written: int) -> Usage:
     if spec.hears and spec.minute_price is not None:
         return Usage(written=written, cost=of_minutes(spec.minute_price, MINUTES))
     usage = Usage(read=_prompt_tokens(spec, question), written=written)
-    return replace(usage, cost=cost(spec, usage))
+    return replace(usage, cost=usage_cost(spec, usage))
 
 
 def _prompt_tokens(spec: ModelSpec, question: Question) -> int:
@@ -43,4 +43,4 @@ def _prompt_tokens(spec: ModelSpec, question: Question) -> int:
     forms = [offer.schema for offer in question.tools] + [question.schema or {}]
     texts = [text for _, text in question.messages]
     texts += [offer.summary for offer in question.tools] + [json.dumps(form) for form in forms]
-    return sum(map(estimate, texts)) + PICTURE_TOKENS * len(question.pictures) * spec.vision
+    return sum(map(estimate_tokens, texts)) + PICTURE_TOKENS * len(question.pictures) * spec.vision

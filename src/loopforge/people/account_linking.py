@@ -19,9 +19,9 @@ from loopforge.core.people_events import AccountLinked, AccountUnlinked
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
-from loopforge.people.accounts.credential_store import LINKING, nothing, spent
+from loopforge.people.accounts.credential_store import LINKING, no_work, redeem_link
 from loopforge.people.accounts.guess_lockout import GuessLockout
-from loopforge.people.accounts.typed_codes import digest, digests
+from loopforge.people.accounts.typed_codes import code_digest, code_digests
 from loopforge.people.identity.person_registry import Person, PersonRegistry
 from loopforge.runtime.ports import Clock
 
@@ -70,7 +70,7 @@ class AccountLinking:
     async def expose(self, text: str) -> bool:
         """Spend the codes that were said where others read them; whether one of them was good."""
         vault = self._decisions.vault
-        found = [row for key in digests(text) if (row := await vault.link(key, LINKING))]
+        found = [row for key in code_digests(text) if (row := await vault.link(key, LINKING))]
         for row in found:
             await vault.void(row)
         return any(self._decisions.now < row.until for row in found)
@@ -110,7 +110,7 @@ class AccountLinking:
                 for one in linked
             ):
                 raise Unknown(f"No account {account!r} of {surface} is linked to this person.")
-            return [AccountUnlinked(person=whose, surface=surface, account=Words(account))], nothing
+            return [AccountUnlinked(person=whose, surface=surface, account=Words(account))], no_work
 
         await decisions.decide(by, decide)
 
@@ -135,7 +135,7 @@ class AccountLinking:
 
         async def decide() -> Decision:
             _, facts = await self._union(code, surface, account, at_home)
-            return facts, spent(digest(code), NotLetIn(WRONG), LINKING)
+            return facts, redeem_link(code_digest(code), NotLetIn(WRONG), LINKING)
 
         await decisions.decide(by, decide)
         return self._known(by)

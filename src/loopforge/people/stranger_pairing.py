@@ -20,12 +20,18 @@ from datetime import timedelta
 from typing import Literal, NamedTuple
 
 from loopforge.core.people_events import AdmissionRefused, Admitted, Knocked
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
-from loopforge.people.accounts.credential_store import PAIRING, coded, nothing, together, voided
+from loopforge.people.accounts.credential_store import (
+    PAIRING,
+    combine_work,
+    no_work,
+    replace_link,
+    void_links,
+)
 from loopforge.people.identity.access_requests import Stranger, Verdict
-from loopforge.people.identity.account_names import folded, shown
+from loopforge.people.identity.account_names import fold_name, sanitize_display_name
 from loopforge.people.identity.person_registry import Person, PersonRegistry
 
 Policy = Literal["open", "pairing", "allowlist"]
@@ -90,7 +96,7 @@ class StrangerPairing:
         if verdict == "refused":
             return ""
         told: Literal["code", "closed"] = "code" if policy == "pairing" else "closed"
-        return await self._told(surface, account, shown(name, account), told, place)
+        return await self._told(surface, account, sanitize_display_name(name, account), told, place)
 
     async def _told(
         self, surface: str, account: str, name: str, told: Literal["code", "closed"], place: str
@@ -104,7 +110,7 @@ class StrangerPairing:
             account=Words(account),
             name=Words(name),
             told=told,
-            place=Words(place) if place else public(""),
+            place=Words(place) if place else public_words(""),
         )
         wrote = False
 
@@ -112,10 +118,12 @@ class StrangerPairing:
             nonlocal wrote
             wrote = not self._knows(surface, account, told)
             if not wrote:
-                return [], nothing
+                return [], no_work
             last = decisions.book.knocks.last(surface, account)
-            void = voided([last.knock] if last else [], PAIRING)
-            return [fact], together(void, coded(link, decisions.now) if told == "code" else nothing)
+            void = void_links([last.knock] if last else [], PAIRING)
+            return [fact], combine_work(
+                void, replace_link(link, decisions.now) if told == "code" else no_work
+            )
 
         if not self._knows(surface, account, told):
             await decisions.decide("", decide)
@@ -196,7 +204,7 @@ class StrangerPairing:
             stranger = await self._stranger(which)
             decided[:] = [stranger]
             surface, account = stranger.surface, stranger.account
-            void = voided([stranger.knock], PAIRING)
+            void = void_links([stranger.knock], PAIRING)
             if decisions.book.knocks.verdict(surface, account) == verdict:
                 return [], void
             if verdict == "admitted":
@@ -245,8 +253,8 @@ class StrangerPairing:
 
     async def _called(self, name: str) -> Stranger:
         """The one who waits and is called so. Raises Unknown, InputError for several."""
-        wanted = folded(name)
-        found = [one for one in await self.waiting() if folded(one.name) == wanted]
+        wanted = fold_name(name)
+        found = [one for one in await self.waiting() if fold_name(one.name) == wanted]
         if not found:
             raise Unknown(NO_CODE)
         if len(found) > 1:

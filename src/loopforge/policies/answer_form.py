@@ -14,7 +14,13 @@ from typing import Any
 
 from loopforge.core.perception import FINDER, KIND, READER, AgentPerception
 from loopforge.core.policy import Prompts
-from loopforge.policies.prompt_building import MODE_FIELDS, fields_of, fill, form_of, may_pass
+from loopforge.policies.prompt_building import (
+    MODE_FIELDS,
+    fields_of,
+    fill_template,
+    form_of,
+    may_pass,
+)
 
 SAY, SPEAK, REACT = "say", "speak", "react"
 LAST = 6
@@ -112,7 +118,7 @@ class AnswerForm:
         more = ", ".join(f"`{name}`" for name in self._more)
         known = {**self._known, "more": more}
         parts = [
-            fill(prompts[name], known)
+            fill_template(prompts[name], known)
             for name, there in (
                 ("reply", True),
                 ("reply-pass", may_pass(self.seen)),
@@ -136,7 +142,9 @@ class AnswerForm:
             ("form-files", self._may_write),
             ("form-attach", bool(self.seen.offered) or self.attaches),
         )
-        return "\n".join(fill(prompts[name], self._known) for name, there in names if there)
+        return "\n".join(
+            fill_template(prompts[name], self._known) for name, there in names if there
+        )
 
     @cached_property
     def _known(self) -> dict[str, str]:

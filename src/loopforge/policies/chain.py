@@ -10,18 +10,18 @@ from loopforge.core.policy import Answer, Fits, Message, Mind, Policy, Prompts, 
 from loopforge.core.room_vocabulary import Note, Say
 from loopforge.policies.prompt_building import (
     TranscriptMessages,
-    account,
+    ask_for_account,
+    build_prompt,
     fields_of,
-    fill,
+    fill_template,
     is_small,
     may_pass,
-    prompt,
     without_answer,
     words_of,
 )
-from loopforge.policies.small_prompt import for_small, small_prompt
-from loopforge.policies.speaker_messages import SpeakerTold, instruction, row
-from loopforge.policies.talk import plainly
+from loopforge.policies.small_prompt import small_prompt, trim_for_small_model
+from loopforge.policies.speaker_messages import SpeakerTold, instruction_message, line_message
+from loopforge.policies.talk import ask_small_model
 
 VERSION = "chain/3"
 STEPS = (("plan", 120), ("critique", 120), ("final", 400))
@@ -30,7 +30,9 @@ STEPS = (("plan", 120), ("critique", 120), ("final", 400))
 
 def _news(lines: tuple[Line, ...], seen: AgentPerception) -> tuple[Message, ...]:
     told, small = SpeakerTold(seen.lines), is_small(seen)
-    return tuple(row(line, told.before(line), small=small, numbered=not small) for line in lines)
+    return tuple(
+        line_message(line, told.before(line), small=small, numbered=not small) for line in lines
+    )
 
 
 def chain(prompts: Prompts) -> Policy:
@@ -40,16 +42,16 @@ def chain(prompts: Prompts) -> Policy:
     def policy(seen: AgentPerception) -> Thinking:
         small = is_small(seen)
         fits: Fits = "any" if small else "large"
-        messages = small_prompt(seen, prompts) if small else prompt(seen, prompts, told=told)
+        messages = small_prompt(seen, prompts) if small else build_prompt(seen, prompts, told=told)
         answers: list[Answer] = []
         for purpose, most in STEPS:
-            text = fill(prompts[purpose], fields_of(seen))
-            messages += (Message("user", (text,)) if small else instruction(text, seen),)
+            text = fill_template(prompts[purpose], fields_of(seen))
+            messages += (Message("user", (text,)) if small else instruction_message(text, seen),)
             answer = yield from ask(
                 messages, aloud=purpose == "final", purpose=purpose, max_tokens=most, fits=fits
             )
             if answer.small:
-                return (yield from plainly(for_small(seen), prompts))
+                return (yield from ask_small_model(trim_for_small_model(seen), prompts))
             if answer.outcome != "answered" and purpose != "final":
                 return without_answer(answer)
             answers.append(answer)
@@ -59,7 +61,7 @@ def chain(prompts: Prompts) -> Policy:
         said = final.text.strip()
         if final.outcome != "answered" or not said:
             return without_answer(final, "" if may_pass(seen) else words_of(final))
-        mode, rule, narrative = yield from account(messages, said, seen, prompts)
+        mode, rule, narrative = yield from ask_for_account(messages, said, seen, prompts)
         return AgentActionPlan(
             intent="talk",
             mode=mode,

@@ -10,12 +10,12 @@ alone.
 import re
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.mates.mate_file import dialogue
+from loopforge.core.mates.mate_file import parse_dialogue
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Prompts
 from loopforge.core.room_vocabulary import Say, StaySilent
-from loopforge.policies.few_shot import Example, closest
-from loopforge.policies.prompt_building import fields_of, fill
+from loopforge.policies.few_shot import Example, closest_example
+from loopforge.policies.prompt_building import fields_of, fill_template
 
 RULE = "questions about the house are answered from its pages"
 TIME_RULE = "day and time are read from the clock"
@@ -36,18 +36,20 @@ def entries(faq: str) -> tuple[Example, ...]:
     """Each question of the file, however it is put, with the answer to it."""
     return tuple(
         (asked, answer)
-        for questions, answer in dialogue(faq).examples
+        for questions, answer in parse_dialogue(faq).examples
         for asked in questions.splitlines()
     )
 
 
-def known(seen: AgentPerception, prompts: Prompts, called: Line, to: str) -> AgentActionPlan | None:
+def answer_without_model(
+    seen: AgentPerception, prompts: Prompts, called: Line, to: str
+) -> AgentActionPlan | None:
     """The plan that answers what is known without a model, if `called` asks for it; else None.
 
     `to` is the line to reply to. Silent where the same has been said since it was asked.
     """
     said = str(called.text)
-    if found := closest(entries(prompts["faq"]), said, seen.name):
+    if found := closest_example(entries(prompts["faq"]), said, seen.name):
         asked, template = found
         rule = RULE
         why = f"I was asked about the house ({asked}) and said what its pages say; I did not guess."
@@ -56,7 +58,7 @@ def known(seen: AgentPerception, prompts: Prompts, called: Line, to: str) -> Age
         why = "I was asked for the time and said what the clock shows; I did not guess."
     else:
         return None
-    answer = fill(template, fields_of(seen))
+    answer = fill_template(template, fields_of(seen))
     since = seen.lines[seen.lines.index(called) + 1 :]
     silent = any(str(line.text) == answer for line in since)
     if silent:

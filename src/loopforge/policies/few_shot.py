@@ -49,7 +49,7 @@ E = TypeVar("E", bound=tuple[Any, ...])
 """An example of any kind; what somebody says stands first in it."""
 
 
-def nearest(examples: Sequence[Example], said: str, name: str = "") -> tuple[Example, ...]:
+def nearest_examples(examples: Sequence[Example], said: str, name: str = "") -> tuple[Example, ...]:
     """The examples that are most like what was said, the best last; none if none is like it.
 
     `name` is the mate's own, which says nothing of what a line is about.
@@ -60,13 +60,13 @@ def nearest(examples: Sequence[Example], said: str, name: str = "") -> tuple[Exa
     return tuple(example for likeness, example in best if likeness >= BESIDE * best[-1][0])
 
 
-def closest(examples: Sequence[Example], said: str, name: str = "") -> Example | None:
+def closest_example(examples: Sequence[Example], said: str, name: str = "") -> Example | None:
     """The one example that asks nearly the same, or none."""
     ranked = _ranked(examples, said, name)
     return ranked[-1][1] if ranked and ranked[-1][0] >= ALIKE else None
 
 
-def by_likeness(examples: Sequence[E], said: str, name: str = "") -> list[E]:
+def sort_by_likeness(examples: Sequence[E], said: str, name: str = "") -> list[E]:
     """All of these examples, the one most like what was said last; none if none is like it."""
     ranked = _ranked(examples, said, name)
     return [one for _, one in ranked] if ranked and ranked[-1][0] >= NEAR else []

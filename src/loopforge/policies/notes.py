@@ -8,20 +8,26 @@ keeping; their own words are kept. Whether a line says so is checked by code, no
 from typing import Any
 
 from loopforge.core.action_plan import Act, AgentActionPlan
-from loopforge.core.egress.egress_filter import clean
+from loopforge.core.egress.egress_filter import strip_control_characters
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking
 from loopforge.core.room_vocabulary import Remember, StaySilent
 from loopforge.policies.prompt_building import (
     ask_again,
+    few_shot_messages,
     fields_of,
-    fill,
+    fill_template,
     form_of,
-    fresh,
     is_small,
     without_answer,
 )
-from loopforge.policies.speaker_messages import SpeakerTold, instruction, joined, row, was_said
+from loopforge.policies.speaker_messages import (
+    SpeakerTold,
+    instruction_message,
+    join_messages,
+    line_message,
+    was_said,
+)
 
 VERSION = "notes/3"
 MOST = 8
@@ -69,8 +75,12 @@ def notes(prompts: Prompts) -> Policy:
             return (yield from _chosen(seen, prompts))
         final = seen.context.get("summons") == "final"
         known = fields_of(seen)
-        told = "\n".join(fill(prompts[name], known) for name in _parts(final=final))
-        messages = (Message("system", (told,)), _rows(seen), instruction("Now the JSON.", seen))
+        told = "\n".join(fill_template(prompts[name], known) for name in _parts(final=final))
+        messages = (
+            Message("system", (told,)),
+            _rows(seen),
+            instruction_message("Now the JSON.", seen),
+        )
         form = form_of(FINAL if final else NOTES)
         answer = yield from ask_again(messages, form, purpose="notes", max_tokens=LONG)
         if answer.small:
@@ -106,11 +116,11 @@ def _acts(kind: str, data: dict[str, Any], *, final: bool) -> list[Act]:
             text=text,
             layer=layer,
             about=(about,) if (about := str(one.get("about") or "").strip()) else (),
-            subject=clean(str(one.get("subject") or "")).strip(),
+            subject=strip_control_characters(str(one.get("subject") or "")).strip(),
             lines=_numbers(one.get("lines")),
         )
         for one in given[: ENDING.get(kind, MOST)]
-        if (text := " ".join(clean(str(one.get("text") or "")).split()))
+        if (text := " ".join(strip_control_characters(str(one.get("text") or "")).split()))
     ]
 
 
@@ -121,7 +131,9 @@ def _numbers(written: object) -> tuple[int, ...]:
 
 def _rows(seen: AgentPerception) -> Message:
     told = SpeakerTold()
-    return joined([row(line, told.before(line), numbered=True) for line in seen.lines])
+    return join_messages(
+        [line_message(line, told.before(line), numbered=True) for line in seen.lines]
+    )
 
 
 # ---------------------------------------------------------------- a small model
@@ -141,8 +153,8 @@ def _chosen(seen: AgentPerception, prompts: Prompts) -> Thinking:
             }
         }
     )
-    rows = joined([_numbered(place, line) for place, line in enumerate(lines, 1)])
-    messages = (*fresh(prompts["notes-small"], fields_of(seen)), rows)
+    rows = join_messages([_numbered(place, line) for place, line in enumerate(lines, 1)])
+    messages = (*few_shot_messages(prompts["notes-small"], fields_of(seen)), rows)
     answer = yield from ask_again(messages, schema, purpose="notes", max_tokens=30)
     if answer.outcome != "answered" or answer.data is None:
         return without_answer(answer)
@@ -156,7 +168,7 @@ def _chosen(seen: AgentPerception, prompts: Prompts) -> Thinking:
 
 
 def _numbered(place: int, line: Line) -> Message:
-    shown = row(line, small=True)
+    shown = line_message(line, small=True)
     layout = shown.layout or "." * len(shown.parts)
     return Message(shown.role, (f"{place}. ", *shown.parts), (), f".{layout}")
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from loopforge.core.action_plan import MODES, AgentActionPlan, Mode
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.core.mates.mate_file import dialogue, for_capable
+from loopforge.core.mates.mate_file import parse_dialogue, without_small_talk
 from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import AgentPerception, Line, ToolOffer
 from loopforge.core.policy import Answer, Asking, Fits, Message, Prompts, Role, ask
@@ -25,10 +25,10 @@ from loopforge.core.text.prompt_rows import JSON, NAME, PLAIN, TEXT
 from loopforge.policies.speaker_messages import (
     Lines,
     SpeakerTold,
-    instruction,
-    joined,
-    laid,
-    row,
+    build_message,
+    instruction_message,
+    join_messages,
+    line_message,
     was_said,
 )
 
@@ -40,7 +40,7 @@ UNASKED = "conversation"
 """The summons of a mate that nobody addressed."""
 
 
-def fill(template: str, fields: Mapping[str, str]) -> str:
+def fill_template(template: str, fields: Mapping[str, str]) -> str:
     """The template with each known {field} filled; other braces stay as they are."""
     return re.sub(r"\{(\w+)\}", lambda m: fields.get(m[1], m[0]), template).strip()
 
@@ -137,11 +137,15 @@ LISTING = 1
 """The message of an opening that lists the tools, where there are any."""
 
 
-def opening(seen: AgentPerception, prompts: Prompts, form: str = "") -> tuple[Message, ...]:
+def opening_messages(
+    seen: AgentPerception, prompts: Prompts, form: str = ""
+) -> tuple[Message, ...]:
     """System messages: the mate's own character with the base prompt and a form, and its tools."""
-    character, known = for_capable(seen.context.get("character", "")), fields_of(seen)
-    parts = "\n\n".join(part for part in (character, fill(prompts["base"], known), form) if part)
-    tools = (Message("system", (fill(prompts["tools"], known),)),) if seen.offered else ()
+    character, known = without_small_talk(seen.context.get("character", "")), fields_of(seen)
+    parts = "\n\n".join(
+        part for part in (character, fill_template(prompts["base"], known), form) if part
+    )
+    tools = (Message("system", (fill_template(prompts["tools"], known),)),) if seen.offered else ()
     return (Message("system", (parts,)), *tools, *_memory_rows("system", STANDING, seen.standing))
 
 
@@ -155,14 +159,14 @@ RECALLED = (
 )
 
 
-def remembered(seen: AgentPerception) -> tuple[Message, ...]:
+def memory_messages(seen: AgentPerception) -> tuple[Message, ...]:
     """What it remembers that may fit, as a message after the lines; none for nothing."""
     return _memory_rows("user", RECALLED, seen.recalled)
 
 
 def _memory_rows(role: Role, head: str, lines: Iterable[Line]) -> tuple[Message, ...]:
-    rows = [row(line) for line in lines]
-    return (joined([Message(role, (head,)), *rows]),) if rows else ()
+    rows = [line_message(line) for line in lines]
+    return (join_messages([Message(role, (head,)), *rows]),) if rows else ()
 
 
 class _Told(NamedTuple):
@@ -206,20 +210,22 @@ class TranscriptMessages:
 def _message(line: Line, earlier: Lines, *, spoken: bool = False) -> Message:
     if line.kind == "mine":
         return Message("assistant", (line.text,)) if spoken else _as_json(line)
-    return row(line, earlier, numbered=True)
+    return line_message(line, earlier, numbered=True)
 
 
 def last_lines(seen: AgentPerception, most: int, head: str = "") -> Message:
     """The last lines that somebody said, one below the other; `head` is a row above them."""
     small, told = is_small(seen), SpeakerTold()
-    rows = [row(line, told.before(line), small=small) for line in seen.lines if was_said(line)]
-    return joined([*([Message("user", (head,))] if head else []), *rows[-most:]])
+    rows = [
+        line_message(line, told.before(line), small=small) for line in seen.lines if was_said(line)
+    ]
+    return join_messages([*([Message("user", (head,))] if head else []), *rows[-most:]])
 
 
 def _as_json(line: Line) -> Message:
     """An own line in the form it was given in, so that the form does not drift."""
     mode = f', "mode": "{line.mode or "context"}", "rule": '
-    return laid(
+    return build_message(
         "assistant",
         (
             ('{"say": ', PLAIN),
@@ -233,18 +239,18 @@ def _as_json(line: Line) -> Message:
     )
 
 
-def prompt(
+def build_prompt(
     seen: AgentPerception, prompts: Prompts, *tail: Message, told: TranscriptMessages | None = None
 ) -> tuple[Message, ...]:
     """Character, lines, tail, no tools; with `told` only lines since the last turn are laid out."""
     lines = (told or TranscriptMessages()).of(seen)
-    return (*opening(without_tools(seen), prompts), *lines, *remembered(seen), *tail)
+    return (*opening_messages(without_tools(seen), prompts), *lines, *memory_messages(seen), *tail)
 
 
 SENTENCE = re.compile(r"(?<![.!?…。！？])[.!?…。！？]++[\"'”’»)]*+(?=\s|$)")
 
 
-def sentences(text: str, most: int) -> str:
+def first_sentences(text: str, most: int) -> str:
     """The first sentences of a text's first line; one cut off goes, unless it is the only one."""
     text = text.strip().partition("\n")[0].strip()
     ends = [found.end() for found in SENTENCE.finditer(text)]
@@ -290,7 +296,7 @@ SMALL_ACCOUNT: dict[str, Any] = {
 """Rule and mode are coupled: a small model by itself says guardrail and names no rule."""
 
 
-def account(
+def ask_for_account(
     asked: tuple[Message, ...], said: str, seen: AgentPerception, prompts: Prompts
 ) -> Asking[tuple[Mode, str, str]]:
     """A short second question: how did you come to say that?
@@ -319,32 +325,32 @@ def account(
 def _added(
     asked: tuple[Message, ...], said: str, seen: AgentPerception, prompts: Prompts
 ) -> tuple[Message, ...]:
-    question = fill(prompts["account"], fields_of(seen) | {"said": said})
-    return (*asked, Message("assistant", (said,)), instruction(question, seen))
+    question = fill_template(prompts["account"], fields_of(seen) | {"said": said})
+    return (*asked, Message("assistant", (said,)), instruction_message(question, seen))
 
 
-def fresh(template: str, fields: Mapping[str, str]) -> tuple[Message, ...]:
+def few_shot_messages(template: str, fields: Mapping[str, str]) -> tuple[Message, ...]:
     """A prompt of its own, made of a text and the examples in it (see `dialogue`)."""
-    parts = dialogue(template)
-    messages = [Message("system", (fill(parts.character, fields),))]
+    parts = parse_dialogue(template)
+    messages = [Message("system", (fill_template(parts.character, fields),))]
     for question, answer in parts.examples:
-        messages.append(Message("user", (fill(question, fields),)))
-        messages.append(Message("assistant", (fill(answer, fields),)))
+        messages.append(Message("user", (fill_template(question, fields),)))
+        messages.append(Message("assistant", (fill_template(answer, fields),)))
     return tuple(messages)
 
 
 def _fresh(said: str, seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
     called = seen.context.get("line")
     before = [
-        row(line, small=True)
+        line_message(line, small=True)
         for line in seen.lines
         if line.id == called and line.kind in ("heard", "said")
     ]
-    own = laid("user", ((seen.name, NAME), (": ", PLAIN), (said, TEXT)))
+    own = build_message("user", ((seen.name, NAME), (": ", PLAIN), (said, TEXT)))
     return (
-        *fresh(prompts["account-small"], fields_of(seen)),
+        *few_shot_messages(prompts["account-small"], fields_of(seen)),
         *_last_account(seen),
-        joined([*before[-1:], own]),
+        join_messages([*before[-1:], own]),
     )
 
 
@@ -357,8 +363,8 @@ def _last_account(seen: AgentPerception) -> tuple[Message, ...]:
     rule = NO_RULE if last.mode != "guardrail" else SMALL_RULES[0]
     ending = f', "rule": "{rule}", "mode": "{last.mode or "context"}"}}'
     return (
-        laid("user", ((seen.name, NAME), (": ", PLAIN), (last.text, TEXT))),
-        laid(
+        build_message("user", ((seen.name, NAME), (": ", PLAIN), (last.text, TEXT))),
+        build_message(
             "assistant",
             (('{"narrative": ', PLAIN), (last.narrative, JSON), (ending, PLAIN)),
         ),
@@ -390,7 +396,7 @@ def ask_again(
     return answer
 
 
-def silent(why: str) -> AgentActionPlan:
+def silent_plan(why: str) -> AgentActionPlan:
     """The plan of a mind that has nothing to say."""
     narrative = why or "I had nothing to add."
     acts = (StaySilent(why=why),)

@@ -14,7 +14,7 @@ from loopforge.core.policy import Answer, Asking, Message, Policy, Prompts, Thin
 from loopforge.core.reflection import AgentReflection
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import BadPlan, BadReflection
-from loopforge.policies.prompt_building import fill, form_of
+from loopforge.policies.prompt_building import fill_template, form_of
 
 LLM, CHAIN = "llm/1", "chain/1"
 
@@ -37,8 +37,8 @@ def llm(prompts: Prompts, persona: str = "", *, small: bool = False) -> Policy:
     def policy(seen: AgentPerception) -> Thinking:
         fields = fields_of(seen, persona)
         messages = (
-            Message("system", (fill(prompts["robot"], fields),)),
-            Message("user", (fill(prompts["robot-answer"], fields),)),
+            Message("system", (fill_template(prompts["robot"], fields),)),
+            Message("user", (fill_template(prompts["robot-answer"], fields),)),
         )
         answer = yield from ask(
             small_prompt(prompts, fields) if small else messages,
@@ -53,7 +53,7 @@ def llm(prompts: Prompts, persona: str = "", *, small: bool = False) -> Policy:
 
 def small_prompt(prompts: Prompts, fields: Mapping[str, str]) -> tuple[Message, ...]:
     """Examples of robots that decided, and this moment in the same form, as turns of talk."""
-    head, *examples = fill(prompts["robot-small"], fields).split("\n\n")
+    head, *examples = fill_template(prompts["robot-small"], fields).split("\n\n")
     messages = [
         Message("system", (f"{fields['persona'].partition(chr(10) * 2)[0]} {head}".strip(),))
     ]
@@ -70,14 +70,16 @@ def chain(prompts: Prompts, persona: str = "") -> Policy:
 
     def policy(seen: AgentPerception) -> Thinking:
         fields = fields_of(seen, persona)
-        messages: tuple[Message, ...] = (Message("system", (fill(prompts["robot"], fields),)),)
+        messages: tuple[Message, ...] = (
+            Message("system", (fill_template(prompts["robot"], fields),)),
+        )
         for purpose in ("plan", "critique"):
-            messages += (Message("user", (fill(prompts[f"robot-{purpose}"], fields),)),)
+            messages += (Message("user", (fill_template(prompts[f"robot-{purpose}"], fields),)),)
             thought = yield from ask(messages, purpose=purpose, max_tokens=100)
             if thought.outcome != "answered":
                 return fallback(thought)
             messages += (Message("assistant", (thought.text,)),)
-        messages += (Message("user", (fill(prompts["robot-answer"], fields),)),)
+        messages += (Message("user", (fill_template(prompts["robot-answer"], fields),)),)
         answer = yield from ask(messages, schema=FORM, purpose="act", max_tokens=200)
         return plan_of(answer, seen)
 
@@ -166,7 +168,7 @@ def reflecting(
         name: listed(value) if isinstance(value, Mapping) else str(value)
         for name, value in words.items()
     }
-    prompt = fill(prompts["robot-reflect"], {**fields, "persona": persona})
+    prompt = fill_template(prompts["robot-reflect"], {**fields, "persona": persona})
     form = form_of(
         {
             "summary_of_day": {"type": "string"},

@@ -10,13 +10,18 @@ import re
 
 from msgspec.structs import replace
 
-from loopforge.core.mates.mate_file import dialogue
+from loopforge.core.mates.mate_file import parse_dialogue
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Message, Prompts
 from loopforge.core.text.prompt_rows import NAME, PLAIN, TEXT
-from loopforge.policies.few_shot import Example, nearest
-from loopforge.policies.prompt_building import fields_of, fill, sentences, without_tools
-from loopforge.policies.speaker_messages import joined, laid, row, was_said
+from loopforge.policies.few_shot import Example, nearest_examples
+from loopforge.policies.prompt_building import (
+    fields_of,
+    fill_template,
+    first_sentences,
+    without_tools,
+)
+from loopforge.policies.speaker_messages import build_message, join_messages, line_message, was_said
 
 ENOUGH = 5000
 """Characters of lines that a small model is shown where it stands in: its window is not known."""
@@ -34,7 +39,7 @@ _ROW = re.compile(r"^(?:\s*\[[^\]\n]*(?:\](?!\()|(?=\n)|$))+")
 """What it remembers, said again as it was told it: [in another room, 3 May from Ana: ...]."""
 
 
-def for_small(seen: AgentPerception) -> AgentPerception:
+def trim_for_small_model(seen: AgentPerception) -> AgentPerception:
     """What a small model is shown that stands in for a large one: the newest lines, as they are."""
     kept: list[Line] = []
     left = ENOUGH
@@ -48,7 +53,7 @@ def for_small(seen: AgentPerception) -> AgentPerception:
     return without_tools(seen)
 
 
-def called_by(seen: AgentPerception) -> Line | None:
+def line_to_answer(seen: AgentPerception) -> Line | None:
     """The line that this turn answers: the one that called, else the last of somebody else."""
     heard = [line for line in seen.lines if line.kind in ("heard", "said")]
     called = [line for line in heard if line.id == seen.context.get("line")]
@@ -59,34 +64,36 @@ def small_prompt(
     seen: AgentPerception, prompts: Prompts, *, again: bool = False
 ) -> tuple[Message, ...]:
     """What a small model is asked with; `again`, where that made it repeat itself, with less."""
-    parts = dialogue(seen.context.get("character", ""))
-    base = fill(prompts["base-small"], fields_of(seen))
+    parts = parse_dialogue(seen.context.get("character", ""))
+    base = fill_template(prompts["base-small"], fields_of(seen))
     told = f"{parts.character}\n{base}".strip()
     system = Message("system", (told,)) if again else _with_memory(told, seen)
     since = _since_it_spoke(seen)
     if not since:
         return (system, *_last_exchange(seen), Message("user", ("Go on.",)))
-    line = called_by(seen) or since[-1]
+    line = line_to_answer(seen) or since[-1]
     said = str(line.text)
-    shown = nearest(parts.examples, said, seen.name)
+    shown = nearest_examples(parts.examples, said, seen.name)
     if shown and not again:
         shots = [message for example in shown for message in _shot(line, example)]
-        return (system, *shots * TWICE, row(line, small=True))
+        return (system, *shots * TWICE, line_message(line, small=True))
     exchange = () if again and not shown else _last_exchange(seen)
     return (system, *exchange, _latest([line] if again else since, line))
 
 
 def _with_memory(text: str, seen: AgentPerception) -> Message:
     """Who it is, and what it remembers that may fit: far from the end, where it would be copied."""
-    rows = [row(line, small=True) for line in (*seen.standing, *seen.recalled)]
-    return joined([Message("system", (text,)), *rows]) if rows else Message("system", (text,))
+    rows = [line_message(line, small=True) for line in (*seen.standing, *seen.recalled)]
+    return (
+        join_messages([Message("system", (text,)), *rows]) if rows else Message("system", (text,))
+    )
 
 
 def _shot(line: Line, example: Example) -> tuple[Message, Message]:
     """An example, as if whoever speaks now had asked it."""
     asked, answered = example
     who = ((line.who, NAME), (": ", PLAIN), (asked, TEXT))
-    return laid("user", who), Message("assistant", (answered,))
+    return build_message("user", who), Message("assistant", (answered,))
 
 
 def _last_exchange(seen: AgentPerception) -> tuple[Message, ...]:
@@ -96,7 +103,7 @@ def _last_exchange(seen: AgentPerception) -> tuple[Message, ...]:
     asked = [line for line in spoken[: own[-1]] if line.kind != "mine"] if own else []
     if not asked:
         return ()
-    return (row(asked[-1], small=True), Message("assistant", (spoken[own[-1]].text,)))
+    return (line_message(asked[-1], small=True), Message("assistant", (spoken[own[-1]].text,)))
 
 
 def _since_it_spoke(seen: AgentPerception) -> list[Line]:
@@ -115,20 +122,20 @@ def _latest(since: list[Line], called: Line) -> Message:
     latest = since[-LATEST:]
     if called not in latest:
         latest = [called, *latest[1:]]
-    return joined([row(line, small=True) for line in latest])
+    return join_messages([line_message(line, small=True) for line in latest])
 
 
-def spoken(text: str, seen: AgentPerception) -> str:
+def trim_small_answer(text: str, seen: AgentPerception) -> str:
     """What is said of an answer: its first two sentences, without a speaker's name before them.
 
     The second goes if it is not whole, says nothing new, or goes round in a circle.
     """
-    said = sentences(_without_name(text.strip(), seen), 2)
-    first = sentences(said, 1)
+    said = first_sentences(_without_name(text.strip(), seen), 2)
+    first = first_sentences(said, 1)
     rest = said[len(first) :].strip()
     words, before = _words(rest), _words(first)
     turns = [tuple(words[at : at + 3]) for at in range(len(words) - 2)]
-    whole = sentences(f"{rest} x", 1) == rest
+    whole = first_sentences(f"{rest} x", 1) == rest
     news = bool(set(words) - set(before)) and len(set(turns)) == len(turns)
     return said if rest and whole and news else first
 
@@ -138,7 +145,7 @@ def says_nothing_new(said: str, seen: AgentPerception) -> bool:
     words = _words(said)
     if not words:
         return True
-    called = called_by(seen)
+    called = line_to_answer(seen)
     if called and words == _words(str(called.text)):
         return True
     mates = [_words(str(line.text)) for line in seen.lines if line.kind in ("mine", "said")]

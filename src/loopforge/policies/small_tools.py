@@ -14,14 +14,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.mates.mate_file import dialogue
+from loopforge.core.mates.mate_file import parse_dialogue
 from loopforge.core.perception import AgentPerception, Line, ToolOffer
 from loopforge.core.policy import Asking, Message, Prompts, ask, call
 from loopforge.core.room_vocabulary import Say
 from loopforge.core.text.prompt_rows import PLAIN, TEXT
-from loopforge.policies.few_shot import by_likeness
-from loopforge.policies.prompt_building import fits_of, form_of, silent
-from loopforge.policies.speaker_messages import laid
+from loopforge.policies.few_shot import sort_by_likeness
+from loopforge.policies.prompt_building import fits_of, form_of, silent_plan
+from loopforge.policies.speaker_messages import build_message
 
 RULE = "what a tool gave is said as it is, not retold"
 SHOTS = 4
@@ -54,7 +54,7 @@ class ToolExample(NamedTuple):
 def tool_examples(prompt: str) -> tuple[ToolExample, ...]:
     """The examples of prompts/tool-small.md; one that names no JSON object is left out."""
     found: list[ToolExample] = []
-    for said, answer in dialogue(prompt).examples:
+    for said, answer in parse_dialogue(prompt).examples:
         tool, _, written = answer.partition(" ")
         try:
             arguments = json.loads(written)
@@ -65,7 +65,7 @@ def tool_examples(prompt: str) -> tuple[ToolExample, ...]:
     return tuple(found)
 
 
-def told_by_tool(seen: AgentPerception, to: str) -> AgentActionPlan | None:
+def plan_from_tool_result(seen: AgentPerception, to: str) -> AgentActionPlan | None:
     """The plan that says what a tool gave since this mind spoke last, as after a yes; else None.
 
     `to` is the line to reply to.
@@ -76,13 +76,13 @@ def told_by_tool(seen: AgentPerception, to: str) -> AgentActionPlan | None:
     return _saying(str(last.text), str(last.who), to)
 
 
-def by_tool(
+def plan_by_tool(
     seen: AgentPerception, prompts: Prompts, called: Line, to: str
 ) -> Asking[AgentActionPlan | None]:
     """Use the tool that `called` asks for: the plan that says what it gave, or None for no tool."""
     offered = {tool.name: tool for tool in seen.offered}
     known = [one for one in tool_examples(prompts["tool-small"]) if one.tool in offered]
-    alike = by_likeness(known, str(called.text), seen.name)
+    alike = sort_by_likeness(known, str(called.text), seen.name)
     if not alike:
         return None
     like = alike[-1]
@@ -92,7 +92,9 @@ def by_tool(
         return None
     result = yield from call(like.tool, arguments)
     if result.outcome == "deferred":
-        return silent(f"That is like “{like.said}”, so I wanted {like.tool} used; I wait for it.")
+        return silent_plan(
+            f"That is like “{like.said}”, so I wanted {like.tool} used; I wait for it."
+        )
     return _saying(result.value, like.tool, to)
 
 
@@ -114,9 +116,9 @@ def _filled(
         return whole
     messages = [Message("system", (FILL,))]
     for one in shots:
-        messages.append(laid("user", ((name, PLAIN), (one.said, TEXT))))
+        messages.append(build_message("user", ((name, PLAIN), (one.said, TEXT))))
         messages.append(Message("assistant", (json.dumps(one.arguments),)))
-    messages.append(laid("user", ((called.text, TEXT),)))
+    messages.append(build_message("user", ((called.text, TEXT),)))
     answer = yield from ask(
         tuple(messages),
         schema=form_of(wanted),

@@ -25,7 +25,7 @@ Lines = Mapping[str, Line]
 NONE: Lines = MappingProxyType({})
 
 
-def laid(role: Role, parts: Iterable[Part], like: Line | None = None) -> Message:
+def build_message(role: Role, parts: Iterable[Part], like: Line | None = None) -> Message:
     """A message of these parts, each with its form, and with the picture of a line."""
     given = list(parts)
     pictures = (like.picture,) if like and like.picture else ()
@@ -33,7 +33,7 @@ def laid(role: Role, parts: Iterable[Part], like: Line | None = None) -> Message
     return Message(role, tuple(part for part, _ in given), pictures, layout)
 
 
-def joined(messages: Sequence[Message]) -> Message:
+def join_messages(messages: Sequence[Message]) -> Message:
     """Messages of one role as one, each from a new row on; an empty one of the user's for none."""
     parts: list[str | Words] = []
     layout = ""
@@ -45,7 +45,7 @@ def joined(messages: Sequence[Message]) -> Message:
     return Message(messages[0].role if messages else "user", tuple(parts), pictures, layout)
 
 
-def instruction(text: str, seen: AgentPerception) -> Message:
+def instruction_message(text: str, seen: AgentPerception) -> Message:
     """What the house asks of a mind now: a message of its own, that no line can pass for."""
     return Message("system", (f"{HOUSE.format(name=seen.name)}\n{text}",))
 
@@ -72,13 +72,13 @@ class SpeakerTold:
         return self._lines
 
 
-def row(
+def line_message(
     line: Line, earlier: Lines = NONE, *, small: bool = False, numbered: bool = False
 ) -> Message:
     """A line of the room, by whomever it is, as it is shown to a mind; `numbered`: and timed."""
     head = f"#{line.number} {line.at} " if numbered and line.number else ""
     parts = _parts(line, earlier, small, numbered=numbered)
-    return laid("user", [(head, PLAIN), *parts] if head else parts, line)
+    return build_message("user", [(head, PLAIN), *parts] if head else parts, line)
 
 
 def _parts(line: Line, earlier: Lines, small: bool, *, numbered: bool) -> list[Part]:

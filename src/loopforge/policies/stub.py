@@ -9,7 +9,7 @@ from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Mind
 from loopforge.core.room_vocabulary import Say
 from loopforge.core.text.quantity_bands import at_least
-from loopforge.policies.prompt_building import UNASKED, silent
+from loopforge.policies.prompt_building import UNASKED, silent_plan
 
 VERSION = "stub/1"
 RULE = "answer when spoken to"
@@ -19,11 +19,11 @@ def stub(seen: AgentPerception) -> AgentActionPlan:
     """Answer the last line heard, in one plain sentence."""
     heard = [line for line in seen.lines if line.kind in ("heard", "said")]
     if not heard:
-        return silent("Nothing was said.")
+        return silent_plan("Nothing was said.")
     last = heard[-1]
     by_rule = at_least(seen.traits.get("guardrail_reliance", "middling"), "high")
     if seen.context.get("summons") == UNASKED and not by_rule:
-        return silent(f"{last.who} did not ask me.")
+        return silent_plan(f"{last.who} did not ask me.")
     words = " ".join(str(last.text).split()[:12])
     return AgentActionPlan(
         intent="talk",

@@ -31,37 +31,37 @@ from loopforge.core.policy import (
     ask,
 )
 from loopforge.core.room_vocabulary import Continue, Forget, Note, Paper, React, Remember, Say
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.policies.answer_form import EMOJIS, REACT, SAY, SPEAK, AnswerForm
-from loopforge.policies.faq import known
+from loopforge.policies.faq import answer_without_model
 from loopforge.policies.prompt_building import (
     LISTING,
     TranscriptMessages,
-    account,
+    ask_for_account,
+    few_shot_messages,
     fields_of,
     fits_of,
     form_of,
-    fresh,
     is_small,
     last_lines,
     may_pass,
+    memory_messages,
     mode_of,
-    opening,
-    remembered,
-    silent,
+    opening_messages,
+    silent_plan,
     without_answer,
     without_tools,
     words_of,
 )
 from loopforge.policies.small_prompt import (
-    called_by,
-    for_small,
+    line_to_answer,
     says_nothing_new,
     small_prompt,
-    spoken,
+    trim_for_small_model,
+    trim_small_answer,
 )
-from loopforge.policies.small_tools import HERE, by_tool, told_by_tool
-from loopforge.policies.speaker_messages import instruction
+from loopforge.policies.small_tools import HERE, plan_by_tool, plan_from_tool_result
+from loopforge.policies.speaker_messages import instruction_message
 from loopforge.policies.tool_requests import left_rows, named_one, use_tools, wanted_calls
 
 VERSION = "talk/13"
@@ -98,7 +98,7 @@ def talk(prompts: Prompts) -> Policy:
         if greeting := seen.context.get("greeting"):
             return greet(greeting)
         if is_small(seen):
-            return (yield from plainly(seen, prompts))
+            return (yield from ask_small_model(seen, prompts))
         return (yield from _structured(seen, prompts, told))
 
     return policy
@@ -125,34 +125,36 @@ def _to(seen: AgentPerception) -> str:
 # ---------------------------------------------------------------- a small model
 
 
-def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
+def ask_small_model(seen: AgentPerception, prompts: Prompts) -> Thinking:
     """How a small model is asked: plain words first, then an account of them."""
-    called, to = called_by(seen), _to(seen)
-    plan = told_by_tool(seen, to) or (known(seen, prompts, called, to) if called else None)
+    called, to = line_to_answer(seen), _to(seen)
+    plan = plan_from_tool_result(seen, to) or (
+        answer_without_model(seen, prompts, called, to) if called else None
+    )
     if plan:
         return plan
     fits = fits_of(seen)
     if may_pass(seen):
         question = last_lines(seen, 4, head=f"{seen.name}, {seen.role}:")
-        messages = (*fresh(prompts["decide-small"], fields_of(seen)), question)
+        messages = (*few_shot_messages(prompts["decide-small"], fields_of(seen)), question)
         answer = yield from ask(messages, schema=DECIDE, purpose="decide", max_tokens=60, fits=fits)
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer)
         narrative = str(answer.data.get("narrative") or "")
         if not _wants(narrative, answer.data):
-            return silent(narrative)
-    if called and (plan := (yield from by_tool(seen, prompts, called, to))):
+            return silent_plan(narrative)
+    if called and (plan := (yield from plan_by_tool(seen, prompts, called, to))):
         return plan
     messages = small_prompt(seen, prompts)
     answer = yield from _aloud(messages, fits, seen)
-    said = spoken(answer.text, seen)
+    said = trim_small_answer(answer.text, seen)
     if answer.outcome == "answered" and says_nothing_new(said, seen):
         messages = small_prompt(seen, prompts, again=True)
         answer = yield from _aloud(messages, fits, seen)
-        said = spoken(answer.text, seen)
+        said = trim_small_answer(answer.text, seen)
     if answer.outcome != "answered" or not said:
         return without_answer(answer, "" if may_pass(seen) else words_of(answer), to)
-    mode, rule, narrative = yield from account(messages, said, seen, prompts)
+    mode, rule, narrative = yield from ask_for_account(messages, said, seen, prompts)
     return AgentActionPlan(
         intent="talk",
         mode=mode,
@@ -164,7 +166,7 @@ def plainly(seen: AgentPerception, prompts: Prompts) -> Thinking:
 
 def _aloud(messages: tuple[Message, ...], fits: Fits, seen: AgentPerception) -> Asking[Answer]:
     """Ask for its words; people see of them what it will say, while they come."""
-    shown = partial(spoken, seen=seen)
+    shown = partial(trim_small_answer, seen=seen)
     return (
         yield from ask(
             messages, aloud=True, purpose="talk", max_tokens=SHORT, fits=fits, shown=shown
@@ -185,10 +187,10 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 def _structured(seen: AgentPerception, prompts: Prompts, told: TranscriptMessages) -> Thinking:
     first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, left_rows(None, seen)
     form = first_form = AnswerForm(seen)
-    front = opening(seen, prompts, form.told(prompts))
+    front = opening_messages(seen, prompts, form.told(prompts))
     while True:
-        asked = instruction(f"{form.instructions(prompts)}{told_left}", seen)
-        messages = (*front, *told.of(seen), *remembered(seen), asked)
+        asked = instruction_message(f"{form.instructions(prompts)}{told_left}", seen)
+        messages = (*front, *told.of(seen), *memory_messages(seen), asked)
         answer = yield from ask(
             messages,
             schema=form.schema(),
@@ -201,7 +203,7 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: TranscriptMessage
             listing=LISTING if seen.offered else -1,
         )
         if answer.small:
-            return (yield from plainly(for_small(first), prompts))
+            return (yield from ask_small_model(trim_for_small_model(first), prompts))
         if answer.outcome != "answered" or answer.data is None:
             return without_answer(answer, _came(answer, first), _to(first))
         calls = wanted_calls(answer.data) if seen.offered else []
@@ -216,7 +218,7 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: TranscriptMessage
         seen = without_tools(seen) if bound else seen
         form = AnswerForm(seen)
         if bound:
-            front = opening(seen, prompts, form.told(prompts))
+            front = opening_messages(seen, prompts, form.told(prompts))
     attach = _attached(answer.data) if form.attaches else ()
     plan = _plan(answer.data, before, first_form, attach)
     unread = SAY not in answer.data or answer.data.get("calls")  # which is no wish to be silent
@@ -230,7 +232,7 @@ def _thinking(answer: Answer, seen: AgentPerception) -> AgentPerception:
     prose = "" if answer.data is None or answer.data.keys() - {"calls"} else answer.text.strip()
     if not prose:
         return seen
-    line = Line(kind="note", who=public(seen.name), text=Words(prose[:LONGEST_THOUGHT]))
+    line = Line(kind="note", who=public_words(seen.name), text=Words(prose[:LONGEST_THOUGHT]))
     return structs.replace(seen, local_events=(*seen.local_events, line))
 
 
@@ -267,7 +269,7 @@ def _plan(
     if data.get("again"):
         acts.append(Continue(why=narrative))
     if not acts:
-        return silent(narrative)
+        return silent_plan(narrative)
     return AgentActionPlan(
         intent="talk" if said else "think",
         mode=mode,

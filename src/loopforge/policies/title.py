@@ -4,12 +4,12 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room_vocabulary import Entitle, StaySilent
-from loopforge.core.text.topics import topics, unspaced
+from loopforge.core.text.topics import is_unspaced_script, topic_stems
 from loopforge.policies.prompt_building import (
+    few_shot_messages,
     fields_of,
-    fill,
+    fill_template,
     form_of,
-    fresh,
     is_small,
     last_lines,
     without_answer,
@@ -26,9 +26,9 @@ def title(prompts: Prompts) -> Policy:
 
     def policy(seen: AgentPerception) -> Thinking:
         if is_small(seen):
-            asked = fresh(prompts["title-small"], fields_of(seen))
+            asked = few_shot_messages(prompts["title-small"], fields_of(seen))
         else:
-            asked = (Message("system", (fill(prompts["title"], fields_of(seen)),)),)
+            asked = (Message("system", (fill_template(prompts["title"], fields_of(seen)),)),)
         messages = (*asked, last_lines(seen, LINES))
         answer = yield from ask(
             messages, schema=SCHEMA, field="title", purpose="title", max_tokens=40
@@ -55,8 +55,8 @@ def title(prompts: Prompts) -> Policy:
 
 def _is_about(name: str, seen: AgentPerception) -> bool:
     """Whether a name has a word of the lines: a small model may give one of its examples."""
-    said = topics("\n".join(str(line.text) for line in seen.lines[-LINES:]))
-    return not said.isdisjoint(topics(name)) or any(map(unspaced, name))
+    said = topic_stems("\n".join(str(line.text) for line in seen.lines[-LINES:]))
+    return not said.isdisjoint(topic_stems(name)) or any(map(is_unspaced_script, name))
 
 
 MIND = Mind(VERSION, title, hidden=True)

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Asking, Call, Result, call, together
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 MOST_AT_ONCE = 8
 """How many uses of tools one answer may want."""
@@ -143,5 +143,5 @@ def _with(
     tool, good = wanted.tool, result.outcome == "returned"
     value = f"(for {wanted.told})\n{result.value}" if several else result.value
     called = tool if good else f"{tool}, {result.outcome}"
-    line = Line(kind="result", who=public(called), text=Words(value))
+    line = Line(kind="result", who=public_words(called), text=Words(value))
     return structs.replace(seen, local_events=(*seen.local_events, line, *result.news))

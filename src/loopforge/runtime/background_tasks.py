@@ -115,7 +115,7 @@ async def _insisting(
             return
 
 
-async def finished(work: Coroutine[Any, Any, T], name: str) -> tuple[T, bool]:
+async def run_shielded(work: Coroutine[Any, Any, T], name: str) -> tuple[T, bool]:
     """What comes of what must not be broken off, and whether who waits was cancelled meanwhile.
 
     Cancelled however often, it waits; raises CancelledError where that failed, too.

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, ToolOffer
 from loopforge.core.policy import All, Answer, Ask, Asking, Call, Message, Result, is_text
-from loopforge.runtime.time_limit import OutOfTime, within
+from loopforge.runtime.time_limit import OutOfTime, call_within
 
 LONGEST = 300
 """Characters that are kept of a narrative, a rule, a belief or an error; a mind may ramble."""
@@ -73,7 +73,7 @@ async def drive(
 
     It has so many seconds until it asks or returns, each time.
     """
-    safely = partial(contained, seconds=seconds)
+    safely = partial(call_contained, seconds=seconds)
     thinking = safely(begin)
     if isinstance(thinking, MindFailed):
         return thinking
@@ -107,29 +107,29 @@ def _sent(
     return request, _parts(request, most)
 
 
-def contained(call: Callable[[], Any], seconds: float = THINKING) -> Any:
+def call_contained(call: Callable[[], Any], seconds: float = THINKING) -> Any:
     """What the mind's own code gives within so many seconds, or MindFailed.
 
     It runs between two awaits: a cancelling from outside never comes up in it. A person's Ctrl-C
     goes through; within asyncio's loop theirs comes as a cancelling.
     """
     try:
-        return within(seconds, call)
+        return call_within(seconds, call)
     except OutOfTime:
         return MindFailed(f"it did not come back within {seconds:g} seconds", late=True)
     except KeyboardInterrupt as error:
         if getsignal(SIGINT) is default_int_handler:
             raise
-        return failed(error)
+        return mind_failure(error)
     except BaseException as error:
-        return failed(error)
+        return mind_failure(error)
 
 
-def failed(error: BaseException) -> MindFailed:
+def mind_failure(error: BaseException) -> MindFailed:
     """What a mind failed of; an error may fail in saying so."""
     said, where = type(error).__name__, ""
     with suppress(BaseException):
-        said = short(repr(error))
+        said = bounded_text(repr(error))
         where = _raised_at(error)
     return MindFailed(f"the policy failed: {said}{where}")
 
@@ -147,7 +147,7 @@ def _raised_at(error: BaseException) -> str:
         if file and name == file:
             line = step.tb_lineno
         step = step.tb_next
-    return f" at {short(PurePath(file).name)}:{line}" if file else ""
+    return f" at {bounded_text(PurePath(file).name)}:{line}" if file else ""
 
 
 # ------------------------------------------------------------ values
@@ -157,7 +157,7 @@ def _parts(request: object, most: int) -> Parts | None:
     """The parts of a request, None where they are too many. Raises TypeError for what is none."""
     given: object = request.requests if isinstance(request, All) else (request,)
     if not isinstance(given, tuple | list):
-        raise TypeError(f"a {kind(given)} is no list of requests")
+        raise TypeError(f"a {type_name(given)} is no list of requests")
     if len(given) > most:
         return None
     parts = tuple(given[:most])
@@ -167,7 +167,7 @@ def _parts(request: object, most: int) -> Parts | None:
         elif type(part) is Call:
             laws = _call_laws(part)
         else:
-            raise TypeError(f"a {kind(part)} is no request")
+            raise TypeError(f"a {type_name(part)} is no request")
         for holds, why in laws:
             if not holds:
                 raise TypeError(why)
@@ -179,9 +179,9 @@ def _ask_laws(ask: Ask) -> Iterator[tuple[bool, str]]:
     yield type(ask.messages) is tuple, "the messages of a question are no tuple"
     others = map(is_not, map(type, ask.messages), repeat(Message))
     strange = [*compress(ask.messages, others)]
-    yield not strange, f"a {kind(strange[0] if strange else None)} is no message"
+    yield not strange, f"a {type_name(strange[0] if strange else None)} is no message"
     for text in (ask.purpose, ask.field, ask.fits):
-        yield is_text(text), f"a {kind(text)} is no word of a question"
+        yield is_text(text), f"a {type_name(text)} is no word of a question"
     numbers = (ask.max_tokens, ask.listing, ask.tier)
     yield {*map(type, numbers)} == {int} and all(abs(one) < HUGE for one in numbers), NO_BOUNDS
     yield type(ask.aloud) is type(ask.exact) is bool, NO_BOUNDS
@@ -189,7 +189,7 @@ def _ask_laws(ask: Ask) -> Iterator[tuple[bool, str]]:
     yield ask.schema is None or type(ask.schema) is dict, "the schema of a question is no dict"
     yield type(ask.tools) is tuple, "the tools of a question are none"
     odd = [tool for tool in ask.tools if type(tool) is not ToolOffer]
-    yield not odd, f"a {kind(odd[0] if odd else None)} is no tool"
+    yield not odd, f"a {type_name(odd[0] if odd else None)} is no tool"
     yield _are_offers(msgspec.json.encode(ask.tools)), ""
     yield bool(as_json(ask.schema)), ""
 
@@ -214,8 +214,8 @@ def as_json(value: object) -> str:
 def plan_of(made: object) -> tuple[AgentActionPlan, str] | MindFailed:
     """A plan as the record has it, and that text; what it holds besides is left behind."""
     if not isinstance(made, AgentActionPlan):
-        return MindFailed(f"the policy returned a {kind(made)}, which is no plan")
-    kept = contained(partial(_read_back, made))
+        return MindFailed(f"the policy returned a {type_name(made)}, which is no plan")
+    kept = call_contained(partial(_read_back, made))
     if isinstance(kept, tuple):
         return kept
     why = kept.why if isinstance(kept, MindFailed) else "it is too large"
@@ -230,7 +230,7 @@ def _read_back(made: AgentActionPlan) -> tuple[AgentActionPlan, str] | None:
     return msgspec.json.decode(text, type=AgentActionPlan), text
 
 
-def unshared(seen: AgentPerception) -> AgentPerception:
+def copy_perception(seen: AgentPerception) -> AgentPerception:
     """A copy to be shown: what a mind writes into that is not what it was shown."""
     tools = seen.tools and msgspec.json.decode(msgspec.json.encode(seen.tools), type=OFFERS)
     return replace(
@@ -243,7 +243,7 @@ def unshared(seen: AgentPerception) -> AgentPerception:
     )
 
 
-def short(value: object) -> str:
+def bounded_text(value: object) -> str:
     """Text that can be kept: bounded, and without half characters that cannot be written down.
 
     Numbers are written out; of anything else that is no text only its type is said, for how it
@@ -264,13 +264,13 @@ def _text(value: object) -> str:
         return repr(value)
     if type(value) is int:
         return repr(value) if abs(value) < 1 << 63 else "a huge number"
-    return f"a {kind(value)}"
+    return f"a {type_name(value)}"
 
 
-def kind(value: object) -> str:
+def type_name(value: object) -> str:
     """What type this is, whatever that type says of itself."""
     name: str = _NAME(type(value))
-    return short(name)
+    return bounded_text(name)
 
 
 _NAME = type.__dict__["__name__"].__get__

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from loopforge.core.events import Usage
 from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import Ask
-from loopforge.core.text.erasable_text import mended
+from loopforge.core.text.erasable_text import replace_lone_surrogates
 from loopforge.core.text.spoken_words import SpokenWords
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import MindFailed, contained
+from loopforge.runtime.containment import MindFailed, call_contained
 from loopforge.runtime.ports import ANEW, Clock
 
 APART = 1 / 12
@@ -81,7 +81,7 @@ class DraftStream:
         self._look()
 
     def _look(self) -> None:
-        words = self._said(mended(self._spoken.words))
+        words = self._said(replace_lone_surrogates(self._spoken.words))
         if words and words != self._shown:
             self._shown, self._last = words, self._clock.ticks()
             self._show(words)
@@ -91,7 +91,7 @@ class DraftStream:
         shown = self._part.shown
         if shown is None or self._failed:
             return "" if self._failed else words
-        said = contained(lambda: str(shown(words)))
+        said = call_contained(lambda: str(shown(words)))
         self._failed = isinstance(said, MindFailed)
         return "" if self._failed else said
 

@@ -15,7 +15,7 @@ from loopforge.core.events import Answered, Asked, Called, Event, Returned, Text
 from loopforge.core.limits.turn_bounds import MOST_REQUESTS
 from loopforge.core.perception import AgentPerception, Picture
 from loopforge.core.policy import Answer, Ask, Call, Policy, Result
-from loopforge.core.text.erasable_text import Words, mended
+from loopforge.core.text.erasable_text import Words, replace_lone_surrogates
 from loopforge.core.text.prompt_rows import laid_out
 from loopforge.runtime.containment import (
     MindFailed,
@@ -23,9 +23,9 @@ from loopforge.runtime.containment import (
     Parts,
     Replies,
     as_json,
+    copy_perception,
     drive,
     plan_of,
-    unshared,
 )
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.turn_record import pieces_of
@@ -80,7 +80,7 @@ class ReplayOnward:
     replies: dict[int, Answer | Result] = field(default_factory=dict)
 
 
-def described(request: Ask | Call) -> str:
+def request_text(request: Ask | Call) -> str:
     """A request as text: equal texts are equal requests."""
     if isinstance(request, Call):
         return f"call {request.tool} {as_json(request.arguments)}"
@@ -151,7 +151,7 @@ def _answer(body: Answered) -> Answer:
     data = msgspec.json.decode(body.parsed.text) if body.parsed.text else None
     return Answer(
         body.outcome,  # type: ignore[arg-type]
-        mended(str(body.text)),
+        replace_lone_surrogates(str(body.text)),
         data,
         body.model,
         body.fallback,
@@ -174,8 +174,8 @@ class ExchangeReplay:
         for nth, (part, said) in enumerate(zip(parts, recorded, strict=False), used + 1):
             if said.erased:
                 return ReplayErased(nth)
-            if said.request != described(part):
-                return ReplayDiverged(nth, said.request, described(part))
+            if said.request != request_text(part):
+                return ReplayDiverged(nth, said.request, request_text(part))
         replies = {place: said.reply for place, said in enumerate(recorded) if said.reply}
         if len(replies) < len(parts):
             return ReplayOnward(used + 1, frozenset(range(len(recorded))), replies)
@@ -191,7 +191,7 @@ class ExchangeReplay:
         return plan if isinstance(plan, MindFailed) else ReplaySame(*plan)
 
 
-async def replay(
+async def replay_exchange(
     policy: Policy, perception: AgentPerception, exchange: Sequence[ReplaySaid]
 ) -> ReplaySame | ReplayDiverged | ReplayErased | ReplayOnward | MindFailed:
     """Run the policy on the record as far as the record goes; nothing is awaited in this."""
@@ -203,7 +203,7 @@ async def replay(
         return playback.take(parts)
 
     found: MindReturned | MindFailed | ReplayDiverged | ReplayErased | ReplayOnward = await drive(
-        lambda: policy(unshared(perception)), perform, most
+        lambda: policy(copy_perception(perception)), perform, most
     )
     if isinstance(found, MindReturned):
         return playback.ended(found)

@@ -11,7 +11,7 @@ import threading
 import time
 from datetime import UTC, datetime
 
-from loopforge.core.events import Body, Fact, micros
+from loopforge.core.events import Body, Fact, epoch_micros
 from loopforge.runtime.ports import Clock, Dice
 
 LOOK = 20.0
@@ -70,7 +70,7 @@ class Stamp:
         The 60 bits of time are microseconds (48 bits of milliseconds, then the rest of the
         microsecond in rand_a), pushed on by one where the clock did not move.
         """
-        now = max(micros(self.clock.now()), self._last + 1)
+        now = max(epoch_micros(self.clock.now()), self._last + 1)
         self._last = now
         milliseconds, rest = divmod(now, 1000)
         tail = int.from_bytes(self.dice.bytes(8), "big") & ((1 << 62) - 1)

@@ -83,7 +83,7 @@ class _Stopwatch:
         return time.perf_counter() - self._began
 
 
-def within(seconds: float, call: Callable[[], T]) -> T:
+def call_within(seconds: float, call: Callable[[], T]) -> T:
     """What a call gives. Raises OutOfTime, in it and then here, once its time is over."""
     watch = _Stopwatch(seconds)
     main = threading.current_thread() is threading.main_thread()

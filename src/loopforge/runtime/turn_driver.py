@@ -40,8 +40,8 @@ from loopforge.core.policy import (
     Policy,
     Result,
 )
-from loopforge.core.text.erasable_text import Words, mended, public
-from loopforge.core.text.lenient_json import LenientReading, accepted, read
+from loopforge.core.text.erasable_text import Words, public_words, replace_lone_surrogates
+from loopforge.core.text.lenient_json import LenientReading, read_lenient_answer, read_valid_answer
 from loopforge.errors import HostTaken, LedgerError, ModelLost
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import (
@@ -51,9 +51,9 @@ from loopforge.runtime.containment import (
     Parts,
     Replies,
     as_json,
+    copy_perception,
     drive,
-    failed,
-    unshared,
+    mind_failure,
 )
 from loopforge.runtime.draft_stream import DraftStream
 from loopforge.runtime.effects.effect_worker import DIED, EffectOutcome, Effects
@@ -202,7 +202,7 @@ class Turn:
                 return at
             return None if self._stopped else await self._perform(at, parts)
 
-        found = await drive(lambda: policy(unshared(perception)), perform, self._seat.most)
+        found = await drive(lambda: policy(copy_perception(perception)), perform, self._seat.most)
         match playback.ended(found) if isinstance(found, MindReturned) else found:
             case ReplaySame(plan, written):
                 return self._planned(plan, written)
@@ -227,7 +227,7 @@ class Turn:
         try:
             self._open(at, parts)
         except Exception as error:  # whatever is wrong with what a mind asks
-            return failed(error)
+            return mind_failure(error)
         await self._flush()
         self._work = self._ports.tasks.spawn(self._all(at, parts), f"turn {self._seat.turn}")
         if self._stopped:
@@ -242,7 +242,7 @@ class Turn:
         except (LedgerError, HostTaken):
             raise
         except Exception as error:  # a model is anybody's code, and was asked what a mind wrote
-            return failed(error)
+            return mind_failure(error)
         finally:
             self._work = None
         return done
@@ -302,7 +302,7 @@ class Turn:
             nth=nth,
             purpose=part.purpose,
             prompt=self._ports.recorder.prompt((seat.stream, seat.mate), id, part),
-            schema=public(as_json(part.schema) if part.schema else ""),
+            schema=public_words(as_json(part.schema) if part.schema else ""),
             aloud=part.aloud,
             field=part.field,
             max_tokens=part.max_tokens,
@@ -353,13 +353,13 @@ class Turn:
             self._budget = reply.budget
         news = self._hear_news()
         outcome, reading = read_of(part, reply)
-        text, data = mended(reply.text), mended(reading.data)
+        text, data = replace_lone_surrogates(reply.text), replace_lone_surrogates(reading.data)
         body = Answered(
             turn=self._seat.turn,
             nth=nth,
             outcome=outcome,
             text=Words(reply.text),
-            parsed=Words(as_json(data)) if data is not None else public(""),
+            parsed=Words(as_json(data)) if data is not None else public_words(""),
             model=reply.model,
             fallback=reply.fallback,
             attempts=reply.attempts,
@@ -512,7 +512,11 @@ async def think(
         reply = await models.ask(question_of(part, route), lambda _: None)
         asked.append((part, reply))
         return Answer(
-            reply.outcome, mended(reply.text), mended(reply.data), reply.model, reply.fallback
+            reply.outcome,
+            replace_lone_surrogates(reply.text),
+            replace_lone_surrogates(reply.data),
+            reply.model,
+            reply.fallback,
         )
 
     async def perform(_nth: int, parts: Parts) -> Replies | MindFailed:
@@ -521,11 +525,11 @@ async def think(
         except asyncio.CancelledError as error:
             if _cancelled():
                 raise
-            return failed(error)
+            return mind_failure(error)
         except ModelLost:
             raise
         except Exception as error:  # a model is anybody's code, too
-            return failed(error)
+            return mind_failure(error)
 
     found = await drive(begin, perform, THOUGHTS, seconds)
     if isinstance(found, MindReturned):
@@ -547,13 +551,13 @@ def read_of(part: Ask, reply: ModelReply) -> tuple[AnswerOutcome, LenientReading
     if part.schema is None or not part.field:
         return reply.outcome, LenientReading(data=reply.data, cut=reply.cut)
     if reply.data is not None and reply.outcome == "answered":
-        reading = accepted(reply.data, part.schema, part.field)
+        reading = read_valid_answer(reply.data, part.schema, part.field)
         alone = part.tools and reply.data.get(
             "calls"
         )  # words and account come with the last answer
         return reply.outcome, replace(reading, notes=()) if alone else reading
     broken = reply.cut or reply.outcome in ("timed_out", "failed")
-    reading = read(reply.text, part.schema, part.field, cut=broken)
+    reading = read_lenient_answer(reply.text, part.schema, part.field, cut=broken)
     if reply.outcome not in ("answered", "malformed"):
         return reply.outcome, reading
     long = reply.outcome == "answered"  # it was read no further than a line may be long

@@ -14,7 +14,7 @@ import msgspec
 from loopforge.core.events import Asked, Event, LineRun, Perceived, PieceRun, TextPiece
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Ask, Message
-from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
+from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public_words
 from loopforge.errors import LedgerBroken
 from loopforge.runtime.ports import Ledger
 
@@ -142,7 +142,7 @@ def _words(message: Message) -> tuple[Words, ...]:
     return tuple(
         part
         if isinstance(part, Words)
-        else (Words(part) if any(map(str.isalnum, part)) else public(part))
+        else (Words(part) if any(map(str.isalnum, part)) else public_words(part))
         for part in message.parts
     )
 

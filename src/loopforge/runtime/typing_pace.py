@@ -14,7 +14,7 @@ MOST_TYPING = 15.0
 """Seconds that people are let wait for a line, at most."""
 
 
-async def typed(
+async def wait_for_typing(
     tasks: BackgroundTasks,
     clock: Clock,
     plan: AgentActionPlan | None,

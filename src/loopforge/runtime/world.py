@@ -52,7 +52,7 @@ from loopforge.runtime.ports import (
 from loopforge.runtime.turn_driver import Turn, TurnEnding, TurnPorts, TurnSeat
 from loopforge.runtime.turn_meter import spent_before
 from loopforge.runtime.turn_record import perception_of, shown_of
-from loopforge.runtime.typing_pace import typed
+from loopforge.runtime.typing_pace import wait_for_typing
 
 ERASED = "what it rested on is gone"
 OVERTAKEN = "somebody came in who may not know what was recalled for it"
@@ -333,7 +333,9 @@ class Worlds:
                 thinking.stop(halted, anew=halted == OVERTAKEN)
             ports.signals.publish(stream, Thinking(turn=id, mate=handle))
             ended = await thinking.run(begun.policy, begun.perception, begun.record)
-            await typed(ports.tasks, ports.stamp.clock, ended.plan, senses.pace, since, hurry)
+            await wait_for_typing(
+                ports.tasks, ports.stamp.clock, ended.plan, senses.pace, since, hurry
+            )
             await self._conclude(world, stream, state, turn, ended, lambda: halted)
         except LedgerError:
             ports.recorder.forget((stream, handle))

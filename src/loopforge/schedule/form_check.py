@@ -19,22 +19,32 @@ import msgspec
 from msgspec.structs import replace
 
 from loopforge.errors import InputError
-from loopforge.schedule.phrases.phrase_patterns import plain
-from loopforge.schedule.phrases.phrase_reading import SpokenWhen, read
+from loopforge.schedule.phrases.phrase_patterns import normalize_phrase
+from loopforge.schedule.phrases.phrase_reading import SpokenWhen, read_spoken_when
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused, ReminderForm
 from loopforge.schedule.rule_expansion import (
     FARTHEST,
-    beginning,
+    dst_oddity,
+    localize_moment,
     next_ring,
-    oddity,
-    rings,
+    rule_moments,
     rule_of,
-    zoned,
+    rule_start,
 )
 from loopforge.schedule.rule_wording import told_rule
-from loopforge.schedule.spoken_moments import EXACT_UNITS, SpokenMoments, moments, shifted
-from loopforge.schedule.spoken_rules import SpokenRules, bounded, rules, same
-from loopforge.schedule.time_wording import listed, sentence, told_ahead, told_moment
+from loopforge.schedule.spoken_moments import EXACT_UNITS, SpokenMoments, add_span, possible_moments
+from loopforge.schedule.spoken_rules import (
+    SpokenRules,
+    bounded_rule,
+    possible_rules,
+    rings_as_spoken,
+)
+from loopforge.schedule.time_wording import (
+    localized_list,
+    localized_sentence,
+    told_ahead,
+    told_moment,
+)
 
 LEAST_GAP = timedelta(minutes=5)
 """Between two rings of one rule; what is closer is no reminder but a pest."""
@@ -78,11 +88,13 @@ def check(
     try:
         asked = form if isinstance(form, ReminderForm) else msgspec.convert(form, ReminderForm)
     except msgspec.ValidationError as error:
-        return Refused(reason="form", why=sentence(language, "written", problem=str(error)))
+        return Refused(
+            reason="form", why=localized_sentence(language, "written", problem=str(error))
+        )
     try:
         here = ZoneInfo(asked.zone or zone)
     except (KeyError, ValueError, OSError, RecursionError):
-        why = sentence(language, "zone", zone=asked.zone or zone)
+        why = localized_sentence(language, "zone", zone=asked.zone or zone)
         return Refused(reason="zone", why=why)
     return _Check(asked, now.astimezone(here), here, ZoneInfo(zone), language).result()
 
@@ -97,7 +109,7 @@ def duration(text: str) -> list[tuple[float, str]]:
     return parts
 
 
-def local(text: str, zone: ZoneInfo) -> datetime:
+def parse_local_time(text: str, zone: ZoneInfo) -> datetime:
     """A date with a time of day, as it is in the zone, whatever offset is written. InputError."""
     try:
         found = datetime.fromisoformat(text.strip())
@@ -124,13 +136,13 @@ class _Check:
         if not form.said.strip():
             return Refused(reason="form", why=self._say("unsaid"))
         said, elsewhere = _without_zone(form.said)
-        spoken = read(said, self._language)
+        spoken = read_spoken_when(said, self._language)
         if (odd := self._foreign(elsewhere)) is not None:
             return odd
         if form.rule or (spoken.recurring and not (form.at or form.after)):
             return self._again(spoken)
         if spoken.recurring:
-            meant = rules(spoken)
+            meant = possible_rules(spoken)
             if meant.open or not meant.likely:
                 return self._open(meant.open, [])
             return self._differs(self._rule_words(meant.likely[0]), self._given_once())
@@ -139,13 +151,13 @@ class _Check:
     # ------------------------------------------------------------ saying
 
     def _say(self, name: str, **values: str) -> str:
-        return sentence(self._language, name, said=self._form.said, **values)
+        return localized_sentence(self._language, name, said=self._form.said, **values)
 
     def _open(self, what: str, choices: Sequence[str]) -> Checked:
         if what == "past":
             return Refused(reason="past", why=self._say("past"))
         if choices and what in ("", "which"):
-            told = listed(choices, self._language, either=True)
+            told = localized_list(choices, self._language, either=True)
             name = "which" if len(choices) > 1 else "confirm"
             return AsksBack(question=self._say(name, choices=told), choices=tuple(choices))
         return AsksBack(question=self._say(what if what and what != "which" else "unclear"))
@@ -157,7 +169,7 @@ class _Check:
         return told_moment(at, self._local, self._language)
 
     def _rule_words(self, rule: str) -> str:
-        found = rings(rule_of(rule, self._local.replace(minute=0)), self._local)
+        found = rule_moments(rule_of(rule, self._local.replace(minute=0)), self._local)
         return told_rule(rule, found, self._local, self._language) if found else rule
 
     def _given_once(self) -> str:
@@ -185,18 +197,18 @@ class _Check:
     def _given_moment(self) -> datetime:
         """The moment of a form that rings once, local. Raises InputError, OverflowError."""
         if not self._form.after:
-            return local(self._form.at, self._zone)
+            return parse_local_time(self._form.at, self._zone)
         found = self._now
         for number, unit in duration(self._form.after):
             if unit in EXACT_UNITS:
-                found = shifted(found.astimezone(UTC), number, unit).astimezone(self._zone)
+                found = add_span(found.astimezone(UTC), number, unit).astimezone(self._zone)
             else:
-                found = shifted(found, number, unit)
+                found = add_span(found, number, unit)
         return found.replace(tzinfo=None, fold=0)
 
     def _once(self, spoken: SpokenWhen) -> Checked:
         form = self._form
-        meant = self._aligned(moments(spoken, self._local), spoken)
+        meant = self._aligned(possible_moments(spoken, self._local), spoken)
         ambiguous = self._unclear(spoken, meant)
         if ambiguous is not None:
             return ambiguous
@@ -215,7 +227,7 @@ class _Check:
             if spoken.strange and not spoken.days:
                 return self._open("", [self._moment_words(meant.likely[0])])
             return self._differs(self._moment_words(meant.likely[0]), self._moment_words(given))
-        first = zoned(given, self._zone)
+        first = localize_moment(given, self._zone)
         if form.after and all(unit in EXACT_UNITS for _, unit in duration(form.after)):
             first = (self._now.astimezone(UTC) + self._exactly()).astimezone(self._zone)
         if first <= self._now:
@@ -236,7 +248,7 @@ class _Check:
         there = self._now
         for number, unit in spoken.offset:
             if unit not in EXACT_UNITS:
-                there = shifted(there, number, unit)
+                there = add_span(there, number, unit)
         real = there.astimezone(UTC) + timedelta(
             seconds=sum(number * EXACT_UNITS[unit] for number, unit in exact)
         )
@@ -264,10 +276,10 @@ class _Check:
         return given == wanted
 
     def _fits(self, first: datetime, words: str, given: datetime, *, exact: bool = False) -> Fits:
-        odd, note = "" if exact else oddity(given, self._zone), ""
+        odd, note = "" if exact else dst_oddity(given, self._zone), ""
         if odd:
-            real = f"{zoned(given, self._zone):%H:%M}"
-            note = sentence(self._language, odd, time=f"{given:%H:%M}", real=real)
+            real = f"{localize_moment(given, self._zone):%H:%M}"
+            note = localized_sentence(self._language, odd, time=f"{given:%H:%M}", real=real)
         return Fits(first=first, words=words, zone=str(self._zone), note=note)
 
     # ------------------------------------------------------------ again and again
@@ -275,11 +287,11 @@ class _Check:
     def _again(self, spoken: SpokenWhen) -> Checked:
         form, now = self._form, self._local
         if not spoken.recurring:
-            meant = moments(spoken, now)
+            meant = possible_moments(spoken, now)
             if (unclear := self._unclear(spoken, meant)) is not None:
                 return unclear
             return self._differs(self._moment_words(meant.likely[0]), self._say("again"))
-        wanted = rules(spoken)
+        wanted = possible_rules(spoken)
         if wanted.open:
             return self._open(wanted.open, [])
         if spoken.unread:
@@ -294,28 +306,34 @@ class _Check:
         """Whether the rule can be kept, and is what the words say."""
         form, now = self._form, self._local
         try:
-            start = local(form.start, self._zone) if form.start else beginning(form.rule, now)
+            start = (
+                parse_local_time(form.start, self._zone)
+                if form.start
+                else rule_start(form.rule, now)
+            )
             rule = rule_of(form.rule, start)
         except InputError as error:
             return Refused(reason="form", why=self._say("written", problem=str(error)))
-        due = rings(rule, now)
+        due = rule_moments(rule, now)
         if not due:
             return Refused(reason="empty", why=self._say("empty"))
         if due[0] - now > FARTHEST:
             return Refused(reason="far", why=self._say("far", moment=self._moment_words(due[0])))
         if any(later - one < LEAST_GAP for one, later in pairwise(due)):
             return Refused(reason="dense", why=self._say("dense"))
-        if not any(same(one, rule, spoken, now) for one in wanted.likely):
+        if not any(rings_as_spoken(one, rule, spoken, now) for one in wanted.likely):
             given = told_rule(form.rule, due, now, self._language)
             meant = self._rule_words(wanted.likely[0])
             if given == meant:
                 given = f"{given}, {self._moment_words(due[0])}"
             return self._differs(meant, given)
-        ring = next_ring(form.rule, start, self._now, self._zone) or zoned(due[0], self._zone)
+        ring = next_ring(form.rule, start, self._now, self._zone) or localize_moment(
+            due[0], self._zone
+        )
         first = ring.astimezone(self._zone)
         told = told_rule(form.rule, due, now, self._language)
         ahead = told_ahead(first, self._now, self._language)
-        words = sentence(self._language, "next", rule=told, first=ahead)
+        words = localized_sentence(self._language, "next", rule=told, first=ahead)
         return self._fits(first, words, due[0])
 
 
@@ -326,7 +344,9 @@ class _Check:
 def _cities() -> dict[str, str]:
     """Time zones by what people call them."""
     zones = {name for name in available_timezones() if "/" in name and not name.startswith("Etc")}
-    found = {plain(name.rpartition("/")[2].replace("_", " ")): name for name in sorted(zones)}
+    found = {
+        normalize_phrase(name.rpartition("/")[2].replace("_", " ")): name for name in sorted(zones)
+    }
     return {**found, **_ABBREVIATED}
 
 
@@ -339,14 +359,16 @@ _CITY = re.compile(
 
 def zone_called(name: str) -> str:
     """The time zone of this name, in any letters, or of a city that is called so; "" for none."""
-    called = plain(name.replace("_", " "))
-    own = (zone for zone in available_timezones() if plain(zone.replace("_", " ")) == called)
+    called = normalize_phrase(name.replace("_", " "))
+    own = (
+        zone for zone in available_timezones() if normalize_phrase(zone.replace("_", " ")) == called
+    )
     return min(own, default="") or _cities().get(called, "")
 
 
 def _without_zone(said: str) -> tuple[str, str]:
     """The words without the place whose clock they name, and its zone; "" for none."""
-    text = plain(said)
+    text = normalize_phrase(said)
     for found in _CITY.finditer(text):
         name = found["city"] or found["short"] or found["place"]
         for city in (name, name.rpartition(" ")[2]):
@@ -376,9 +398,9 @@ def filled_form(said: str, now: datetime, zone: str, language: str) -> ReminderF
     """
     when, there = _without_zone(said)
     here = now.astimezone(ZoneInfo(there or zone)).replace(tzinfo=None, fold=0)
-    spoken = read(when, language)
+    spoken = read_spoken_when(when, language)
     if spoken.recurring:
-        rule, start = bounded(spoken, here)
+        rule, start = bounded_rule(spoken, here)
         return ReminderForm(said=said, rule=rule, start=start, zone=there)
     spans: dict[str, float] = {}
     for number, unit in spoken.offset:
@@ -388,6 +410,6 @@ def filled_form(said: str, now: datetime, zone: str, language: str) -> ReminderF
             f"{spans[unit]:.0f}{sign}" for unit, sign in _ON_CALENDAR.items() if unit in spans
         )
         return ReminderForm(said=said, after=f"P{days}T{sum(exact):.0f}S", zone=there)
-    likely = moments(spoken, here).likely
+    likely = possible_moments(spoken, here).likely
     at = likely[0].isoformat(timespec="minutes") if likely else ""
     return ReminderForm(said=said, at=at, zone=there)

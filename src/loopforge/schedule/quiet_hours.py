@@ -5,7 +5,7 @@ from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from loopforge.errors import BadSettings, InputError
-from loopforge.schedule.rule_expansion import zoned
+from loopforge.schedule.rule_expansion import localize_moment
 
 NONE = "none"
 """How people say that they want none, whatever the home's are."""
@@ -47,4 +47,4 @@ def quiet_until(at: datetime, hours: tuple[time, time] | None, zone: ZoneInfo) -
     if not inside:
         return at
     day = local.date() + timedelta(days=1 if first > last and now >= first else 0)
-    return max(at, zoned(datetime.combine(day, last), zone))
+    return max(at, localize_moment(datetime.combine(day, last), zone))

@@ -57,7 +57,7 @@ def rule_of(text: str, start: datetime) -> Any:
         raise InputError(f"the rule is no RRULE that could be read: {error}") from error
 
 
-def beginning(text: str, now: datetime) -> datetime:
+def rule_start(text: str, now: datetime) -> datetime:
     """From when on a rule without a beginning goes: "every other Tuesday" from the next one on.
 
     Raises InputError.
@@ -65,11 +65,11 @@ def beginning(text: str, now: datetime) -> datetime:
     plain = re.sub(r"INTERVAL=\d+;?", "", text.upper()).rstrip(";")
     if plain == text.upper().rstrip(";") or re.search(r"FREQ=(?:HOURLY|MINUTELY)", plain):
         return now
-    first = rings(rule_of(plain, now), now, 1)
+    first = rule_moments(rule_of(plain, now), now, 1)
     return first[0] if first else now
 
 
-def rings(rule: Any, after: datetime, most: int = LOOKED) -> list[datetime]:
+def rule_moments(rule: Any, after: datetime, most: int = LOOKED) -> list[datetime]:
     """The next local moments of a rule; none where it has none within reach."""
     return list(islice(_rings(rule, after), most))
 
@@ -97,14 +97,14 @@ def _rings(rule: Any, after: datetime) -> Iterator[datetime]:
         return
 
 
-def zoned(local: datetime, zone: ZoneInfo) -> datetime:
+def localize_moment(local: datetime, zone: ZoneInfo) -> datetime:
     """A local moment as it really is there: put forward where the clocks leave it out."""
     return local.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)
 
 
-def oddity(local: datetime, zone: ZoneInfo) -> str:
+def dst_oddity(local: datetime, zone: ZoneInfo) -> str:
     """What is odd about a moment: it is "skipped", or comes "twice"; "" for nothing."""
-    if zoned(local, zone).replace(tzinfo=None) != local.replace(fold=0):
+    if localize_moment(local, zone).replace(tzinfo=None) != local.replace(fold=0):
         return "skipped"
     first, second = (local.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1))
     return "" if first == second else "twice"
@@ -122,7 +122,7 @@ def next_ring(text: str, start: datetime, after: datetime, zone: ZoneInfo) -> da
     for found in islice(_rings(rule, local), _MOST_STEPS):
         if first is not None and found >= first.replace(tzinfo=None):
             break
-        moment = zoned(found, zone)
+        moment = localize_moment(found, zone)
         if moment > after:
             first = moment if first is None else min(first, moment)
             if moment.replace(tzinfo=None, fold=0) == found:

@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from loopforge.schedule.time_wording import listed, sentence, told_moment, words_of
+from loopforge.schedule.time_wording import (
+    localized_list,
+    localized_sentence,
+    told_moment,
+    words_of,
+)
 
 _EACH = {
     "en": ("every minute", "every hour", "every day", "every week", "every month", "every year"),
@@ -66,15 +71,15 @@ def told_rule(rule: str, rings: Sequence[datetime], now: datetime, language: str
     if not often:
         if len(times) > 4:
             return _by_rings(rings, now, language)
-        told += f", {listed(times, language)}"
+        told += f", {localized_list(times, language)}"
     if "COUNT" in parts:
-        told += f", {sentence(language, 'ends', n=parts['COUNT'])}"
+        told += f", {localized_sentence(language, 'ends', n=parts['COUNT'])}"
     elif "UNTIL" in parts:
         last = datetime.fromisoformat(parts["UNTIL"].rstrip("Z"))
         day = told_moment(last, now, language)
         if parts["FREQ"] not in ("HOURLY", "MINUTELY"):
             day = day.rpartition(",")[0]
-        told += f", {sentence(language, 'last', day=day)}"
+        told += f", {localized_sentence(language, 'last', day=day)}"
     return told
 
 
@@ -95,18 +100,20 @@ def _days(parts: dict[str, str], language: str) -> str:
     told = [names[_DAYS.index(day)] for day in days]
     if days and parts["FREQ"] in ("WEEKLY", "DAILY") and number == "1":
         if days == list(_DAYS[:5]):
-            return sentence(language, "weekdays")
-        return sentence(language, "on", days=listed(told, language))
+            return localized_sentence(language, "weekdays")
+        return localized_sentence(language, "on", days=localized_list(told, language))
     each = _EACH[language][nth] if number == "1" else _SOME[language][nth].format(n=number)
-    return f"{each}, {listed(told, language)}" if told else each
+    return f"{each}, {localized_list(told, language)}" if told else each
 
 
 def _monthly(parts: dict[str, str], days: list[str], names: Sequence[str], language: str) -> str:
     monthdays = parts.get("BYMONTHDAY", "")
     if monthdays == "-1" and not days:
-        return sentence(language, "lastday")
+        return localized_sentence(language, "lastday")
     if monthdays and not days and "-" not in monthdays:
-        return sentence(language, "monthday", days=listed(monthdays.split(","), language))
+        return localized_sentence(
+            language, "monthday", days=localized_list(monthdays.split(","), language)
+        )
     if len(days) == 1 and not monthdays and days[0][:-2].lstrip("+") in _NTH[language]:
         day, which = names[_DAYS.index(days[0][-2:])], _NTH[language][days[0][:-2].lstrip("+")]
         return _NTH_OF[language].format(nth=which, day=day)
@@ -123,9 +130,13 @@ def _yearly(parts: dict[str, str], language: str) -> str:
     names = words_of(language).months
     if month not in map(str, range(1, len(names) + 1)) or not day.isdecimal():
         return ""
-    return sentence(language, "yearday", n=day, month=names[int(month) - 1])
+    return localized_sentence(language, "yearday", n=day, month=names[int(month) - 1])
 
 
 def _by_rings(rings: Sequence[datetime], now: datetime, language: str) -> str:
     first, *more = (told_moment(one, now, language) for one in rings[:3])
-    return sentence(language, "rings", first=first, then=listed(more, language)) if more else first
+    return (
+        localized_sentence(language, "rings", first=first, then=localized_list(more, language))
+        if more
+        else first
+    )

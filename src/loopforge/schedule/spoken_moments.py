@@ -31,7 +31,7 @@ class SpokenMoments(Struct, frozen=True, kw_only=True):
     open: Open = ""
 
 
-def moments(spoken: SpokenWhen, now: datetime) -> SpokenMoments:
+def possible_moments(spoken: SpokenWhen, now: datetime) -> SpokenMoments:
     """The moments that words without a repetition may mean."""
     if spoken.past:
         return SpokenMoments(open="past")
@@ -56,12 +56,12 @@ def _after(spoken: SpokenWhen, now: datetime) -> SpokenMoments:
     """A span from now: days, weeks and months on the calendar, hours by the clock."""
     found = now
     for number, unit in spoken.offset:
-        found = shifted(found, number, unit)
+        found = add_span(found, number, unit)
     both = (found - timedelta(days=1), found) if spoken.inclusive else (found,)
     return SpokenMoments(all=both, likely=both)
 
 
-def shifted(start: datetime, number: float, unit: str) -> datetime:
+def add_span(start: datetime, number: float, unit: str) -> datetime:
     """So much later, on the calendar or by the clock. Raises OverflowError beyond the calendar."""
     from dateutil.relativedelta import relativedelta
 

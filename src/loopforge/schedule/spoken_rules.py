@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct
 
 from loopforge.schedule.phrases.phrase_reading import WORKING, DayClaim, HourClaim, SpokenWhen
-from loopforge.schedule.rule_expansion import rings, rule_of
-from loopforge.schedule.spoken_moments import Open, days_of, hours_of, moments, shifted
+from loopforge.schedule.rule_expansion import rule_moments, rule_of
+from loopforge.schedule.spoken_moments import Open, add_span, days_of, hours_of, possible_moments
 
 _FREQ = {"min": "MINUTELY", "h": "HOURLY", "d": "DAILY", "w": "WEEKLY", "mo": "MONTHLY"}
 _FREQ |= {"y": "YEARLY"}
@@ -27,7 +27,7 @@ class SpokenRules(Struct, frozen=True, kw_only=True):
     open: Open = ""
 
 
-def rules(spoken: SpokenWhen) -> SpokenRules:
+def possible_rules(spoken: SpokenWhen) -> SpokenRules:
     """The rules that words with a repetition may mean."""
     if spoken.past or spoken.vague:
         return SpokenRules(open="past" if spoken.past else "vague")
@@ -63,7 +63,8 @@ def rules(spoken: SpokenWhen) -> SpokenRules:
 def _either_way(spoken: SpokenWhen, days: int) -> SpokenRules:
     """Every so many days, and with today counted: "tous les quinze jours" may be two weeks."""
     found = [
-        rules(replace(spoken, every=(number, "d"), inclusive=False)) for number in (days - 1, days)
+        possible_rules(replace(spoken, every=(number, "d"), inclusive=False))
+        for number in (days - 1, days)
     ]
     if any(one.open == "hour" for one in found):
         return SpokenRules(open="hour")
@@ -152,9 +153,9 @@ def _at_hours(spoken: SpokenWhen, fixed: str, *, short: bool) -> SpokenRules:
     return SpokenRules(all=tuple(dict.fromkeys(found)), likely=tuple(dict.fromkeys(likely)))
 
 
-def bounded(spoken: SpokenWhen, now: datetime) -> tuple[str, str]:
+def bounded_rule(spoken: SpokenWhen, now: datetime) -> tuple[str, str]:
     """The likely rule with the end that the words give it, and from when on it goes, or ""."""
-    likely = rules(spoken).likely
+    likely = possible_rules(spoken).likely
     begin = _begin(spoken, now)
     if not likely or begin is None:
         return (likely[0] if likely else "", "")
@@ -168,13 +169,15 @@ def _end_of(rule: str, spoken: SpokenWhen, begin: datetime, now: datetime) -> st
         return f";COUNT={spoken.count}"
     last: datetime | None = None
     if spoken.span:
-        due = rings(rule_of(rule, begin), max(now, begin - timedelta(seconds=1)), _MOST_IN_SPAN)
-        end = shifted(due[0], *spoken.span) if due else now
+        due = rule_moments(
+            rule_of(rule, begin), max(now, begin - timedelta(seconds=1)), _MOST_IN_SPAN
+        )
+        end = add_span(due[0], *spoken.span) if due else now
         inside = [one for one in due if one < end]
         if inside:
             last = inside[-1] if len(inside) < _MOST_IN_SPAN else end - timedelta(minutes=1)
     elif spoken.until is not None and spoken.until.hours:
-        last = next(iter(moments(spoken.until, now).likely), None)
+        last = next(iter(possible_moments(spoken.until, now).likely), None)
     elif spoken.until is not None and not isinstance(days := days_of(spoken.until, now), str):
         last = datetime.combine(days[0], time(23, 59)) if days else None
     return f";UNTIL={last:%Y%m%dT%H%M00}" if last else ""
@@ -183,7 +186,7 @@ def _end_of(rule: str, spoken: SpokenWhen, begin: datetime, now: datetime) -> st
 # ---------------------------------------------------------------- comparing
 
 
-def same(wanted: str, rule: Any, spoken: SpokenWhen, now: datetime) -> bool:
+def rings_as_spoken(wanted: str, rule: Any, spoken: SpokenWhen, now: datetime) -> bool:
     """Whether a rule rings when the words say, at its first 60 moments.
 
     Where words leave open with which of several days or hours it begins, any of the first will do.
@@ -193,20 +196,20 @@ def same(wanted: str, rule: Any, spoken: SpokenWhen, now: datetime) -> bool:
     begin = _begin(spoken, now)
     if begin is None:
         return False
-    found = rings(rule, now)
+    found = rule_moments(rule, now)
     if not found or found[0] < begin:
         return False
     number, unit = spoken.every or (1, "w")
     loose = (number > 1 or unit in ("min", "h")) and not spoken.window
     if loose:
-        limit = shifted(max(begin, now), number, unit)
+        limit = add_span(max(begin, now), number, unit)
         if found[0] > limit + (timedelta(days=7) if unit == "w" else timedelta(minutes=1)):
             return False
     anchor = found[0] if loose else begin
     if "BYHOUR" in wanted:
         anchor = datetime.combine(anchor.date(), time())
     expected = rrulestr(f"{wanted};BYSECOND=0", dtstart=anchor.replace(second=0, microsecond=0))
-    due = rings(expected, max(now, begin - timedelta(seconds=1)))
+    due = rule_moments(expected, max(now, begin - timedelta(seconds=1)))
     return any(found == one for one in _ended(due, spoken, now))
 
 
@@ -230,13 +233,13 @@ def _ended(due: Sequence[datetime], spoken: SpokenWhen, now: datetime) -> list[l
         return [list(islice(due, spoken.count))]
     if spoken.span and due:
         number, unit = spoken.span
-        ends = [shifted(due[0], number, unit), shifted(now, number, unit)]
+        ends = [add_span(due[0], number, unit), add_span(now, number, unit)]
         return [
             *([one for one in due if one < end] for end in ends),
             *([one for one in due if one <= end] for end in ends),
         ]
     if spoken.until is not None and spoken.until.hours:
-        likely = moments(spoken.until, now).likely
+        likely = possible_moments(spoken.until, now).likely
         if len(likely) != 1:
             return []
         inside = list(takewhile(lambda one: one <= likely[0], due))

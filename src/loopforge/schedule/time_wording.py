@@ -242,7 +242,7 @@ def words_of(language: str) -> TimeWords:
     return TIME_WORDS.get(language[:2].lower(), ENGLISH)
 
 
-def sentence(language: str, name: str, **values: str) -> str:
+def localized_sentence(language: str, name: str, **values: str) -> str:
     """One of the sentences, filled in."""
     return words_of(language).says[name].format(**values)
 
@@ -283,7 +283,7 @@ def told_ahead(at: datetime, now: datetime, language: str) -> str:
     return f"{told_moment(at, now, language)}, {told_span(now, at, language)}"
 
 
-def listed(items: Sequence[str], language: str, *, either: bool = False) -> str:
+def localized_list(items: Sequence[str], language: str, *, either: bool = False) -> str:
     """Such as "A, B and C", or "A or B"."""
     words = words_of(language)
     last = words.either if either else words.both

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopforge.errors import SendFailed
-from loopforge.runtime.installation.extras import require
+from loopforge.runtime.installation.extras import require_extra
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.sink_plugin import OutletChoice
 
@@ -57,7 +57,7 @@ class AwsClient:
         self, operation: str, arguments: dict[str, Any], known: Collection[str] = ()
     ) -> dict[str, Any]:
         """The same, for who has a thread to wait in."""
-        require("aws", "Queues and tables of AWS need")
+        require_extra("aws", "Queues and tables of AWS need")
         from botocore.exceptions import BotoCoreError, ClientError
 
         try:

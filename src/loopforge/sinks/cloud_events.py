@@ -6,8 +6,8 @@
      "data": a line as `loopforge ledger export` writes it}
 
 What happens to tasks has names of its own there (TYPES), which stay as they are; everything else is
-called by its kind. One that is longer than a place takes goes in parts (`parted`), each an event of
-the type PART, which put together in order are the first one.
+called by its kind. One that is longer than a place takes goes in parts (`split_cloud_event`), each
+an event of the type PART, which put together in order are the first one.
 """
 
 import json
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from loopforge.core.events import Event
-from loopforge.ledger.jsonl_export import line
+from loopforge.ledger.jsonl_export import as_json_line
 
 TYPES = {
     "task.opened": "task.started",
@@ -42,11 +42,11 @@ def cloud_event(event: Event, *, texts: bool) -> str:
     return _head(
         event,
         type=PREFIX + TYPES.get(event.kind, event.kind),
-        data=json.loads(line(event, texts=texts)),
+        data=json.loads(as_json_line(event, texts=texts)),
     )
 
 
-def parted(event: Event, whole: str, most: int) -> Iterator[tuple[str, str]]:
+def split_cloud_event(event: Event, whole: str, most: int) -> Iterator[tuple[str, str]]:
     """What `cloud_event` made, in pieces of at most `most` bytes, each with an id of its own."""
     if len(whole) <= most:
         yield event.id, whole

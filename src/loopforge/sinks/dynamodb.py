@@ -21,7 +21,7 @@ from loopforge.core.events import Erased, Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.work.work_vocabulary import TaskOpened, TaskProgressed
 from loopforge.errors import SendFailed
-from loopforge.ledger.jsonl_export import forgotten, line
+from loopforge.ledger.jsonl_export import as_json_line, redact_json_line
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.aws_client import AwsChoice, AwsClient
 from loopforge.sinks.cloud_events import TOLD, TYPES
@@ -126,7 +126,7 @@ class DynamodbTables:
             "at": {"S": event.at.isoformat(timespec="microseconds")},
             "actor": {"S": event.actor},
         }
-        body = line(event, texts=self._options.texts)
+        body = as_json_line(event, texts=self._options.texts)
         await self._write(table, {**head, "draft": {"S": "0"}}, body, once=True)
 
     async def _write(self, table: str, head: Item, body: str, *, once: bool) -> Item:
@@ -191,7 +191,7 @@ class DynamodbTables:
             async for head, rest in self._whole(table, erased.stream):
                 texts = [rest[sk] for sk in _parts(head)]
                 body = head["body"]["S"] if "body" in head else "".join(texts)
-                if (told := forgotten(body, refs)) != body:
+                if (told := redact_json_line(body, refs)) != body:
                     plain = {key: head[key] for key in head.keys() - {"body", "parts"}}
                     draft = {"draft": {"S": str(erased.seq)}}
                     head = await self._write(table, plain | draft, told, once=False)

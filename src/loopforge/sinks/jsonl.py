@@ -14,7 +14,7 @@ from pathlib import Path
 
 from loopforge.core.events import Erased, Event
 from loopforge.errors import SendFailed
-from loopforge.ledger.jsonl_export import forgotten, line
+from loopforge.ledger.jsonl_export import as_json_line, redact_json_line
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.sink_plugin import SinkChoice, SinkPlugin
 
@@ -72,7 +72,7 @@ class JsonLines:
         if gone and self._texts:
             self._forget({ref for refs in gone for ref in refs})
         with self._path.open("a", encoding="utf-8", newline="\n") as file:
-            file.write("".join(f"{line(event, texts=self._texts)}\n" for event in events))
+            file.write("".join(f"{as_json_line(event, texts=self._texts)}\n" for event in events))
             file.flush()
             os.fsync(file.fileno())
 
@@ -80,7 +80,7 @@ class JsonLines:
         aside = self._path.with_name(f"{self._path.name}.new")
         aside.touch(0o600)
         with aside.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{forgotten(each, refs)}\n" for each in self._lines())
+            file.writelines(f"{redact_json_line(each, refs)}\n" for each in self._lines())
             file.flush()
             os.fsync(file.fileno())
         aside.replace(self._path)

@@ -133,7 +133,7 @@ class QueueIntake:
             log.warning("message %s comes once more: %s", message["MessageId"], error)
 
 
-def examined(settings: PluginSettings) -> Iterator[SinkFinding]:
+def examine_intake(settings: PluginSettings) -> Iterator[SinkFinding]:
     """What is to be said of the queue, where lines are taken in."""
     options = settings.of("intake", IntakeSettings)
     if options.open:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from loopforge.core.events import Event
 from loopforge.errors import BadSettings
-from loopforge.runtime.plugins.installed_plugins import installed, made
+from loopforge.runtime.plugins.installed_plugins import load_plugins, make_plugin
 from loopforge.runtime.plugins.setting_declarations import PluginSettings, setting
 from loopforge.sinks.cloud_events import TOLD
 
@@ -112,7 +112,7 @@ class SinkPlugin:
     examine: Callable[[Any], Iterable[SinkFinding]] = lambda _: ()
 
 
-def listed(text: str) -> list[str]:
+def split_by_comma(text: str) -> list[str]:
     """What stands in a setting with commas between."""
     return [each.strip() for each in text.split(",") if each.strip()]
 
@@ -134,11 +134,11 @@ class InstalledSink(NamedTuple):
 def sinks_of(settings: PluginSettings) -> list[InstalledSink]:
     """The sinks that are installed and wanted, as this home's settings want them."""
     found = []
-    for name, plugin in installed(GROUP).items():
+    for name, plugin in load_plugins(GROUP).items():
         choice = settings.of(name, plugin.settings)
-        sink = made(GROUP, name, partial(plugin.make, choice, settings.home))
+        sink = make_plugin(GROUP, name, partial(plugin.make, choice, settings.home))
         _fit(name, sink)
-        if sink is not None and not listed(choice.streams):
+        if sink is not None and not split_by_comma(choice.streams):
             raise BadSettings(
                 f"`{name}_streams` names no streams, so nothing would go there. Name some, such as "
                 f'"task:, room:", or set nothing else that begins with `{name}_`.'

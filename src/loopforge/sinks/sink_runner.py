@@ -22,7 +22,7 @@ from loopforge.sinks.sink_plugin import (
     EventSink,
     InstalledSink,
     OutletChoice,
-    listed,
+    split_by_comma,
 )
 
 log = logging.getLogger(__name__)
@@ -107,8 +107,8 @@ class _Following:
         self._ledger, self._clock, self._name, self._sink = ledger, clock, one.name, sink
         self._place, self._began, self._passing = one.place, False, ""
         self._trouble: tuple[str, datetime | None] = ("", None)
-        self._streams = tuple(listed(one.choice.streams))
-        kinds = listed(one.choice.kinds)
+        self._streams = tuple(split_by_comma(one.choice.streams))
+        kinds = split_by_comma(one.choice.kinds)
         self._kinds = [*kinds, ERASED] if kinds else []
         self._waiting, self._more = set[str](), asyncio.Event()
         self._aside, self._refused = set[str](), dict[str, int]()

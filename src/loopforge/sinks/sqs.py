@@ -16,7 +16,7 @@ from loopforge.errors import SendFailed
 from loopforge.runtime.plugins.setting_checks import web_setting
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.sinks.aws_client import AwsChoice, AwsClient
-from loopforge.sinks.cloud_events import cloud_event, parted
+from loopforge.sinks.cloud_events import cloud_event, split_cloud_event
 from loopforge.sinks.sink_plugin import SinkFinding, SinkPlugin
 
 LONGEST = 250_000
@@ -64,7 +64,7 @@ class SqsQueue:
         messages = [
             _Message(*piece)
             for event in events
-            for piece in parted(event, cloud_event(event, texts=self._texts), LONGEST)
+            for piece in split_cloud_event(event, cloud_event(event, texts=self._texts), LONGEST)
         ]
         if self._fifo:
             for each in messages:

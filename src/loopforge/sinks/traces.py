@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturned
-from loopforge.core.events import Answered, Event, TurnEnded, micros
+from loopforge.core.events import Answered, Event, TurnEnded, epoch_micros
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_setting
@@ -107,7 +107,7 @@ class TraceOutlet:
                 return {**made, **_told(named, names.CLIENT, about | more)}
             case _ if isinstance(body, EffectEnd) and body.effect in self._begun:
                 begun, use = self._begun[body.effect]
-                took = (micros(event.at) - micros(begun)) // 1000
+                took = (epoch_micros(event.at) - epoch_micros(begun)) // 1000
                 wrong = "" if isinstance(body, EffectReturned) else event.kind.partition(".")[2]
                 more = {
                     names.OPERATION: names.EXECUTE_TOOL,
@@ -125,7 +125,7 @@ class TraceOutlet:
 
 def _made(event: Event, turn: str, id: str, took: int) -> dict[str, Any]:
     """Which span it is, and when; `took` in milliseconds."""
-    end = micros(event.at)
+    end = epoch_micros(event.at)
     return {
         "traceId": _digest(turn)[:32],
         "spanId": id,

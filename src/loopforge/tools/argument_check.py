@@ -25,7 +25,7 @@ MOST_PARTS = 1_000
 _BY_PATTERN = ("patternProperties", "additionalProperties", "unevaluatedProperties")
 
 
-def misfit(schema: Mapping[str, Any], value: object) -> Any:
+def worst_schema_error(schema: Mapping[str, Any], value: object) -> Any:
     """The gravest thing that is wrong with a value, as a ValidationError of jsonschema; or None.
 
     Raises InputError where the schema itself is broken.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import log, sqrt
 from typing import TYPE_CHECKING
 
-from loopforge.core.text.topics import COMMON, folded, written_words
+from loopforge.core.text.topics import COMMON, fold_case, written_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,7 @@ class NgramIndex:
 
 def _pieces(text: str) -> Counter[str]:
     """The pieces of its words; of those that carry no topic none."""
-    words = [word for word in map(folded, written_words(text)) if word not in COMMON][:MOST]
+    words = [word for word in map(fold_case, written_words(text)) if word not in COMMON][:MOST]
     return Counter(
         edged[at : at + size]
         for edged in (f"<{word}>" for word in words)

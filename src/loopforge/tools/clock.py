@@ -39,11 +39,11 @@ async def clock_tool(home: ToolHome, call: ToolCall) -> str:
     here = zone_of(str(arguments.get("zone") or home.zone))
     into = zone_of(str(arguments.get("into") or here))
     at, until = arguments.get("at"), arguments.get("until")
-    start = moment(str(at), here) if at else home.clock.now().astimezone(here)
+    start = parse_local_time(str(at), here) if at else home.clock.now().astimezone(here)
     then = later(start, str(arguments.get("add") or ""))
     if not until:
         return said(then.astimezone(into))
-    end = moment(str(until), here)
+    end = parse_local_time(str(until), here)
     told = f"From {said(then.astimezone(into))} to {said(end.astimezone(into))}"
     return f"{told}: {span(then, end)}"
 
@@ -66,7 +66,7 @@ def said(at: datetime) -> str:
     return f"{at:%A} {at.day} {at:%B %Y, %H:%M} ({at.tzinfo})"
 
 
-def moment(text: str, zone: ZoneInfo) -> datetime:
+def parse_local_time(text: str, zone: ZoneInfo) -> datetime:
     """A date or a time in a zone, unless it names its own. Raises InputError."""
     try:
         found = datetime.fromisoformat(text.strip())

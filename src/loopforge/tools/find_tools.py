@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from loopforge.core.perception import FINDER
 from loopforge.runtime.ports import Tool, ToolCall, ToolWork, arguments_schema
-from loopforge.tools.tool_shortlist import ToolShortlist, size
+from loopforge.tools.tool_shortlist import ToolShortlist, definition_size
 
 FIND_TOOLS = Tool(
     name=FINDER,
@@ -31,7 +31,7 @@ ROOM = 3_000
 """Tools that are named, and bytes of their descriptions; of a larger one the name and a line."""
 
 
-def finder(shortlist: ToolShortlist, known: Callable[[], Sequence[Tool]]) -> ToolWork:
+def make_find_tools(shortlist: ToolShortlist, known: Callable[[], Sequence[Tool]]) -> ToolWork:
     """The work of FIND_TOOLS over the tools that are known when it is asked."""
 
     async def find(call: ToolCall) -> str:
@@ -44,8 +44,8 @@ def finder(shortlist: ToolShortlist, known: Callable[[], Sequence[Tool]]) -> Too
             return "You have no tool that does that."
         left, rows = ROOM, []
         for tool in fits:
-            whole = size(tool) <= left
-            left -= size(tool) if whole else 0
+            whole = definition_size(tool) <= left
+            left -= definition_size(tool) if whole else 0
             rows.append(f"- {tool.name}: {tool.summary if whole else tool.summary[:200]}")
             if whole and (asked := tool.schema.get("properties")):
                 rows.append(f"  Its arguments: {json.dumps(asked, ensure_ascii=False)}")

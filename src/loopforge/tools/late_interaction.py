@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from loopforge.core.text.topics import COMMON, folded, written_words
+from loopforge.core.text.topics import COMMON, fold_case, written_words
 from loopforge.runtime.ports import WordEmbeddings
 
 if TYPE_CHECKING:
@@ -63,5 +63,5 @@ class LateInteraction:
 
 def _words(text: str) -> list[str]:
     """Its words, folded; those that carry no topic only where there are no others."""
-    said = [folded(word) for word in written_words(text)]
+    said = [fold_case(word) for word in written_words(text)]
     return [word for word in said if word not in COMMON] or said

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 
 from loopforge.core.room_vocabulary import File
-from loopforge.core.text.topics import folded
+from loopforge.core.text.topics import fold_case
 from loopforge.errors import InputError, LoopforgeError
-from loopforge.runtime.effects.tool_results import HANDLE, RESULT_HEAD, handled
+from loopforge.runtime.effects.tool_results import HANDLE, RESULT_HEAD, file_handle_line
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, arguments_schema, tool_work
 
 PART = RESULT_HEAD - 500
@@ -77,7 +77,7 @@ SKIM_FILE = Tool(
 async def list_files(home: ToolHome, call: ToolCall) -> str:
     """Which files there are."""
     files = await home.files.known(call)
-    rows = [f"- {handled(file)}" for file in files[:LISTED]]
+    rows = [f"- {file_handle_line(file)}" for file in files[:LISTED]]
     more = len(files) - len(rows)
     rows += [f"- and {more} older ones"] if more else []
     return "\n".join(rows) or "There are no files in this room."
@@ -88,8 +88,8 @@ async def read_result(home: ToolHome, call: ToolCall) -> str:
     """What stands in a file."""
     file, text = await home.files.text(call, str(call.arguments["file"]))
     if wanted := str(call.arguments.get("find") or "").strip():
-        return found(str(file.name), text, wanted)
-    return part(str(file.name), text, int(call.arguments.get("from") or 0))
+        return describe_matches(str(file.name), text, wanted)
+    return excerpt_with_position(str(file.name), text, int(call.arguments.get("from") or 0))
 
 
 @tool_work(SEARCH_FILES)
@@ -98,9 +98,9 @@ async def search_files(home: ToolHome, call: ToolCall) -> str:
     words = str(call.arguments["words"]).split()
     if not words:
         raise InputError("say which words to look for")
-    wanted = folded(str(call.arguments.get("name") or ""))
+    wanted = fold_case(str(call.arguments.get("name") or ""))
     known = await home.files.known(call)
-    latest = [file for file in known if wanted in folded(str(file.name))]
+    latest = [file for file in known if wanted in fold_case(str(file.name))]
     rows, unread = list[str](), list[str]()
     for file in latest[:SEARCHED]:
         try:
@@ -129,8 +129,8 @@ def places_of(file: str, text: str, words: Sequence[str]) -> list[str]:
     lines, starts = text.splitlines(keepends=True), [0]
     for line in lines:
         starts.append(starts[-1] + len(line))
-    kept = [folded(line) for line in lines]
-    wanted, rows, after = [folded(word) for word in words], list[str](), 0
+    kept = [fold_case(line) for line in lines]
+    wanted, rows, after = [fold_case(word) for word in words], list[str](), 0
     for at, line in enumerate(kept):
         if at < after or not any(word in line for word in wanted):
             continue
@@ -205,7 +205,7 @@ def _beginning(words: str) -> str:
     return words[: end + 1] if end > 0 else f"{words[: words.rfind(' ', 0, BEGINNING)]} …"
 
 
-def part(name: str, text: str, start: int) -> str:
+def excerpt_with_position(name: str, text: str, start: int) -> str:
     """A part of a text from this character on, with where it stands. Raises InputError."""
     if start >= len(text):
         raise InputError(f"{name} has only {len(text):,} characters")
@@ -216,7 +216,7 @@ def part(name: str, text: str, start: int) -> str:
     return f"{name}, characters {start:,} to {end:,} of {len(text):,}{onward}:\n{text[start:end]}"
 
 
-def found(name: str, text: str, wanted: str) -> str:
+def describe_matches(name: str, text: str, wanted: str) -> str:
     """The places in a text where these words stand, each with what is around it.
 
     In time that grows with the text alone: a pattern would be tried at each of its characters.

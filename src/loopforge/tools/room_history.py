@@ -7,11 +7,11 @@ lines are (`RoomHistory`).
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from loopforge.core.text.name_labels import clipped
+from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import InputError
 from loopforge.runtime.memory_values import LineSearch
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, arguments_schema, tool_work
-from loopforge.tools.clock import moment
+from loopforge.tools.clock import parse_local_time
 
 MOST = 30
 """Lines that are told at most."""
@@ -41,7 +41,7 @@ async def room_history(home: ToolHome, call: ToolCall) -> str:
     found = await home.history.lines(call, wanted)
     rows = [
         f"- {line.at.astimezone(zone):%Y-%m-%d %H:%M} {line.who}: "
-        f"{clipped(' '.join(line.text.split()), LONGEST)} ({line.address})"
+        f"{truncate_text(' '.join(line.text.split()), LONGEST)} ({line.address})"
         for line in found
     ]
     if not rows:
@@ -66,4 +66,4 @@ def wanted_lines(call: ToolCall, zone: ZoneInfo) -> LineSearch:
 
 
 def _time(text: object, zone: ZoneInfo) -> datetime | None:
-    return moment(str(text), zone) if text else None
+    return parse_local_time(str(text), zone) if text else None

@@ -23,8 +23,17 @@ from loopforge.runtime.ports import (
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.confined_process import ProcessEnded, run_confined
-from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits, narrowed, told_limit
-from loopforge.tools.sandbox.workspace_files import WorkspaceEntry, WorkspaceFiles, apart
+from loopforge.tools.sandbox.sandbox_limits import (
+    MIB,
+    SandboxLimits,
+    exceeded_limit_text,
+    narrow_limits,
+)
+from loopforge.tools.sandbox.workspace_files import (
+    WorkspaceEntry,
+    WorkspaceFiles,
+    deduplicate_names,
+)
 
 MOST_GIVEN, LARGEST_GIVEN = 8, 5_000_000
 """Files that come back from one use, and bytes of one."""
@@ -82,15 +91,17 @@ async def shell(home: ToolHome, call: ToolCall) -> ToolResult:
     put = await asyncio.to_thread(_put, files, given)
     before = await asyncio.to_thread(files.listing, LISTED)
     command = ("bash", "-c", str(call.arguments["command"]))
-    limits, writable = narrowed(most, call.sandbox), call.sandbox.writable
+    limits, writable = narrow_limits(most, call.sandbox), call.sandbox.writable
     sandbox = Sandbox(place, limits=limits, writable=writable)
     ended = await run_confined(sandbox, command)
     made, told = await asyncio.to_thread(_made, files, before)
-    return ToolResult(text="\n".join([*put, *told_of(ended, limits), *told]), files=made)
+    return ToolResult(
+        text="\n".join([*put, *command_result_lines(ended, limits), *told]), files=made
+    )
 
 
 def _put(files: WorkspaceFiles, given: list[ToolFile]) -> list[str]:
-    paths = [f"in/{name}" for name in apart([_named(file.name) for file in given])]
+    paths = [f"in/{name}" for name in deduplicate_names([_named(file.name) for file in given])]
     for path, file in zip(paths, given, strict=True):
         files.write(path, file.data)
     return [f"[{path} is there]" for path in paths]
@@ -102,12 +113,12 @@ def _named(name: str) -> str:
     return plain if plain not in ("", ".", "..") else "file"
 
 
-def told_of(ended: ProcessEnded, limits: SandboxLimits) -> list[str]:
+def command_result_lines(ended: ProcessEnded, limits: SandboxLimits) -> list[str]:
     """What is said of how a command ended, and what it wrote."""
     output = ended.output.decode("utf-8", "replace").rstrip()
     how = f"[exit code {ended.code}, {ended.seconds:.1f} s]"
     if ended.met:
-        how = f"[it was ended: more than {told_limit(limits, ended.met)}]"
+        how = f"[it was ended: more than {exceeded_limit_text(limits, ended.met)}]"
     return [how, *([output] if output else [])]
 
 

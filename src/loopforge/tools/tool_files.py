@@ -28,7 +28,7 @@ class DescribedTools(NamedTuple):
     flaws: list[str]
 
 
-def described(settings: PluginSettings, taken: Container[str] = ()) -> DescribedTools:
+def load_described_tools(settings: PluginSettings, taken: Container[str] = ()) -> DescribedTools:
     """The tools of a home's files; `taken` are names that other tools have. Never raises."""
     found = DescribedTools([], {}, set(), [])
     for path in sorted((settings.home / FOLDER).glob("*.toml")):

@@ -15,16 +15,16 @@ from typing import Any
 
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.errors import BadSettings, InputError
-from loopforge.runtime.containment import as_json, short
-from loopforge.runtime.plugins.installed_plugins import installed, made
+from loopforge.runtime.containment import as_json, bounded_text
+from loopforge.runtime.plugins.installed_plugins import load_plugins, make_plugin
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
 from loopforge.tools import argument_check
-from loopforge.tools.find_tools import FIND_TOOLS, finder
+from loopforge.tools.find_tools import FIND_TOOLS, make_find_tools
 from loopforge.tools.function_tool import FunctionTool
 from loopforge.tools.mcp.server_tools import McpServers
 from loopforge.tools.programs.write_tool import WRITE_TOOL, WriteTool, written_work
 from loopforge.tools.programs.written_tools import WrittenTools
-from loopforge.tools.tool_files import described
+from loopforge.tools.tool_files import load_described_tools
 from loopforge.tools.tool_shortlist import ToolShortlist
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ WANTS = 1_500
 def tool_makers() -> Iterator[ToolMaker]:
     """Every tool that is installed, functions as well. Raises BadSettings for what is none."""
     names = set[str]()
-    for entry, one in installed(GROUP).items():
+    for entry, one in load_plugins(GROUP).items():
         maker = FunctionTool(one) if isfunction(one) else one
         if not hasattr(maker, "tool"):
             raise BadSettings(
@@ -93,20 +93,20 @@ class ToolRegistry:
                 raise BadSettings(TWICE.format(name=name))
             self._tools.pop(name, None)
             self._installed.discard(name)
-            if (work := made(GROUP, name, partial(maker.make, home))) is not None:
+            if (work := make_plugin(GROUP, name, partial(maker.make, home))) is not None:
                 self._tools[name] = (maker.tool, work)
                 self._installed.add(name)
         self._describe(home)
         self._home, self.written = home, WrittenTools(home.settings.home, home.clock)
         self.add(WRITE_TOOL, WriteTool(home, self.written, self.known))
         if self._shortlist is not None:
-            self.add(FIND_TOOLS, finder(self._shortlist, self.known))
+            self.add(FIND_TOOLS, make_find_tools(self._shortlist, self.known))
 
     def _describe(self, home: ToolHome) -> None:
         """Make those known that files of the home describe; a broken one is told in the log."""
         for name in self._described:
             self._tools.pop(name, None)
-        found = described(home.settings, taken=self._tools)
+        found = load_described_tools(home.settings, taken=self._tools)
         self.servers.furnish(home, found.servers)
         self._described = {tool.name for tool, _ in found.tools}
         self._secrets |= found.secrets
@@ -162,7 +162,7 @@ class ToolRegistry:
         """Which of the arguments is not as the tool's schema wants it, and why; "" for none."""
         schema = self._all()[tool][0].schema
         try:
-            found = argument_check.misfit(schema, arguments)
+            found = argument_check.worst_schema_error(schema, arguments)
         except InputError as error:
             return f"{tool} cannot be used: {error}."
         if found is None:
@@ -173,7 +173,7 @@ class ToolRegistry:
         wants = as_json(schema.get("properties") or {})[:WANTS]
         needs = ", ".join(map(str, schema.get("required") or ())) or "none"
         return (
-            f"{tool} was not used: the {which}: {short(found.message)}. "
+            f"{tool} was not used: the {which}: {bounded_text(found.message)}. "
             f"Its arguments: {wants}; needed: {needs}."
         )
 

@@ -131,7 +131,10 @@ class ToolShortlist:
         """
         few = [tool for tool in may if tool.name != FINDER]
         room = min(ROOM, int(window * OF_WINDOW)) if window else ROOM
-        if sum(not tool.always for tool in few) <= self._most and sum(map(size, few)) <= room:
+        if (
+            sum(not tool.always for tool in few) <= self._most
+            and sum(map(definition_size, few)) <= room
+        ):
             return few
         allowed = frozenset(tool.name for tool in few)
         ranked = [each for each in await self.rank(every, talk) if each.name in allowed]
@@ -191,16 +194,16 @@ def offered(
     fitting = [fit.name for fit in fits if fit.name not in front][:most]
     earlier = [name for name in before if name in known and name not in front]
     kept = list(dict.fromkeys([*earlier, *fitting]))
-    left = room - sum(size(known[name]) for name in front)
-    if len(kept) > 2 * most or sum(size(known[name]) for name in kept) > left:
+    left = room - sum(definition_size(known[name]) for name in front)
+    if len(kept) > 2 * most or sum(definition_size(known[name]) for name in kept) > left:
         kept = []
         for name in fitting:
-            if (needs := size(known[name])) <= left:
+            if (needs := definition_size(known[name])) <= left:
                 kept.append(name)
                 left -= needs
     return [known[name] for name in (*front, *kept)]
 
 
-def size(tool: Tool) -> int:
+def definition_size(tool: Tool) -> int:
     """How many bytes a tool's definition takes in a prompt, about."""
     return len(msgspec.json.encode((tool.name, tool.summary, tool.schema)))

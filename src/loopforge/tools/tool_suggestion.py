@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from loopforge.core.text.topics import COMMON, folded, stem, written_words
+from loopforge.core.text.topics import COMMON, fold_case, stem, written_words
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Embeddings, Tool, WordEmbeddings
@@ -196,7 +196,7 @@ def _views(tool: Tool) -> tuple[str, str, str]:
 
 
 def _stems(text: str) -> Iterator[str]:
-    for word in map(folded, written_words(text)):
+    for word in map(fold_case, written_words(text)):
         if word not in COMMON:
             yield stem(word)
 

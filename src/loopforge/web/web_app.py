@@ -71,15 +71,21 @@ from loopforge.web.room import (
     why_page,
 )
 from loopforge.web.room import mate_pages as mates
-from loopforge.web.room.room_pages import most
+from loopforge.web.room.room_pages import max_request_bytes
 from loopforge.web.server.access_guards import DEPENDENCIES, AccessGuard, visitor_of
 from loopforge.web.server.connection_limits import place_of
-from loopforge.web.server.error_pages import ONCE, broken, failed, garbled, refused
+from loopforge.web.server.error_pages import (
+    ONCE,
+    bad_encoding_page,
+    http_error_page,
+    internal_error_page,
+    loopforge_error_page,
+)
 from loopforge.web.server.flash_messages import FlashMessages
 from loopforge.web.server.form_csrf import COOKIE, FormSigner, FormTokens
 from loopforge.web.server.metrics_text import metrics
 from loopforge.web.server.page_context import Asked, PageContext
-from loopforge.web.server.page_templates import environment
+from loopforge.web.server.page_templates import template_environment
 from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work import task_list, task_page, task_stream
 
@@ -206,8 +212,8 @@ def make_app(site: PageContext, secret: str, hosts: frozenset[str]) -> Litestar:
     """The application. `secret` signs form tokens; `hosts` are the names it answers to."""
     with warnings.catch_warnings():  # parameters are inferred by their names, which 2.x allows
         warnings.simplefilter("ignore", LitestarDeprecationWarning)
-        app = _assembled(most(site))
-    templates = environment(site)
+        app = _assembled(max_request_bytes(site))
+    templates = template_environment(site)
     templates.globals.update(side_panels.WORDS)
     app.template_engine = JinjaTemplateEngine.from_environment(templates)
     app.state = State(
@@ -251,10 +257,10 @@ def _assembled(most_bytes: int) -> Litestar:
         middleware=[throttle.middleware, AccessGuard, FormTokens],
         stores=StoreRegistry(default_factory=lambda _: MemoryStore()),
         exception_handlers={
-            LoopforgeError: refused,
-            HTTPException: failed,
-            UnicodeDecodeError: garbled,
-            Exception: broken,
+            LoopforgeError: loopforge_error_page,
+            HTTPException: http_error_page,
+            UnicodeDecodeError: bad_encoding_page,
+            Exception: internal_error_page,
         },
         request_max_body_size=FORM,
         on_shutdown=[ledger_page.close],

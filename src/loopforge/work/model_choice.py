@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from loopforge.core.work.task_classifier import past_all
+from loopforge.core.work.task_classifier import breakglass_request
 from loopforge.core.work.work_roles import ModelPlace, WorkRole, place_for
 from loopforge.core.work.work_vocabulary import TaskType
 from loopforge.work.work_settings import WorkSettings
@@ -90,7 +90,7 @@ class ModelChoice:
 
     def unheeded(self, text: str, *, owner: bool) -> str:
         """Why a task that begins with "@" and a model or tier is not put straight to that."""
-        to, _ = past_all(text)
+        to, _ = breakglass_request(text)
         if to and self.past(to) is not None:
             return "" if owner else f"Only the owner of this home has @{to} asked past all else."
         if not _MODEL.search(to):

@@ -11,14 +11,14 @@ from zoneinfo import ZoneInfo
 
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
-from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.core.work.task_classifier import shell_command
 from loopforge.core.work.task_lifecycle import turn_limit
 from loopforge.core.work.work_roles import ROLES, WorkRole
 from loopforge.runtime.ports import Clock, ModelFacts, Tool
 from loopforge.runtime.world import OpeningView
-from loopforge.work.task_state import TaskEntry, TaskState, argument
+from loopforge.work.task_state import TaskEntry, TaskState, tool_use_argument
 from loopforge.work.workspace.workspace_tools import CLONE
 
 SIGNS = 3
@@ -32,7 +32,7 @@ SHARE = 0.75
 PERSON = "Person"
 
 
-def viewed(
+def opening_view(
     state: TaskState,
     mate: Mate,
     role: WorkRole,
@@ -58,7 +58,9 @@ def viewed(
     if gone:
         why = "the window of its model is full"
         edits = (Edit(kind="withheld", what="lines", by="window", why=why, count=len(gone)),)
-        first = public(f"{counted(len(gone), 'earlier line')} of this task left the window.")
+        first = public_words(
+            f"{pluralize(len(gone), 'earlier line')} of this task left the window."
+        )
         kept.insert(1, Line(kind="told", text=first))
     now = clock.now().astimezone(zone)
     context = {
@@ -73,7 +75,7 @@ def viewed(
         "left": _left(state),
         "branches": branches,
         "clone": f"{CLONE}/" if state.task.repo else "",
-        "command": next((argument(use, "command") for use in reversed(state.uses)), "")
+        "command": next((tool_use_argument(use, "command") for use in reversed(state.uses)), "")
         or shell_command(str(state.task.text)),
         "roles": "\n".join(f"- {one.handle}: {one.title}" for one in ROLES.values()),
     }
@@ -99,23 +101,25 @@ def _line(state: TaskState, entry: TaskEntry, zone: ZoneInfo) -> Line:
     at = entry.at.astimezone(zone).strftime("%H:%M")
     match entry.kind:
         case "heard":
-            return Line(kind="heard", who=public(PERSON), text=entry.text, id=entry.id, at=at)
+            return Line(kind="heard", who=public_words(PERSON), text=entry.text, id=entry.id, at=at)
         case "result":
             good = entry.outcome == "returned"
             who = entry.who if good else f"{entry.who}, {entry.outcome}"
             text = entry.text
             if text.text is not None:
                 alone = state.classified is not None and state.classified.flow == "shell"
-                wanted = "" if alone else f"(for {shortened(str(entry.arguments), 300)})\n"
-                text = Words(f"{wanted}{shortened(text.text, LONGEST)}")
-            return Line(kind="result", who=public(who), text=text, id=entry.id, at=at)
+                wanted = "" if alone else f"(for {truncate_middle(str(entry.arguments), 300)})\n"
+                text = Words(f"{wanted}{truncate_middle(text.text, LONGEST)}")
+            return Line(kind="result", who=public_words(who), text=text, id=entry.id, at=at)
         case "told":
             return Line(kind="told", text=entry.text, id=entry.id, at=at)
         case kind:
-            return Line(kind=kind, who=public(state.task.mate), text=entry.text, id=entry.id, at=at)
+            return Line(
+                kind=kind, who=public_words(state.task.mate), text=entry.text, id=entry.id, at=at
+            )
 
 
-def shortened(text: str, most: int) -> str:
+def truncate_middle(text: str, most: int) -> str:
     """Its beginning and its end, where it is longer."""
     if len(text) <= most:
         return text
@@ -151,4 +155,4 @@ def _left(state: TaskState) -> str:
     classified = state.classified
     most = turn_limit(classified)
     left = most - (state.turns - state.since)
-    return f"Only {counted(left, 'turn')} left: come to an end." if left <= 3 else ""
+    return f"Only {pluralize(left, 'turn')} left: come to an end." if left <= 3 else ""

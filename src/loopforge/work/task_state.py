@@ -19,7 +19,7 @@ from loopforge.core.effect_states import (
     EffectReturned,
 )
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
-from loopforge.core.limits.money_amounts import picos
+from loopforge.core.limits.money_amounts import picos_from_dollars
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work import task_confidence
 from loopforge.core.work.attempt_trace import AttemptTrace
@@ -194,7 +194,7 @@ class TaskState(Struct, kw_only=True):
     def failing(self) -> str:
         """The command by which tests were run last, where they failed; "" where they did not."""
         for use in reversed(self.uses):
-            command = argument(use, "command")
+            command = tool_use_argument(use, "command")
             if (code := task_confidence.exit_of_tests(command, use.value)) is not None:
                 return command if code else ""
         return ""
@@ -448,7 +448,7 @@ class TaskState(Struct, kw_only=True):
         self.entries.append(TaskEntry(kind, who, text, event.id, event.at, turn=self.turns))
 
 
-def argument(use: ToolUse, name: str) -> str:
+def tool_use_argument(use: ToolUse, name: str) -> str:
     """One argument of a use of a tool, as text; "" where there is none, or it was forgotten."""
     try:
         found: Any = msgspec.json.decode(use.arguments)
@@ -463,9 +463,9 @@ def paths_of(use: ToolUse) -> tuple[str, ...]:
         return task_confidence.changes_in(use.value)
     if use.tool not in ("work_read", "work_write", "work_edit"):
         return ()
-    if patch := argument(use, "patch"):
+    if patch := tool_use_argument(use, "patch"):
         return tuple(PATCHED.findall(patch))
-    path = argument(use, "path")
+    path = tool_use_argument(use, "path")
     within = f"{CLONE}/{path}"
     return ((within if use.value.startswith(within) else path),) if path else ()
 
@@ -473,10 +473,12 @@ def paths_of(use: ToolUse) -> tuple[str, ...]:
 def spent_of(body: Answered) -> tuple[int, int]:
     """What an answer took, over all its tries: picodollars, and tokens."""
     usages = body.usages
-    cost = sum(picos(one.cost) or 0 for one in usages)
+    cost = sum(picos_from_dollars(one.cost) or 0 for one in usages)
     return cost, sum(one.read + one.written for one in usages)
 
 
 def unpriced_of(body: Answered) -> int:
     """The tokens of an answer whose price is not known, over all its tries."""
-    return sum(one.read + one.written for one in body.usages if picos(one.cost) is None)
+    return sum(
+        one.read + one.written for one in body.usages if picos_from_dollars(one.cost) is None
+    )

@@ -25,7 +25,7 @@ FEWEST = 4
 
 
 @contextmanager
-def left_out() -> Iterator[None]:
+def skip_unreadable_task() -> Iterator[None]:
     """Go on without a task whose record cannot be read."""
     try:
         yield
@@ -72,7 +72,7 @@ class TaskStore:
         """The tasks of these streams, but those that cannot be read."""
         found = []
         for stream in streams:
-            with left_out():
+            with skip_unreadable_task():
                 found.append(await self.state(stream))
         return found
 
@@ -94,7 +94,7 @@ class TaskStore:
         async with self._indexing:  # else who asks meanwhile is told of some of them
             if not self._indexed:
                 for stream in await self.streams():
-                    with left_out():
+                    with skip_unreadable_task():
                         self._index(await self._ledger.read(stream, kinds=["task.opened"], limit=1))
                 self._indexed = True
         found = await self.states(sorted(self._threads.get(thread, ())))

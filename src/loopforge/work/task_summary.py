@@ -5,11 +5,11 @@ Said when a task stands still or is over, and shown on its page.
 
 from collections import Counter
 
-from loopforge.core.limits.money_amounts import rounded
-from loopforge.core.text.spoken_lists import counted, listed
+from loopforge.core.limits.money_amounts import format_dollars
+from loopforge.core.text.spoken_lists import join_as_prose, pluralize
 from loopforge.core.work.task_confidence import exit_code, exit_of_tests, runs_tests
 from loopforge.policies.flows.shell_flow import RUNNER
-from loopforge.work.task_state import TaskState, argument
+from loopforge.work.task_state import TaskState, tool_use_argument
 
 SHOWN = 8
 """Files, commands and steps that are named."""
@@ -21,7 +21,7 @@ def summary_of(state: TaskState) -> str:
     if state.written:
         more = len(state.written) - SHOWN
         last = f" ({len(state.written):,}, the last of them)" if more > 0 else ""
-        rows.append(f"Files changed{last}: {listed(tuple(state.written)[-SHOWN:])}.")
+        rows.append(f"Files changed{last}: {join_as_prose(tuple(state.written)[-SHOWN:])}.")
     elif any(use.outcome in ("unknown", "cancelled") for use in state.uses):
         rows.append("No file is known to be changed.")
     else:
@@ -29,14 +29,16 @@ def summary_of(state: TaskState) -> str:
     rows += _commands(state)
     if unsure := [use for use in state.uses if use.outcome == "unknown"]:
         rows.append(
-            f"Of {counted(len(unsure), 'use')} of tools nobody knows whether it happened: "
-            f"{listed([use.tool for use in unsure[-SHOWN:]])}."
+            f"Of {pluralize(len(unsure), 'use')} of tools nobody knows whether it happened: "
+            f"{join_as_prose([use.tool for use in unsure[-SHOWN:]])}."
         )
     if cut := [use for use in state.uses if use.outcome == "cancelled"]:
-        named = listed([use.tool for use in cut[-SHOWN:]])
+        named = join_as_prose([use.tool for use in cut[-SHOWN:]])
         rows.append(f"Cut off by the stop: {named}, which may have changed files, too.")
     if state.running:
-        rows.append(f"Still under way: {listed([use.tool for use in state.running.values()])}.")
+        rows.append(
+            f"Still under way: {join_as_prose([use.tool for use in state.running.values()])}."
+        )
     if state.plan:
         steps = "\n".join(f"  {nth}. {step}" for nth, step in enumerate(state.plan[:SHOWN], 1))
         rows.append(f"Its plan was:\n{steps}")
@@ -46,7 +48,7 @@ def summary_of(state: TaskState) -> str:
     return "\n".join(rows)
 
 
-def settled(state: TaskState) -> bool:
+def is_settled(state: TaskState) -> bool:
     """Whether nothing is left to be done without a person, and all of it was summed up."""
     if state.allowing and not state.open:
         return True
@@ -59,8 +61,8 @@ def settled(state: TaskState) -> bool:
 
 def _head(state: TaskState) -> str:
     free = "nothing that has a price" if state.unpriced else "nothing"
-    cost = rounded(state.cost) if state.cost else free
-    turns = counted(state.turns, "turn")
+    cost = format_dollars(state.cost) if state.cost else free
+    turns = pluralize(state.turns, "turn")
     if state.halted is not None and state.stage == "stopped":
         return f"Stopped after {turns} ({state.halted.why}); it cost {cost}."
     if state.finished is not None:
@@ -78,9 +80,9 @@ def _commands(state: TaskState) -> list[str]:
         ran = RUNNER in begun
         return ["No command came to its end." if ran else "No command was run."]
     ended = Counter("well" if exit_code(use.value) == 0 else "badly" for use in runs)
-    said = f"Commands: {counted(len(runs), 'run')}, {ended['well']} ended with 0, "
+    said = f"Commands: {pluralize(len(runs), 'run')}, {ended['well']} ended with 0, "
     rows = [f"{said}{ended['badly']} did not."]
-    commands = [(argument(use, "command"), use.value) for use in runs]
+    commands = [(tool_use_argument(use, "command"), use.value) for use in runs]
     tests = [one for one in commands if runs_tests(one[0])]
     if tests:
         command, value = tests[-1]

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectEnd, EffectProposed
 from loopforge.core.events import Answered, Event, Perceived, Planned, Returned, TurnEnded
-from loopforge.core.limits.line_matching import unified
+from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.task_confidence import exit_code
 from loopforge.core.work.work_vocabulary import (
@@ -32,7 +32,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkspaceSaved,
 )
 from loopforge.runtime.effects.nested_calls import TOLD
-from loopforge.work.task_state import ToolUse, argument, paths_of, spent_of, unpriced_of
+from loopforge.work.task_state import ToolUse, paths_of, spent_of, tool_use_argument, unpriced_of
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.workspace.file_markers import without_marks
 
@@ -202,12 +202,12 @@ class _Drawing:
     def _changed(self, use: ToolUse) -> list[DiffRow]:
         """What a use of a tool is to change in files, as far as its arguments say."""
         if use.tool == "work_edit":
-            if patch := argument(use, "patch"):
+            if patch := tool_use_argument(use, "patch"):
                 return diff_rows(patch)
-            return _between(argument(use, "old"), argument(use, "new"))
+            return _between(tool_use_argument(use, "old"), tool_use_argument(use, "new"))
         if use.tool != "work_write":
             return []
-        path, text = argument(use, "path"), argument(use, "text")
+        path, text = tool_use_argument(use, "path"), tool_use_argument(use, "text")
         before, self._texts[path] = self._texts.get(path, ""), text
         return _between(before, text)
 
@@ -248,7 +248,11 @@ def what_of(use: ToolUse, arguments: Words) -> str:
     """What a tool is used on, in a line: a command, a path, else its arguments."""
     if arguments.text is None:
         return str(arguments)
-    named = argument(use, "command") or argument(use, "path") or argument(use, "pattern")
+    named = (
+        tool_use_argument(use, "command")
+        or tool_use_argument(use, "path")
+        or tool_use_argument(use, "pattern")
+    )
     return named or ("" if use.arguments == "{}" else use.arguments)
 
 
@@ -262,7 +266,7 @@ def diff_rows(diff: str) -> list[DiffRow]:
 
 def _between(old: str, new: str) -> list[DiffRow]:
     """What becomes of a text."""
-    rows = unified(old.splitlines(), new.splitlines())
+    rows = unified_diff_rows(old.splitlines(), new.splitlines())
     kinds = KINDS | {"@": "at"}
     return [DiffRow(kinds.get(row[:1], "same"), row) for row in list(rows)[2:]]
 

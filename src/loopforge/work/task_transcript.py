@@ -3,9 +3,9 @@
 from loopforge.core.effect_states import EffectEnd, EffectProposed
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.events import Event
-from loopforge.core.model_trouble import for_owner
-from loopforge.core.text.name_labels import clipped
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.model_trouble import fixes_for_owner
+from loopforge.core.text.name_labels import truncate_text
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.core.work.work_vocabulary import (
     AttemptScored,
     ChangeUndone,
@@ -49,10 +49,10 @@ def lines_of(event: Event, *, owner: bool = False) -> list[str]:
             return [asked, "  It runs when a person says yes within a day: `allow`, or `deny`."]
         case body if isinstance(body, EffectEnd):
             rows = str(body.value).splitlines()
-            more = [f"    [{counted(len(rows) - 6, 'more line')}]"] if len(rows) > 6 else []
+            more = [f"    [{pluralize(len(rows) - 6, 'more line')}]"] if len(rows) > 6 else []
             return [*(f"    {_indented(row)}" for row in rows[:6]), *more]
         case TaskStopped(why=why, mend=mend) if owner and mend:
-            return [f"Stopped: {why}.", f"For the owner: {for_owner(mend)}."]
+            return [f"Stopped: {why}.", f"For the owner: {fixes_for_owner(mend)}."]
         case body if isinstance(body, WorkEvent):
             return _task(body)
         case _:
@@ -182,7 +182,7 @@ def _offered(body: ResultOffered) -> list[str]:
     if not body.commit:
         return [f"There is nothing to merge: {body.message}"]
     head = (
-        f"Ready to merge: {body.commit[:12]} on {body.branch}, {counted(len(body.files), 'file')}"
+        f"Ready to merge: {body.commit[:12]} on {body.branch}, {pluralize(len(body.files), 'file')}"
     )
     return [
         *(f"Look twice: {note}" for note in body.notes),
@@ -197,4 +197,4 @@ def _indented(row: str) -> str:
 
 
 def _short(text: str) -> str:
-    return clipped(" ".join(text.split()), LONGEST)
+    return truncate_text(" ".join(text.split()), LONGEST)

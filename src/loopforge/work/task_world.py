@@ -28,8 +28,8 @@ from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Call
-from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.work.task_classifier import TaskClass, classified, past_all
+from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.work.task_classifier import TaskClass, breakglass_request, classify_task
 from loopforge.core.work.task_lifecycle import turn_limit
 from loopforge.core.work.work_roles import WorkRole, peer_of, role_of
 from loopforge.core.work.work_vocabulary import (
@@ -56,7 +56,7 @@ from loopforge.work.learning.attempt_learning import FLOW, REFLECT, AttemptLearn
 from loopforge.work.learning.insight_book import InsightBook
 from loopforge.work.learning.trajectory_reading import TaskBounds
 from loopforge.work.model_choice import ModelChoice
-from loopforge.work.task_perception import PERSON, viewed
+from loopforge.work.task_perception import PERSON, opening_view
 from loopforge.work.task_state import FORGOTTEN, PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_summary import summary_of
@@ -272,7 +272,7 @@ class TaskWorld:
 
     def names_nothing_else(self, text: str) -> bool:
         """Whether a task is the name of a model or tier that is here, and nothing behind it."""
-        to, rest = past_all(f"{text} .")
+        to, rest = breakglass_request(f"{text} .")
         return rest == "." and self._choice.past(to) is not None
 
     def only_owner(self, tool: str) -> bool:
@@ -287,7 +287,7 @@ class TaskWorld:
 
     def _triage(self, state: TaskState) -> TurnDue | list[Fact]:
         found = DOCSTRINGS if state.task.only else None
-        found = found or self._glass(state) or classified(str(state.task.text))
+        found = found or self._glass(state) or classify_task(str(state.task.text))
         if found is not None:
             if found.flow != "breakglass":
                 why = self._choice.unheeded(str(state.task.text), owner=state.task.owner)
@@ -299,7 +299,7 @@ class TaskWorld:
 
     def _glass(self, state: TaskState) -> TaskClass | None:
         """Straight to the model that a person names who may."""
-        to, rest = past_all(str(state.task.text))
+        to, rest = breakglass_request(str(state.task.text))
         chosen = self._choice.past(to) if rest else None
         if chosen is None or not state.task.owner:
             return None
@@ -352,7 +352,7 @@ class TaskWorld:
         offers = flow == "sequential-thinking"
         route = Route(tier=due.mate.tier, model=due.mate.model)
         facts = self._ports.models.facts(route)
-        view = viewed(
+        view = opening_view(
             state,
             due.mate,
             role,
@@ -406,7 +406,7 @@ class TaskWorld:
             fresh = {id: body for id, body in state.pending.items() if id not in told}
             told.update(fresh)
             return tuple(
-                Line(kind="heard", who=public(PERSON), text=body.text, id=id)
+                Line(kind="heard", who=public_words(PERSON), text=body.text, id=id)
                 for id, body in fresh.items()
             )
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from loopforge.core.action_plan import Act
 from loopforge.core.events import Answered, Body, Fact, Returned, Verdict
-from loopforge.core.limits.budget_limits import stopping
-from loopforge.core.limits.money_amounts import dollars
-from loopforge.core.model_trouble import OUTCOMES, Trouble, for_everybody, worst
-from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.limits.budget_limits import budget_spent_notice
+from loopforge.core.limits.money_amounts import dollars_from_picos
+from loopforge.core.model_trouble import OUTCOMES, Trouble, cause_to_report, explain_no_answer
+from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.core.work import task_confidence
 from loopforge.core.work.model_escalation import (
     EscalationCause,
@@ -25,7 +25,7 @@ from loopforge.core.work.model_escalation import (
 )
 from loopforge.core.work.stuck_detection import BROKEN, SeenStep, circle_of, idleness_of
 from loopforge.core.work.task_classifier import TaskClass
-from loopforge.core.work.task_confidence import error_of, signals_of, weighed
+from loopforge.core.work.task_confidence import error_of, signals_of, weigh_signals
 from loopforge.core.work.work_roles import role_of
 from loopforge.core.work.work_vocabulary import (
     AdmitStuck,
@@ -53,7 +53,7 @@ from loopforge.runtime.turn_driver import TurnEnding
 from loopforge.runtime.world import TakenTurn, TurnDue
 from loopforge.work.learning.trajectory_reading import seen_use
 from loopforge.work.model_choice import ModelChoice
-from loopforge.work.task_state import TaskState, ToolUse, argument, spent_of
+from loopforge.work.task_state import TaskState, ToolUse, spent_of, tool_use_argument
 
 NAMED = 20
 """Files that a progress record names."""
@@ -188,10 +188,10 @@ class TurnOutcomes:
             return False
         note = one.ended.budget
         if note is not None and note.level == "spent":
-            self._halt(one, "budget", stopping(note))
+            self._halt(one, "budget", budget_spent_notice(note))
         else:
-            cause = worst(each[1] for each in one.troubles)
-            why = for_everybody(cause) if cause else OUTCOMES[named]
+            cause = cause_to_report(each[1] for each in one.troubles)
+            why = explain_no_answer(cause) if cause else OUTCOMES[named]
             self._halt(one, "model", f"{why}; `resume` tries again", one.troubles)
         return True
 
@@ -257,13 +257,13 @@ class TurnOutcomes:
         known = [error for use in state.uses if use not in state.fresh and (error := _error(use))]
         signals = signals_of(fresh, known, changes=state.changes_files)
         if trouble == BROKE_OFF:
-            signals += weighed(["turn broke off"])
+            signals += weigh_signals(["turn broke off"])
         elif trouble and trouble not in UNREACHED:
-            signals += weighed(["answer was malformed"])
+            signals += weigh_signals(["answer was malformed"])
         if one.failing:
-            signals += weighed([UNTESTED])
+            signals += weigh_signals([UNTESTED])
         if _circle(one):
-            signals += weighed(["in circles"])
+            signals += weigh_signals(["in circles"])
         cost, tokens = _spent(one.ended)
         last = state.fresh[-1] if state.fresh else None
         used = f" [{last.tool}: {last.outcome}]" if last else ""
@@ -284,11 +284,11 @@ class TurnOutcomes:
             estimate=one.estimate,
             files_read=len(state.read),
             files_written=len(state.written),
-            cost=dollars(state.cost + cost),
+            cost=dollars_from_picos(state.cost + cost),
             tokens=state.tokens + tokens,
             heeded=one.heeded,
-            said=Words(one.said) if one.said else public(""),
-            told=Words(told) if told else public(""),
+            said=Words(one.said) if one.said else public_words(""),
+            told=Words(told) if told else public_words(""),
         )
 
     def _broken(self, one: _Turn) -> int:
@@ -359,7 +359,7 @@ class TurnOutcomes:
         )
         question = (
             f"I do not get on with this, and {none}: {cause.why}.{error} "
-            f"Changed so far: {listed(tuple(state.written)[-NAMED:]) or 'nothing'}. "
+            f"Changed so far: {join_as_prose(tuple(state.written)[-NAMED:]) or 'nothing'}. "
             "What should I do differently, or what do you know of this that I do not?"
         )
         return TaskAsked(turn=turn, question=Words(question), tried=tried, top=True)
@@ -416,7 +416,7 @@ def _came_to_nothing(turn: TaskProgressed) -> bool:
 def _steps(state: TaskState) -> list[SeenStep]:
     """What was done since somebody was nudged or took over."""
     return [
-        SeenStep.of(f"{use.tool} {argument(use, 'command') or use.arguments}", use.value)
+        SeenStep.of(f"{use.tool} {tool_use_argument(use, 'command') or use.arguments}", use.value)
         for use in state.uses[state.uses_since :]
     ]
 

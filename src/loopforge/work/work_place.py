@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from loopforge.core.events import Fact
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.core.work.task_confidence import exit_of_tests
 from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered
 from loopforge.errors import LoopforgeError, Unknown
@@ -16,7 +16,7 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.work.git.proposal_making import ResultNote
 from loopforge.work.git.proposals import MergeResult, Proposal
 from loopforge.work.git.task_repositories import TaskRepositories
-from loopforge.work.task_state import TaskState, argument, paths_of
+from loopforge.work.task_state import TaskState, paths_of, tool_use_argument
 from loopforge.work.workspace.task_workspace import Workspaces
 from loopforge.work.workspace.workspace_tools import CLONE
 
@@ -118,7 +118,7 @@ def _tests(state: TaskState) -> list[str]:
     """The tests that were run, each as it was run last, and those that failed, and when."""
     ends = dict[str, str]()
     for use in state.uses:
-        command = argument(use, "command")
+        command = tool_use_argument(use, "command")
         if use.outcome == "returned" and use.tool != "work_read" and paths_of(use):
             ends = {ran: how and EARLIER for ran, how in ends.items()}
         if (code := exit_of_tests(command, use.value)) is not None:
@@ -131,7 +131,9 @@ def _beside(state: TaskState) -> str:
     """Where what was written lies, if none of it is in the clone."""
     if not state.written or any(path.startswith(f"{CLONE}/") for path in state.written):
         return ""
-    return f" {listed(tuple(state.written)[-NAMED:])}: beside the clone, {CLONE}/, not in it."
+    return (
+        f" {join_as_prose(tuple(state.written)[-NAMED:])}: beside the clone, {CLONE}/, not in it."
+    )
 
 
 def _doubts(state: TaskState) -> list[str]:
@@ -140,7 +142,10 @@ def _doubts(state: TaskState) -> list[str]:
     failed = [f"The tests that were run last failed: `{failing[:120]}`."] if failing else []
     cut = [use for use in state.uses if use.outcome in ("unknown", "cancelled")]
     half = "what it wrote until then may be in this, half done"
-    ran = [f"`{argument(use, 'command')[:120] or use.tool}` was cut off: {half}." for use in cut]
+    ran = [
+        f"`{tool_use_argument(use, 'command')[:120] or use.tool}` was cut off: {half}."
+        for use in cut
+    ]
     return [*failed, *dict.fromkeys(ran[-NAMED:])]
 
 

@@ -6,17 +6,21 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.io.discord.sending.draft_messages import CURSOR, looks
-from loopforge.io.discord.text.code_spans import code
+from loopforge.io.discord.sending.draft_messages import CURSOR, draft_as_message
+from loopforge.io.discord.text.code_spans import find_code_spans
 from loopforge.io.discord.text.incoming_markdown import (
     DiscordNames,
-    mentioned,
-    readable,
+    as_readable_markdown,
+    mentioned_user_ids,
     thread_name,
     webhook_name,
 )
-from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces, shown
-from loopforge.io.text.markdown_tables import grid
+from loopforge.io.discord.text.outgoing_markdown import (
+    LIMIT,
+    as_discord_markdown,
+    split_into_messages,
+)
+from loopforge.io.text.markdown_tables import align_columns
 
 NAMES = DiscordNames(
     users={1: "Ada", 2: "<@1>", 3: "Bo\n## the `great`"},
@@ -95,31 +99,31 @@ def uncoded(text: str) -> str:
 )
 def test_marks_are_read_as_names(content: str, read: str) -> None:
     """Each kind of mark becomes what Discord shows; code and what is escaped stay as they are."""
-    assert readable(content, NAMES) == read
+    assert as_readable_markdown(content, NAMES) == read
 
 
 def test_a_name_is_never_read_as_a_mark() -> None:
     """A person called like a mark stays that person; a name is one line."""
-    assert readable("<@2><@3>", NAMES) == "@<@1>@Bo ## the `great`"
+    assert as_readable_markdown("<@2><@3>", NAMES) == "@<@1>@Bo ## the `great`"
 
 
 def test_the_mentioned_are_told_once_in_order() -> None:
     """People outside code, each once; a name is not a mention."""
     content = "<@5> <@!2> <@5> `<@7>` <@&4> @everyone \\<@8> <@&4>"
-    assert mentioned(content) == (5, 2)
-    assert mentioned("nobody") == ()
+    assert mentioned_user_ids(content) == (5, 2)
+    assert mentioned_user_ids("nobody") == ()
 
 
 @given(TEXTS)
 def test_code_is_found_where_discord_finds_it(text: str) -> None:
     """The quick reader of code agrees with Discord's rules, applied one by one."""
-    assert list(code(text)) == judged(text)
+    assert list(find_code_spans(text)) == judged(text)
 
 
 @given(TEXTS)
 def test_any_message_can_be_read(text: str) -> None:
     """No known mark is left outside code, and code is left alone."""
-    read = readable(text, DiscordNames())
+    read = as_readable_markdown(text, DiscordNames())
     for start, end in judged(text):
         assert text[start:end] in read
     if "\\" not in text and "`" not in text:
@@ -133,14 +137,14 @@ def test_any_message_can_be_read(text: str) -> None:
 @example("`@everyone` @everyone ```\n@here\n")
 def test_no_ping_survives_outside_code(text: str) -> None:
     """Whatever a model writes, nothing that Discord does not show as code rings a bell."""
-    assert not PING.search(uncoded(shown(text)))
+    assert not PING.search(uncoded(as_discord_markdown(text)))
 
 
 @given(TEXTS, st.integers(40, 90))
 @example("`" + "a " * 30 + "@everyone" + " a" * 30 + "`", 40)
 def test_no_ping_survives_a_cut(text: str, limit: int) -> None:
     """The same for each message, though a cut goes through code; none is blank or too long."""
-    for piece in pieces(text, limit):
+    for piece in split_into_messages(text, limit):
         assert not PING.search(uncoded(piece))
         assert len(piece.encode("utf-16-le")) // 2 <= limit
         assert piece.strip()
@@ -150,7 +154,7 @@ def test_no_ping_survives_a_cut(text: str, limit: int) -> None:
 def test_code_is_never_altered(parts: list[tuple[str, str, str]]) -> None:
     """A block of code is shown as code as it was written, whatever stands before it."""
     text = "\n".join(f"{prose}\n{mark}py\n{code}\n{mark}" for prose, code, mark in parts)
-    written = shown(text)
+    written = as_discord_markdown(text)
     found = [written[start:end] for start, end in judged(written)]
     assert [span for span in found if span.startswith("```py")] == [
         f"```py\n{code}\n```" for _, code, _ in parts
@@ -185,19 +189,19 @@ def test_code_is_never_altered(parts: list[tuple[str, str, str]]) -> None:
 )
 def test_markdown_becomes_what_discord_knows(text: str, written: str | None) -> None:
     """What Discord knows stays; deep headings, rules, other fences and pings are written anew."""
-    assert shown(text) == (text if written is None else written)
+    assert as_discord_markdown(text) == (text if written is None else written)
 
 
 def test_a_table_becomes_columns() -> None:
     """A table is shown as a block of code with its cells in columns, wide letters counted."""
     text = "Stock:\n| Name | *Qty* |\n|:--|--:|\n| `tea` | 1 |\n| 名前 | @here |\n\nThat is all."
-    assert shown(text) == (
+    assert as_discord_markdown(text) == (
         "Stock:\n```\nName  Qty\n----  -----\ntea   1\n名前  @here\n```\n\nThat is all."
     )
-    assert shown("| a |\n| b |") == "| a |\n| b |"
-    wide = grid([["a" * 60, "b"], ["c", "d" * 60]]).split("\n")
+    assert as_discord_markdown("| a |\n| b |") == "| a |\n| b |"
+    wide = align_columns([["a" * 60, "b"], ["c", "d" * 60]]).split("\n")
     assert wide == [f"{'a' * 60} | b", "-" * 12, f"c | {'d' * 60}"]
-    assert grid([["e\u0301名", "b"], ["👩\u200d👧", "c"]]).split("\n") == [
+    assert align_columns([["e\u0301名", "b"], ["👩\u200d👧", "c"]]).split("\n") == [
         "e\u0301名  b",
         "---  -",
         "👩\u200d👧   c",
@@ -206,10 +210,10 @@ def test_a_table_becomes_columns() -> None:
 
 def test_a_long_answer_is_cut_into_messages() -> None:
     """Two thousand units each; nothing of a blank text is sent."""
-    cut = pieces("Word after word. " * 400)
+    cut = split_into_messages("Word after word. " * 400)
     assert [len(piece) <= LIMIT for piece in cut] == [True] * 4
     assert "".join(cut).count("after") == 400
-    assert pieces(" \n\u200b") == ()
+    assert split_into_messages(" \n\u200b") == ()
 
 
 # ---------------------------------------------------------------- names
@@ -276,6 +280,6 @@ def test_a_thread_is_called_by_its_first_line(text: str, name: str) -> None:
 @pytest.mark.timeout(20)
 def test_a_draft_is_read_as_far_as_it_shows() -> None:
     """A million backticks behind it change nothing, and are not laid out at each look."""
-    draft = looks("Snails. " * 400 + "`" * 1_000_000)
-    assert draft == looks("Snails. " * 400)
+    draft = draft_as_message("Snails. " * 400 + "`" * 1_000_000)
+    assert draft == draft_as_message("Snails. " * 400)
     assert draft.endswith(CURSOR)

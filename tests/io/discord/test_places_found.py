@@ -7,7 +7,7 @@ import pytest
 
 import discord
 from loopforge.errors import SendFailed
-from loopforge.io.discord.connection.bot_accounts import find
+from loopforge.io.discord.connection.bot_accounts import find_channel
 from loopforge.io.discord.connection.gateway_client import GatewayClient
 
 
@@ -25,7 +25,7 @@ def asked(error: type[discord.HTTPException], status: int, kind: str) -> Gateway
 @pytest.mark.parametrize(("error", "status"), [(discord.Forbidden, 403), (discord.NotFound, 404)])
 async def test_a_proxy_takes_no_place_away(error: type[discord.HTTPException], status: int) -> None:
     """Discord's own no means that it is not seen; a page of something before it means nothing."""
-    assert await find(asked(error, status, "application/json"), 1) is None
+    assert await find_channel(asked(error, status, "application/json"), 1) is None
     with pytest.raises(SendFailed, match="a gateway or a proxy before Discord") as refused:
-        await find(asked(error, status, "text/html"), 1)
+        await find_channel(asked(error, status, "text/html"), 1)
     assert not refused.value.final

@@ -4,8 +4,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.io.telegram.text.incoming_markdown import readable
-from loopforge.io.telegram.text.outgoing_markdown import EntityText, pieces, rendered
+from loopforge.io.telegram.text.incoming_markdown import as_readable_markdown
+from loopforge.io.telegram.text.outgoing_markdown import (
+    EntityText,
+    as_entity_text,
+    split_into_messages,
+)
 from loopforge.io.text.message_split import VOID
 from telegram import MessageEntity as Entity
 from telegram import User
@@ -87,7 +91,7 @@ def test_nested_entities_become_nested_marks(made: Made) -> None:
     """However entities nest, the text reads as if each had been written by itself."""
     text, read, raw = made
     entities = [Entity(kind, at, length, url="https://a.b") for kind, at, length in raw]
-    assert readable(text, entities) == read
+    assert as_readable_markdown(text, entities) == read
 
 
 @pytest.mark.parametrize(
@@ -113,16 +117,16 @@ def test_a_message_reads_as_markdown(
     text: str, entities: list[tuple[str, int, int]], read: str | None
 ) -> None:
     """Each kind of entity; those that reach too far are read as the nearest that do not."""
-    found = readable(text, [Entity(*entity) for entity in entities])
+    found = as_readable_markdown(text, [Entity(*entity) for entity in entities])
     assert found == (text if read is None else read)
 
 
 def test_people_without_a_user_name_are_called_by_their_own() -> None:
     """A text_mention reads as @ and the name; code keeps its language."""
     mention = Entity("text_mention", 4, 3, user=User(7, "Ada\n", False, "L."))
-    assert readable("hey Ada!", [mention]) == "hey @Ada L.!"
-    assert readable("hey you!", [Entity("text_mention", 4, 3)]) == "hey @you!"
-    assert readable("x=1", [Entity("pre", 0, 3, language="py")]) == "```py\nx=1\n```"
+    assert as_readable_markdown("hey Ada!", [mention]) == "hey @Ada L.!"
+    assert as_readable_markdown("hey you!", [Entity("text_mention", 4, 3)]) == "hey @you!"
+    assert as_readable_markdown("x=1", [Entity("pre", 0, 3, language="py")]) == "```py\nx=1\n```"
 
 
 @given(
@@ -139,9 +143,9 @@ def test_people_without_a_user_name_are_called_by_their_own() -> None:
 )
 def test_any_entities_can_be_read(text: str, entities: list[Entity]) -> None:
     """Whatever comes, no letter of the text is lost, and their order stays."""
-    letters = iter(readable(text, [e for e in entities if e.type != "text_mention"]))
+    letters = iter(as_readable_markdown(text, [e for e in entities if e.type != "text_mention"]))
     assert all(letter in letters for letter in text if not letter.isspace())
-    assert isinstance(readable(text, entities), str)
+    assert isinstance(as_readable_markdown(text, entities), str)
 
 
 # ---------------------------------------------------------------- outward
@@ -153,7 +157,7 @@ def test_any_entities_can_be_read(text: str, entities: list[Entity]) -> None:
 @example("[`a`](https://b.c) **[**x**](https://d.e)**")
 def test_entities_are_what_telegram_takes(text: str) -> None:
     """They lie within the text, nest, part no character, and code holds and is in no style."""
-    made = rendered(text)
+    made = as_entity_text(text)
     assert made.text == made.text.strip(VOID)
     entities = made.entities
     for entity in entities:
@@ -173,7 +177,7 @@ def test_entities_are_what_telegram_takes(text: str) -> None:
 def test_prose_stays_as_it_is(paragraphs: list[str]) -> None:
     """Words, lines and paragraphs without markup are rendered as they were written."""
     for gap in ("\n\n", "\n\n\n"):
-        assert rendered(gap.join(paragraphs)) == EntityText(gap.join(paragraphs))
+        assert as_entity_text(gap.join(paragraphs)) == EntityText(gap.join(paragraphs))
 
 
 @given(TEXTS, st.integers(40, 90))
@@ -182,7 +186,7 @@ def test_prose_stays_as_it_is(paragraphs: list[str]) -> None:
 @example("**", 40)
 def test_pieces_fit_and_are_never_blank(text: str, limit: int) -> None:
     """Each message is within the limit and shows something; a text that is not blank shows."""
-    found = pieces(text, limit)
+    found = split_into_messages(text, limit)
     for piece in found:
         assert 0 < units(piece.text) <= limit
         assert piece.text.strip(VOID)
@@ -227,14 +231,14 @@ def test_markdown_becomes_text_and_entities(
     markdown: str, text: str, entities: list[tuple[str, str]]
 ) -> None:
     """Each kind of markup, alone and within others."""
-    made = rendered(markdown)
+    made = as_entity_text(markdown)
     assert made.text == text
     assert [(entity.type, part(text, entity)) for entity in made.entities] == entities
 
 
 def test_languages_and_addresses_are_kept() -> None:
     """A block has its language, a link its address."""
-    made = rendered("```c++ title\nx\n```\n[a](https://b.c/d?e=f)")
+    made = as_entity_text("```c++ title\nx\n```\n[a](https://b.c/d?e=f)")
     assert [entity.to_dict() for entity in made.entities] == [
         {"type": "pre", "offset": 0, "length": 1, "language": "c++"},
         {"type": "text_link", "offset": 2, "length": 1, "url": "https://b.c/d?e=f"},
@@ -247,21 +251,21 @@ def test_languages_and_addresses_are_kept() -> None:
 )
 def test_what_goes_out_would_come_back_the_same(markdown: str) -> None:
     """What a mate says reads, from Telegram, as it was written."""
-    made = rendered(markdown)
-    assert readable(made.text, made.entities) == markdown
+    made = as_entity_text(markdown)
+    assert as_readable_markdown(made.text, made.entities) == markdown
 
 
 def test_a_wild_text_stays_as_it_is() -> None:
     """What nests too deeply or is too long to be read as Markdown is not lost."""
     for text in (">" * 200 + " deep", "- " * 100 + "deep", "[" * 2000, "**word** " * 3000):
-        made = rendered(text)
+        made = as_entity_text(text)
         assert made == EntityText(text.strip())
 
 
 def test_a_table_that_grows_too_wide_is_cut() -> None:
     """Columns may take more room than the table did: then there are more messages."""
     table = "|a|b|\n|-|-|\n" + "|c|d|\n" * 5 + f"|{'e' * 60}|f|"
-    found = pieces(table, 110)
+    found = split_into_messages(table, 110)
     assert len(found) > 1
     assert all(units(piece.text) <= 110 for piece in found)
     assert "e" * 60 in "".join(piece.text for piece in found)
@@ -270,6 +274,8 @@ def test_a_table_that_grows_too_wide_is_cut() -> None:
 def test_a_text_that_is_dear_to_read_is_shown_as_it_was_written() -> None:
     """Each message of it was bounded and not all of them: eight of brackets held the home a second."""
     text = ("![" * 1400 + "x" * 1200 + "\n\n") * 8
-    assert "".join(piece.text for piece in pieces(text)).replace("\n", "") == text.replace("\n", "")
-    (spent,) = calls_of(pieces, (text,))
+    assert "".join(piece.text for piece in split_into_messages(text)).replace(
+        "\n", ""
+    ) == text.replace("\n", "")
+    (spent,) = calls_of(split_into_messages, (text,))
     assert spent < 100_000

@@ -8,9 +8,17 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.events import GENESIS, Event, Fact, Returned, chained, encode, micros
+from loopforge.core.events import (
+    GENESIS,
+    Event,
+    Fact,
+    Returned,
+    chain_hash,
+    encode_body,
+    epoch_micros,
+)
 from loopforge.core.room_vocabulary import EnergySet, Heard, Told
-from loopforge.core.text.erasable_text import Words, digest, public
+from loopforge.core.text.erasable_text import Words, public_words, salted_digest
 from loopforge.errors import BadLine, Conflict
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
@@ -56,19 +64,19 @@ async def test_hashes_chain(ledger: SqlLedger, scribbler: Scribbler) -> None:
 
 
 def _hash(previous: str, event: Event) -> str:
-    head = (event.stream, event.seq, event.id, micros(event.at), event.actor, event.cause)
-    return chained(previous, *head, encode(event.body))
+    head = (event.stream, event.seq, event.id, epoch_micros(event.at), event.actor, event.cause)
+    return chain_hash(previous, *head, encode_body(event.body))
 
 
 async def test_private_words_are_not_in_the_event(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """A body is stored with the digest of its private words, and its public words as they are."""
-    told = scribbler.fact(Told(text=public("The garden is open.")))
+    told = scribbler.fact(Told(text=public_words("The garden is open.")))
     (heard, open) = await ledger.append(ROOM, [scribbler.heard("my secret"), told])
-    assert b"secret" not in encode(heard.body)
-    assert b"The garden is open." in encode(open.body)
+    assert b"secret" not in encode_body(heard.body)
+    assert b"The garden is open." in encode_body(open.body)
     assert isinstance(heard.body, Heard)
     assert len(heard.body.text.ref) == 64
-    assert heard.body.text.ref != digest("my secret", b"")
+    assert heard.body.text.ref != salted_digest("my secret", b"")
 
 
 async def test_one_words_object_is_stored_once(ledger: SqlLedger, scribbler: Scribbler) -> None:
@@ -113,7 +121,7 @@ async def test_a_refused_append_takes_nobody_with_it(ledger_url: str, scribbler:
         outcomes = await asyncio.gather(
             ledger.append("room:a", [scribbler.heard("fine")]),
             ledger.append("room:b", [scribbler.heard("conflict")], expect=7),
-            ledger.append("room:c", [scribbler.fact(Told(text=public("\ud800")))]),
+            ledger.append("room:c", [scribbler.fact(Told(text=public_words("\ud800")))]),
             ledger.append("room:d", [_like(known.id, scribbler)]),
             ledger.append("room:e", [twice, twice]),
             ledger.append("room:a", [scribbler.heard("fine too")]),
@@ -142,7 +150,7 @@ async def test_any_text_is_kept(ledger: SqlLedger, scribbler: Scribbler, text: s
 
 async def test_what_cannot_be_stored_is_refused(ledger: SqlLedger, scribbler: Scribbler) -> None:
     """Broken strings, unprintable names, words without text or ref, no numbers raise BadLine."""
-    cheap = Returned(turn="t1", nth=0, outcome="returned", value=public("null"))
+    cheap = Returned(turn="t1", nth=0, outcome="returned", value=public_words("null"))
     bad = [
         (ROOM, scribbler.heard("x", source="\udfff")),
         (ROOM, scribbler.fact(EnergySet(capacity=1, refill=1), actor="a\x1fb")),

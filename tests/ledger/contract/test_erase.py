@@ -23,7 +23,7 @@ from loopforge.core.events import (
 )
 from loopforge.core.people_events import PersonMet
 from loopforge.core.room_vocabulary import File, Heard, MateJoined, PersonJoined, Said, Titled
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
@@ -291,7 +291,7 @@ async def test_followers_hear_of_an_erasure(ledger: SqlLedger) -> None:
     told: list[tuple[str, Event]] = []
     secret, _ = await conversation(ledger, "How nice.")
     ledger.subscribe(lambda stream, events: told.extend((stream, e) for e in events))
-    await ledger.append(ROOM, [Scribbler().fact(Titled(title=public("Garden"), by="room"))])
+    await ledger.append(ROOM, [Scribbler().fact(Titled(title=public_words("Garden"), by="room"))])
     await ledger.erase(ErasureRequest(events=(secret.id,)))
     assert [(stream, event.kind) for stream, event in told] == [
         (ROOM, "room.titled"),

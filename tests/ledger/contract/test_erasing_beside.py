@@ -14,7 +14,7 @@ from loopforge.core.events import Event
 from loopforge.ledger.database.table_schema import BLANK
 from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.ledger.erasure.text_removal import REFS, parts
+from loopforge.ledger.erasure.text_removal import REFS, removal_batches
 from tests.ledger.contract.test_erase import OTHER, conversation, left, markers
 from tests.ledger.saying import ROOM, Scribbler, opened
 
@@ -84,10 +84,10 @@ def blank_rows(connection: Connection) -> int:
 def test_of_very_much_what_was_named_goes_last() -> None:
     """Whoever was cut off can ask again: what the rest was found by is still there."""
     gone = {"a": [f"a{nth}" for nth in range(REFS)], "b": ["b1", "b2"]}
-    some = parts(gone, ["a0", "b1"])
+    some = removal_batches(gone, ["a0", "b1"])
     assert [sum(map(len, part.values())) for part in some] == [REFS, 2]
     assert some[-1] == {"a": ["a0"], "b": ["b1"]}
-    assert parts({}, ()) == []
+    assert removal_batches({}, ()) == []
 
 
 async def test_what_was_cut_off_is_finished_at_the_start(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.events import GENESIS, chained, micros
+from loopforge.core.events import GENESIS, chain_hash, epoch_micros
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import InputError
 from loopforge.ledger import row_dump
@@ -54,13 +54,13 @@ async def test_the_chain_can_be_checked_from_the_export(ledger: SqlLedger) -> No
     scribbler, many = Scribbler(), event_reading.PAGE + 10
     events = await ledger.append(ROOM, [scribbler.heard(f"{nth}!") for nth in range(many)])
     await ledger.erase(ErasureRequest(events=(events[3].id,), exactly=True))
-    previous, at = GENESIS, str(micros(NOON))
+    previous, at = GENESIS, str(epoch_micros(NOON))
     lines = await exported(ledger)
     assert len(lines) == many + 1
     for nth, line in enumerate(lines, 1):
         envelope = [str(line[name]) for name in ("id", "actor", "cause", "stored", "hash")]
         id, actor, cause, stored, hash = envelope
-        previous = chained(previous, ROOM, nth, id, int(at), actor, cause, stored.encode())
+        previous = chain_hash(previous, ROOM, nth, id, int(at), actor, cause, stored.encode())
         assert previous == hash
     assert lines[3]["body"] == {"person": "p1", "text": "[forgotten]"}
 
@@ -81,7 +81,7 @@ async def test_of_two_that_fill_a_ledger_at_once_one_is_told(
     rows: list[bytes] = []
     async with opened(f"sqlite:///{tmp_path / 'full.db'}") as full:
         await full.append(ROOM, [scribbler.heard(f"line {nth}") for nth in range(2000)])
-        await full.look(lambda found: row_dump.dump(found, rows.append))
+        await full.look(lambda found: row_dump.dump_rows(found, rows.append))
     async with opened(ledger_url) as one, opened(ledger_url) as other:
         told = await asyncio.gather(one.load(rows), other.load(rows), return_exceptions=True)
         (late,) = [each for each in told if isinstance(each, Exception)]

@@ -10,7 +10,7 @@ import pytest
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Titled
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.errors import Conflict, HostTaken
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage import host_claim
@@ -77,7 +77,7 @@ async def test_what_was_there_at_the_start_is_no_news(ledger_url: str) -> None:
             told, titles = Hearer(mine), Hearer(mine, streams="room:", kinds=["room.titled"])
             elsewhere = Hearer(mine, streams="task:")
             await mine.follow()
-            title = scribbler.fact(Titled(title=public("Tea"), by="room"))
+            title = scribbler.fact(Titled(title=public_words("Tea"), by="room"))
             await other.append("room:a", [scribbler.heard("2"), title])
             await mine.follow()
             assert told == ["a2", "aroom.titled"]

@@ -5,7 +5,11 @@ from loopforge.core.room_vocabulary import LineDeleted, LineEdited
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.ledger.storage.revised_lines import latest, standing, unforgotten
+from loopforge.ledger.storage.revised_lines import (
+    apply_revisions,
+    latest_revisions,
+    pending_erasures,
+)
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
 
@@ -23,10 +27,10 @@ async def test_lines_stand_as_they_were_changed_last(ledger: SqlLedger) -> None:
     ):
         await ledger.append(ROOM, [scribbler.fact(body)])
     read = await ledger.read(ROOM, kinds=["room.heard"])
-    now = await ledger.look(lambda found: standing(found, read))
+    now = await ledger.look(lambda found: apply_revisions(found, read))
     assert [text_of(event) for event in now] == ["third", None, "c"]
     assert [isinstance(event, Revised) for event in now] == [True, True, False]
-    found = await ledger.look(lambda tables: latest(tables, [one, two, three]))
+    found = await ledger.look(lambda tables: latest_revisions(tables, [one, two, three]))
     assert {line: change.deleted for line, change in found.items()} == {one: False, two: True}
     assert [text_of(event) for event in await ledger.read(ROOM, limit=3)] == [
         "a",
@@ -63,11 +67,11 @@ async def test_what_deleted_lines_still_say_is_known_until_it_is_forgotten(ledge
         (line,) = await ledger.append(ROOM, [scribbler.heard("rhubarb-4711")])
         body = LineEdited(line=line.id, text=Words("gherkin-4712"), by="person:p")
         (edit,) = await ledger.append(ROOM, [scribbler.fact(body)])
-        assert await ledger.look(unforgotten) == {}
+        assert await ledger.look(pending_erasures) == {}
         await ledger.append(ROOM, [scribbler.fact(LineDeleted(line=line.id, by="room"))])
-        found = await ledger.look(unforgotten)
+        found = await ledger.look(pending_erasures)
         assert found == {ROOM: sorted([line.id, edit.id])}
-        assert await ledger.look(lambda tables: unforgotten(tables, "room:other")) == {}
+        assert await ledger.look(lambda tables: pending_erasures(tables, "room:other")) == {}
         await ledger.erase(ErasureRequest(events=tuple(found[ROOM])))
-        assert await ledger.look(unforgotten) == {}
+        assert await ledger.look(pending_erasures) == {}
         assert (await ledger.verify()).findings == ()

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.room_vocabulary import File, Told
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.ledger import line_search
-from loopforge.ledger.erasure.quote_matching import folded
+from loopforge.ledger.erasure.quote_matching import fold_for_search
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.search_index import bits_of, trigrams
 from loopforge.ledger.sql_ledger import SqlLedger
@@ -68,7 +68,7 @@ async def test_only_what_people_see_is_searched(ledger: SqlLedger, scribbler: Sc
             scribbler.heard("plums"),
             scribbler.heard("look", files=(file,)),
             scribbler.said("apples"),
-            scribbler.fact(Told(text=public("fruit is out"))),
+            scribbler.fact(Told(text=public_words("fruit is out"))),
         ],
     )
     found = {w: len(await ledger.search(ROOM, w)) for w in ("pears", "plums", "figs", "quinces")}
@@ -100,7 +100,7 @@ async def test_what_was_forgotten_is_gone_from_the_index(ledger: SqlLedger) -> N
 @given(st.text(min_size=1, max_size=60), st.data())
 def test_the_index_never_hides_a_word(text: str, data: st.DataObject) -> None:
     """A word that stands in a text, wherever it begins and ends, has no bit that the text lacks."""
-    whole = folded(text)
+    whole = fold_for_search(text)
     begin = data.draw(st.integers(0, len(whole)))
     part = whole[begin : data.draw(st.integers(begin, len(whole)))].strip()
     pairs = zip(bits_of(text), bits_of(part), strict=True)

@@ -8,27 +8,27 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from loopforge.core.delivery_states import Queued
-from loopforge.core.events import GENESIS, Erased, chained, encode, micros
+from loopforge.core.events import GENESIS, Erased, chain_hash, encode_body, epoch_micros
 from loopforge.core.home_events import BudgetSet
 from loopforge.core.limits.budget_limits import Budget
 from loopforge.core.room_vocabulary import Heard
 from loopforge.ledger import chain_verify
-from loopforge.ledger.database.database_engine import settled
-from loopforge.ledger.database.table_schema import guard
+from loopforge.ledger.database.database_engine import parse_database_url
+from loopforge.ledger.database.table_schema import ensure_triggers
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.ledger.schema_migration import migrate
+from loopforge.ledger.schema_migration import migrate_schema
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened
 
 
 def tamper(url: str, *statements: str) -> None:
     """Do what the triggers would refuse, and put these back."""
-    engine = create_engine(settled(url))
+    engine = create_engine(parse_database_url(url))
     with engine.begin() as connection:
         _unguard(connection)
         for statement in statements:
             assert connection.exec_driver_sql(statement).rowcount, statement
-        guard(connection)
+        ensure_triggers(connection)
     engine.dispose()
 
 
@@ -119,12 +119,12 @@ async def test_a_trigger_that_is_gone_is_found_and_made_anew(ledger_url: str) ->
     """A database that refuses changes no longer is told of; migrating it makes it refuse again."""
     async with opened(ledger_url) as ledger:
         await fill(ledger)
-    engine = create_engine(settled(ledger_url))
+    engine = create_engine(parse_database_url(ledger_url))
     with engine.begin() as connection:
         _unguard(connection)
     assert set(await troubles(ledger_url)) == {"trigger"}
     assert await troubles(ledger_url, "room:") == []
-    assert migrate(ledger_url) == "ok"
+    assert migrate_schema(ledger_url) == "ok"
     assert await troubles(ledger_url) == []
     with pytest.raises(DBAPIError, match="append-only"), engine.begin() as connection:
         connection.exec_driver_sql("UPDATE events SET actor = 'nobody'")
@@ -150,10 +150,17 @@ async def test_what_was_written_out_was_not_lost(
     amount = BudgetSet(budget=Budget(scope="home", unit="calls", period="day", amount=5))
     async with opened(ledger_url) as ledger:
         (kept,) = await ledger.append("home", [Scribbler().fact(amount)])
-    plain = encode(amount).decode()
+    plain = encode_body(amount).decode()
     body = plain.replace(',"amount"', f'{written},"amount"')
-    hash = chained(
-        GENESIS, kept.stream, 1, kept.id, micros(kept.at), kept.actor, kept.cause, body.encode()
+    hash = chain_hash(
+        GENESIS,
+        kept.stream,
+        1,
+        kept.id,
+        epoch_micros(kept.at),
+        kept.actor,
+        kept.cause,
+        body.encode(),
     )
     tamper(
         ledger_url,

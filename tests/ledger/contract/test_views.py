@@ -28,7 +28,7 @@ from loopforge.core.events import Body, Event, kind_of
 from loopforge.core.room_vocabulary import Heard, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Conflict, LedgerError
-from loopforge.ledger.database.database_engine import settled
+from loopforge.ledger.database.database_engine import parse_database_url
 from loopforge.ledger.database.table_schema import metadata
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened
@@ -69,7 +69,7 @@ class Lines:
 
 def rows_of(url: str) -> list[tuple[str, int, str]]:
     """What stands in the table."""
-    engine = create_engine(settled(url))
+    engine = create_engine(parse_database_url(url))
     with engine.connect() as connection:
         found = connection.execute(select(lines).order_by(lines.c.person)).all()
     engine.dispose()
@@ -109,7 +109,7 @@ async def test_a_new_view_is_folded_when_the_ledger_opens(ledger_url: str) -> No
     for version in (1, 2):
         async with opened(ledger_url, [Lines(version)]):
             assert rows_of(ledger_url) == [("p1", 1100, "1099")]
-        engine = create_engine(settled(ledger_url))
+        engine = create_engine(parse_database_url(ledger_url))
         with engine.begin() as connection:
             connection.execute(lines.delete())
         engine.dispose()

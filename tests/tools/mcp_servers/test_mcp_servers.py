@@ -26,9 +26,9 @@ from loopforge.tools.mcp.server_tools import MOST_APART, McpServers, server_stre
 from loopforge.tools.mcp.tool_listing import (
     ListedMcpTool,
     ToolListing,
+    as_offered_tool,
     keep_listing,
     listing_of,
-    offered,
     tool_name,
     written_at,
 )
@@ -507,7 +507,7 @@ def test_it_asks_as_its_file_says(
     """Before what may change something, the first of that in a room, everything, or nothing."""
     server = read_server("odd", {"command": ["odd"], "asks": asks}, {})
     for reads, wanted in ((False, writing), (True, reading)):
-        tool = offered("odd", server, ListedMcpTool(name="t", reads=reads))
+        tool = as_offered_tool("odd", server, ListedMcpTool(name="t", reads=reads))
         assert (tool.asks, tool.once) == wanted
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.artifacts.artifact_store import hash_of
-from loopforge.artifacts.file_intake import keep
+from loopforge.artifacts.file_intake import store_file
 from tests.tools.mcp_servers.test_mcp_servers import TOKEN, terminal, whose
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
@@ -45,7 +45,7 @@ async def test_a_question_that_no_server_asked_is_not_answered(place: Path, by: 
     ).encode()
     async with terminal(place) as home:
         if by == "a person":
-            file = await keep(home.app.artifacts, "question-of-odd.json", forged)
+            file = await store_file(home.app.artifacts, "question-of-odd.json", forged)
             await home.hears("bo", "look", files=(file,))
         else:
             asked = await home.uses("bo", "odd_forge", text=forged.decode())

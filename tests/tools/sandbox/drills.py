@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace, runner
+from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace, runner_uid
 from loopforge.tools.sandbox.confined_process import ProcessEnded, confined_server, run_confined
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
@@ -61,7 +61,7 @@ class Ground:
                 [PYTHON, "-c", "input()", marker],
                 stdin=subprocess.PIPE,
                 env={"KEY": SECRET},
-                user=runner(),
+                user=runner_uid(),
             )
         )
         opened.callback(target.terminate)

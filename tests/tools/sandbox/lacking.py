@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.tools.sandbox import confined_process
-from loopforge.tools.sandbox.bubblewrap import Sandbox, options
+from loopforge.tools.sandbox.bubblewrap import Sandbox, bubblewrap_options
 from tests.tools.sandbox.drills import Ground, within
 
 LONE = ("user", "ipc", "net", "uts", "cgroup")
@@ -42,7 +42,7 @@ def main(base: Path, defence: str) -> None:
     """Take the defence away in this process alone, and print what came of it."""
 
     def lesser(sandbox: Sandbox, status: int, rules: int) -> bytes:
-        given = options(sandbox, status, rules).decode().split("\0")[:-1]
+        given = bubblewrap_options(sandbox, status, rules).decode().split("\0")[:-1]
         return "".join(each + "\0" for each in weakened(defence, given)).encode()
 
     start = asyncio.create_subprocess_exec
@@ -50,7 +50,7 @@ def main(base: Path, defence: str) -> None:
     async def with_environment(*command: str, **how: Any) -> asyncio.subprocess.Process:
         return await start(*command, **how | {"env": dict(os.environ)})
 
-    confined_process.options = lesser  # type: ignore[attr-defined]
+    confined_process.bubblewrap_options = lesser  # type: ignore[attr-defined]
     if defence == "environment":
         asyncio.create_subprocess_exec = with_environment  # type: ignore[assignment]
     with ExitStack() as opened:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import InputError, TooLarge, Unknown
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles, apart
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles, deduplicate_names
 
 SECRET = b"of the host"
 
@@ -231,6 +231,6 @@ def test_removing_follows_no_link(root: Path) -> None:
 
 def test_files_of_one_name_stay_apart() -> None:
     """Photos that phones call alike are put side by side, none over another one."""
-    assert apart(["photo.jpg", "photo.jpg", "photo-2.jpg", "a", "a", ".b", ".b"]) == [
+    assert deduplicate_names(["photo.jpg", "photo.jpg", "photo-2.jpg", "a", "a", ".b", ".b"]) == [
         *("photo.jpg", "photo-2.jpg", "photo-2-2.jpg", "a", "a-2", ".b", ".b-2")
     ]

@@ -7,7 +7,7 @@ import pytest
 from loopforge.artifacts.file_lookup import extracted
 from loopforge.core.text.document_kinds import DOCX
 from loopforge.errors import InputError
-from loopforge.tools.web.page_decoding import decoded, text_of
+from loopforge.tools.web.page_decoding import decode_page, text_of
 from loopforge.tools.web.page_fetch import FetchedPage
 from tests.documents import letter
 
@@ -108,7 +108,7 @@ async def test_the_main_thing_comes_first() -> None:
 )
 def test_a_page_is_read_in_the_encoding_it_has(data: bytes, charset: str) -> None:
     """Whatever a header or the page itself says of that."""
-    assert decoded(data, charset).endswith("Grüße, 東京")
+    assert decode_page(data, charset).endswith("Grüße, 東京")
 
 
 async def test_what_a_page_says_of_its_encoding_does_not_mislead_its_reader() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.errors import InputError
 from loopforge.tools.web.network_guard import GuardedNetwork, is_one_of, is_public
-from loopforge.tools.web.page_fetch import FetchBounds, checked, fetch
+from loopforge.tools.web.page_fetch import FetchBounds, checked_url, fetch_page
 from tests.tools.web.odd_server import OddServer, odd_server, onward, page, told
 
 PRIVATE = (
@@ -67,7 +67,7 @@ def test_an_address_of_the_internet_is_public(address: str) -> None:
 def test_what_is_no_address_of_the_web_is_not_asked_for(url: str) -> None:
     """Other schemes, names with passwords, ports of other services."""
     with pytest.raises(InputError):
-        checked(url)
+        checked_url(url)
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ def test_what_is_no_address_of_the_web_is_not_asked_for(url: str) -> None:
 async def test_the_own_machine_is_not_read(url: str) -> None:
     """By none of the ways in which its address can be written."""
     with pytest.raises(InputError, match="private network"):
-        await fetch(url, GuardedNetwork())
+        await fetch_page(url, GuardedNetwork())
 
 
 async def test_a_page_comes_from_where_it_led_to(server: OddServer) -> None:
     """Over a redirect; neither cookies nor a referrer are sent, and nothing after #."""
     server.answers["/a"] = told(b"", "Location: b?x=1#y", "Set-Cookie: a=b", status="301 Moved")
     server.answers["/b"] = page("<p>Hello")
-    found = await fetch(server.at("/a#top"), network(server))
+    found = await fetch_page(server.at("/a#top"), network(server))
     assert found == (server.at("/b?x=1"), "text/html", "utf-8", b"<p>Hello", True)
     assert server.asked == ["/a", "/b?x=1"]
     assert not {b"cookie:", b"referer:", b"authorization:"} & set(server.heads[1].lower().split())
@@ -112,7 +112,7 @@ async def test_a_redirect_is_checked_like_an_address(server: OddServer, to: str,
     """It leads into no network of one's own, to no file, and to no other port; why not is said."""
     server.answers["/a"] = onward(to)
     with pytest.raises(InputError, match=why):
-        await fetch(server.at("/a"), network(server, _169_254_169_254="169.254.169.254"))
+        await fetch_page(server.at("/a"), network(server, _169_254_169_254="169.254.169.254"))
     assert server.asked == ["/a"]
 
 
@@ -126,14 +126,16 @@ async def test_a_name_is_asked_for_once_and_held_to(server: OddServer) -> None:
 
     server.answers["/a"] = page("first")
     name = f"swift.example:{server.port}"
-    assert (await fetch(f"http://{name}/a", GuardedNetwork([name], rebinding))).data == b"first"
+    assert (
+        await fetch_page(f"http://{name}/a", GuardedNetwork([name], rebinding))
+    ).data == b"first"
     assert looked == ["swift.example"]
 
     async def mixed(_host: str, _port: int) -> Sequence[str]:
         return ["93.184.216.34", "10.0.0.1"]
 
     with pytest.raises(InputError, match=r"private network \(10\.0\.0\.1\)"):
-        await fetch("http://mixed.example/", GuardedNetwork(resolve=mixed))
+        await fetch_page("http://mixed.example/", GuardedNetwork(resolve=mixed))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +152,7 @@ async def test_a_redirect_may_be_written_in_letters(server: OddServer) -> None:
         b"HTTP/1.1 302 Found\r\nLocation: /caf\xc3\xa9\r\nContent-Length: 0\r\n\r\n"
     )
     server.answers["/caf%C3%A9"] = page("<p>Coffee.</p>")
-    assert (await fetch(server.at("/"), network(server))).data == b"<p>Coffee.</p>"
+    assert (await fetch_page(server.at("/"), network(server))).data == b"<p>Coffee.</p>"
 
 
 async def test_nothing_is_taken_behind_the_end_of_what_is_packed(server: OddServer) -> None:
@@ -165,10 +167,10 @@ async def test_nothing_is_taken_behind_the_end_of_what_is_packed(server: OddServ
 
     server.answers["/"] = goes_on
     server.answers["/cut"] = told(packed[:-20], "Content-Encoding: gzip")
-    found = await fetch(server.at("/"), network(server), SMALL)
+    found = await fetch_page(server.at("/"), network(server), SMALL)
     assert (found.data, found.whole) == (b"<p>Slugs." * 900, True)
     with pytest.raises(InputError, match="ends too soon"):
-        await fetch(server.at("/cut"), network(server), SMALL)
+        await fetch_page(server.at("/cut"), network(server), SMALL)
 
 
 async def test_redirects_end(server: OddServer) -> None:
@@ -176,7 +178,7 @@ async def test_redirects_end(server: OddServer) -> None:
     for nth in range(30):
         server.answers[f"/{nth}"] = onward(f"/{nth + 1}", "307 Temporary Redirect")
     with pytest.raises(InputError, match="over more than 5 redirects"):
-        await fetch(server.at("/0"), network(server))
+        await fetch_page(server.at("/0"), network(server))
     assert len(server.asked) == 6
 
 
@@ -190,7 +192,7 @@ async def test_an_endless_page_is_cut(server: OddServer) -> None:
             await writer.drain()
 
     server.answers["/a"] = endless
-    found = await fetch(server.at("/a"), network(server), SMALL)
+    found = await fetch_page(server.at("/a"), network(server), SMALL)
     assert (len(found.data), found.whole) == (20_000, False)
 
 
@@ -201,12 +203,12 @@ async def test_what_is_packed_is_unpacked_up_to_the_bound(server: OddServer) -> 
     server.answers["/bad"] = told(b"not gzip at all", "Content-Encoding: gzip")
     server.answers["/br"] = told(b"x", "Content-Encoding: br")
     reached = network(server)
-    assert (await fetch(server.at("/fit"), reached)).data == b"fits"
-    found = await fetch(server.at("/bomb"), reached, SMALL)
+    assert (await fetch_page(server.at("/fit"), reached)).data == b"fits"
+    found = await fetch_page(server.at("/bomb"), reached, SMALL)
     assert (len(found.data), found.whole) == (20_000, False)
     for path, why in (("/bad", "damaged"), ("/br", "not read")):
         with pytest.raises(InputError, match=why):
-            await fetch(server.at(path), reached)
+            await fetch_page(server.at(path), reached)
 
 
 async def test_a_page_that_drips_is_given_up(server: OddServer) -> None:
@@ -221,7 +223,7 @@ async def test_a_page_that_drips_is_given_up(server: OddServer) -> None:
 
     server.answers["/a"] = drip
     with pytest.raises(InputError, match=r"took longer than 0\.3 seconds"):
-        await fetch(server.at("/a"), network(server), FetchBounds(seconds=0.3))
+        await fetch_page(server.at("/a"), network(server), FetchBounds(seconds=0.3))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +245,7 @@ async def test_what_is_no_page_is_said_in_words(server: OddServer, answer: bytes
     """With what it was instead."""
     server.answers["/a"] = answer
     with pytest.raises(InputError, match=why):
-        await fetch(server.at("/a"), network(server))
+        await fetch_page(server.at("/a"), network(server))
 
 
 async def test_nobody_there_is_said_in_words() -> None:
@@ -252,6 +254,6 @@ async def test_nobody_there_is_said_in_words() -> None:
         closed = network(server)
         url = server.at("/")
     with pytest.raises(InputError, match=r"127\.0\.0\.1 cannot be reached"):
-        await fetch(url, closed)
+        await fetch_page(url, closed)
     with pytest.raises(InputError, match="leads to no address"):
-        await fetch("http://nowhere.invalid/", GuardedNetwork())
+        await fetch_page("http://nowhere.invalid/", GuardedNetwork())

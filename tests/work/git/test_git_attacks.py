@@ -18,8 +18,8 @@ from loopforge.work.git.change_review import (
     FILE,
     NOTHING,
     PathChange,
+    change_objections,
     notes_on,
-    objections,
 )
 from loopforge.work.git.host_git import COMMITTER_NAME
 from loopforge.work.git.proposal_making import ResultNote, make_proposal
@@ -162,8 +162,10 @@ def test_attributes_are_read_as_git_reads_them(text: str | None) -> None:
     """Of all breaks it knows one; and it goes by a file that is no text as well."""
     change = PathChange(".gitattributes", NOTHING, FILE, "1" * 40, "0" * 40)
     texts = {} if text is None else {change.path: text}
-    assert len([*objections([change], [change.path], texts)]) == 1
-    assert not [*objections([change], [change.path], {change.path: "# filter=lfs\n*.py text"})]
+    assert len([*change_objections([change], [change.path], texts)]) == 1
+    assert not [
+        *change_objections([change], [change.path], {change.path: "# filter=lfs\n*.py text"})
+    ]
 
 
 @pytest.mark.patient
@@ -399,7 +401,7 @@ def test_a_name_with_letters_that_leave_no_trace_is_not_taken_over() -> None:
     """It looks like another name, which may be there already."""
     for hidden in ("\u3164", "\ufe00", "\u200d"):
         change = PathChange(f"a{hidden}.js", NOTHING, FILE, "1" * 40, "0" * 40)
-        assert [*objections([change], [change.path], {})]
+        assert [*change_objections([change], [change.path], {})]
 
 
 @pytest.mark.timeout(60)
@@ -407,10 +409,10 @@ def test_thousands_of_deep_paths_are_looked_at_in_a_moment() -> None:
     """Each folder once: for each path all of those above it took minutes, of the whole home."""
     paths = [f"{'a/' * 480}{nth}" for nth in range(5_000)]
     changes = [PathChange(path, NOTHING, FILE, "1" * 40, "0" * 40) for path in paths]
-    assert not [*objections(changes, paths, {})]
+    assert not [*change_objections(changes, paths, {})]
     clash = "A/" + "a/" * 479 + "b"
     twice = [*changes, PathChange(clash, NOTHING, FILE, "1" * 40, "0" * 40)]
-    found = [*objections(twice, [*paths, clash], {})]
+    found = [*change_objections(twice, [*paths, clash], {})]
     assert (len(found), all("small and capital letters" in why for why in found)) == (5_001, True)
 
 

@@ -20,13 +20,13 @@ from msgspec import Struct
 from loopforge.chat.commands.command_request import CommandRequest, number_of
 from loopforge.chat.room.permissions import (
     MATE,
-    asker,
+    is_asked_once,
     may,
     may_answer,
-    once,
-    owned,
+    needs_owner_approval,
+    originating_line,
+    preapproved_tools,
     tools_in_turn,
-    unasked,
     who_may,
 )
 from loopforge.chat.room.room_state import RoomState
@@ -112,8 +112,8 @@ class ApprovalQuestions:
             open=found is not None and found[0] == proposed.id,
             always=found is not None
             and _trusted(state, found[1].lines)
-            and not owned(proposed.body.tool, self._tools.known()),
-            once=once(proposed.body.tool, self._tools.known()),
+            and not needs_owner_approval(proposed.body.tool, self._tools.known()),
+            once=is_asked_once(proposed.body.tool, self._tools.known()),
         )
 
     async def about(self, end: Event) -> Event | None:
@@ -175,13 +175,13 @@ class ApprovalCommands:
             who = _name(state, asked)
             told = f"{who} said yes to question {what.asks}: {what.mate} uses {what.tool}."
             by = f"person:{asked.person}" if asked.person else "terminal"
-            still = [line for line in what.lines if asker(state, line)]
+            still = [line for line in what.lines if originating_line(state, line)]
             if still and what.tool not in tools_in_turn(state, still, self._tools.known()):
                 raise InputError(LAPSED.format(mate=what.mate, tool=what.tool, n=what.asks))
             approved = EffectApproved(effect=effect, by=by)
-            if not (always or once(what.tool, self._tools.known())):
+            if not (always or is_asked_once(what.tool, self._tools.known())):
                 return approved, Told(text=Words(told))
-            tools = sorted({*unasked(state, what.mate), what.tool})
+            tools = sorted({*preapproved_tools(state, what.mate), what.tool})
             standing = RightsSet(who=MATE + what.mate, rights=("tools",), tools=tuple(tools))
             return approved, standing, Told(text=Words(f"{told} {ONWARD.format(mate=what.mate)}"))
 
@@ -250,9 +250,9 @@ class ApprovalCommands:
             raise InputError(
                 f"You may not have {tool} used here, so you cannot say yes or no to it."
             )
-        if always and owned(tool, known):
+        if always and needs_owner_approval(tool, known):
             raise InputError(f"{tool} is asked about each time; /approve {number} is for once.")
-        free = always and not once(tool, known)
+        free = always and not is_asked_once(tool, known)
         if free and not may(state, asked.person, "change", keeper=asked.keeper, owner=owner):
             whose = who_may(state, "change")
             raise InputError(f"Always is for {whose} to say; /approve {number} is for once.")
@@ -267,5 +267,5 @@ def _name(state: RoomState, asked: CommandRequest) -> str:
 
 def _trusted(state: RoomState, lines: Sequence[str]) -> bool:
     """Whether a standing yes would count for those whom the turn answers."""
-    askers = [asker(state, line) for line in lines]
+    askers = [originating_line(state, line) for line in lines]
     return all(entry is not None and not entry.untrusted for entry in askers)

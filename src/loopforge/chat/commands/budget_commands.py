@@ -18,10 +18,10 @@ from loopforge.core.limits.budget_limits import (
     Budget,
     Charge,
     LimitStanding,
-    quantity,
+    budget_reset_text,
+    describe_budget,
+    format_amount,
     read_budget,
-    resuming,
-    wording,
 )
 from loopforge.core.mates.mate_file import mate_name
 from loopforge.runtime.ports import Clock
@@ -90,7 +90,7 @@ class BudgetCommands:
             await self._budgets.book.remove(budget, actor)
             return f"This room has no such budget of its own any more ({budget.unit})."
         await self._budgets.book.put(budget, actor)
-        return f"Set: {wording(budget)}."
+        return f"Set: {describe_budget(budget)}."
 
     async def _told(self, asked: CommandRequest) -> str:
         surface = asked.surface or "web"
@@ -113,13 +113,13 @@ class BudgetCommands:
 
     def _standing(self, one: LimitStanding) -> str:
         budget: Budget = one.limit.budget
-        used = quantity(budget.unit, one.gone)
+        used = format_amount(budget.unit, one.gone)
         rules = self._budgets.book.rules
         over = ""
         if one.gone >= budget.amount:
-            resumes = resuming(budget.period, rules.day(self._clock.now()), rules.zone)
+            resumes = budget_reset_text(budget.period, rules.day(self._clock.now()), rules.zone)
             over = f", which is all: it goes on {resumes}"
-        return f"{wording(budget)}: {used} used{over}."
+        return f"{describe_budget(budget)}: {used} used{over}."
 
 
 def _sums(row: UsageRow) -> str:

@@ -10,14 +10,14 @@ from typing import Literal
 from loopforge.chat.commands.command_request import CommandRequest, handle_of, line_of, member_of
 from loopforge.chat.room import rights_parsing
 from loopforge.chat.room.energy_limit import MOST_ENERGY
-from loopforge.chat.room.permissions import granted
+from loopforge.chat.room.permissions import grant_in_room
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms
 from loopforge.chat.speaking.line_sanitizing import title_as_kept
 from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.limits import turn_bounds
 from loopforge.core.mates.mate_file import mate_name
-from loopforge.core.mates.unprompted_times import said
+from loopforge.core.mates.unprompted_times import describe_unprompted_times
 from loopforge.core.room_vocabulary import (
     BoundsSet,
     ConversationBegan,
@@ -297,7 +297,11 @@ class ChangeCommands:
             await self._rooms.add(asked.room, asked.person, body)
         state = await self._rooms.state(asked.room)
         known = [self._rooms.mates[one] for one in state.mates if one in self._rooms.mates]
-        able = [f"{one.name} {said(one.unprompted)}" for one in known if one.unprompted]
+        able = [
+            f"{one.name} {describe_unprompted_times(one.unprompted)}"
+            for one in known
+            if one.unprompted
+        ]
         who = f"; as their files say: {', '.join(able)}" if able else "; but no file here says when"
         if not state.lets_unprompted:
             return "Mates do not speak up here by themselves."
@@ -323,7 +327,7 @@ class ChangeCommands:
         if not asked.argument:
             return rights_parsing.told(state)
         who, grant = rights_parsing.read(state, asked.argument, self._rooms.same)
-        own = granted(state, asked.person, keeper=asked.keeper, owner=asked.owner)
+        own = grant_in_room(state, asked.person, keeper=asked.keeper, owner=asked.owner)
         if not (own | rights_parsing.held(state, who)).holds(grant):
             raise InputError(
                 "Nobody gives rights that they do not have; the owner of this home has them all."

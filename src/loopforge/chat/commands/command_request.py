@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from loopforge.chat.room.room_state import RoomState
-from loopforge.core.mates.mate_file import Mate, called
+from loopforge.core.mates.mate_file import Mate, find_mate
 from loopforge.errors import Unknown
 
 _NUMBER = re.compile(r"#?(\d{1,15})")
@@ -35,7 +35,7 @@ class CommandRequest(Struct, frozen=True, kw_only=True):
 def handle_of(said: str, mates: Mapping[str, Mate]) -> str:
     """The handle of a mate as people write it: "maya", "@Maya" or "Maya"; else what was said."""
     name = said.removeprefix("@")
-    mate = called(name, mates.values())
+    mate = find_mate(name, mates.values())
     return mate.handle if mate else name
 
 

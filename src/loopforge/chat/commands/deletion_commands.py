@@ -14,7 +14,7 @@ from msgspec import Struct
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.room.permissions import may_close
 from loopforge.chat.server import Rooms
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import InputError
 
 NOBODYS = "Only who opened this room, or the owner of the home, may delete it."
@@ -87,11 +87,11 @@ def _told(room: str, rests: RoomDependents) -> str:
     told = [ALL_OF_IT]
     if rests.quotes:
         told.append(
-            f"{counted(rests.quotes, 'text')} elsewhere quote it and go along; "
+            f"{pluralize(rests.quotes, 'text')} elsewhere quote it and go along; "
             f"/delete {room} keep quotes leaves them."
         )
     if rests.memories:
-        told.append(f"Mates keep {counted(rests.memories, 'memory', 'memories')} of it.")
+        told.append(f"Mates keep {pluralize(rests.memories, 'memory', 'memories')} of it.")
     if rests.also:
         told.append(
             f"{rests.also} of these rest on other rooms, too; /delete {room} keep memories leaves "

@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.commands.command_request import CommandRequest, handle_of, number_of
-from loopforge.chat.memories.belief_wording import marks
+from loopforge.chat.memories.belief_wording import belief_labels
 from loopforge.chat.memories.memory_service import Belief, MemoryReader, MemoryService
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
 from loopforge.core.mates.mate_file import mate_name
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE, MACHINE, KeepingSet
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import InputError, Unknown
 from loopforge.memory.memory_store import MemoryStore
 
@@ -112,7 +112,9 @@ class MemoryCommands:
         return [one for some in found for one in some if one.item.state != "forgotten"]
 
     def _brief(self, belief: Belief) -> str:
-        return f"{belief.item.seq}. {belief.text} ({', '.join(marks(belief, self._zone()))})"
+        return (
+            f"{belief.item.seq}. {belief.text} ({', '.join(belief_labels(belief, self._zone()))})"
+        )
 
     def _told(self, belief: Belief) -> str:
         """One item with its evidence."""
@@ -121,7 +123,7 @@ class MemoryCommands:
             at = f"{one.at.astimezone(self._zone()):%Y-%m-%d %H:%M}"
             lines.append(f"- {at} {one.who} ({one.address}): {one.text[:200]}")
         if belief.hidden:
-            hidden = counted(belief.hidden, "line")
+            hidden = pluralize(belief.hidden, "line")
             lines.append(f"- {hidden} of rooms where you were not")
         if not belief.evidence and not belief.hidden:
             lines.append("- somebody's word")

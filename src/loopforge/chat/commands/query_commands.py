@@ -8,21 +8,21 @@ from collections.abc import Awaitable, Callable
 from loopforge.chat.commands.budget_commands import ITSELF
 from loopforge.chat.commands.command_catalogue import help_text
 from loopforge.chat.commands.command_request import CommandRequest, member_of, number_of
-from loopforge.chat.room.event_wording import platform
-from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight, sight
+from loopforge.chat.room.event_wording import platform_name
+from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight, sight_in_stream
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.room_loop import SCRIBE
 from loopforge.chat.server import Rooms
 from loopforge.chat.speaking.room_rules import RoomRules
-from loopforge.chat.why.record_building import gather, gather_for
-from loopforge.chat.why.record_text import told
+from loopforge.chat.why.record_building import build_redacted_record, build_why_record
+from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Said
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import InputError, Unknown
-from loopforge.ledger.storage.revised_lines import standing
+from loopforge.ledger.storage.revised_lines import apply_revisions
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.people.account_linking import AccountLinking
 from loopforge.runtime.ports import LineSource, Models, Route
@@ -75,11 +75,11 @@ class QueryCommands:
             else "Mates may speak without being called.",
         ]
         for key, place in state.places.items():
-            lines.append(f"Part of this room: {place.name} on {platform(key)}.")
+            lines.append(f"Part of this room: {place.name} on {platform_name(key)}.")
         for mate, one in state.stand_ins.items():
             lines.append(f"{self._name(one.mate)} answers for {self._name(mate)}.")
         going = self._going(stream_of(asked.room))
-        lines.append(f"On its way: {counted(going, 'delivery', 'deliveries')}.")
+        lines.append(f"On its way: {pluralize(going, 'delivery', 'deliveries')}.")
         return "\n".join(lines)
 
     def _running(self, state: RoomState) -> str:
@@ -140,11 +140,11 @@ class QueryCommands:
         if source := await self._source(line, stream, seen):
             return source.words
         record = await (
-            gather_for(self._ledger, line, stream, seen, names, owner=asked.owner)
+            build_redacted_record(self._ledger, line, stream, seen, names, owner=asked.owner)
             if asked.person
-            else gather(self._ledger, line, names)
+            else build_why_record(self._ledger, line, names)
         )
-        return told(record, self._rules.zone)
+        return why_record_as_text(record, self._rules.zone)
 
     async def _source(self, line: str, stream: str, seen: MemberSight) -> LineSource | None:
         """Where it is told of a line that stands here for what goes on beside the room."""
@@ -159,7 +159,9 @@ class QueryCommands:
         """What somebody may see of a room."""
         if not person:
             return EVERYTHING
-        return await self._ledger.look(lambda found: sight(found, stream_of(room), person))
+        return await self._ledger.look(
+            lambda found: sight_in_stream(found, stream_of(room), person)
+        )
 
     async def _line(self, asked: CommandRequest, seen: MemberSight) -> str:
         """The id of the line that is asked about. Raises Unknown."""
@@ -191,7 +193,7 @@ class QueryCommands:
         found = await self._ledger.read(
             stream_of(room), before=before, kinds=["room.said"], limit=most, newest=True
         )
-        now = await self._ledger.look(lambda tables: standing(tables, seen.only(found)))
+        now = await self._ledger.look(lambda tables: apply_revisions(tables, seen.only(found)))
         return [
             (event.seq, event.body.mate, event.body.text.text)
             for event in reversed(now)

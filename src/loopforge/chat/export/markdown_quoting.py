@@ -26,7 +26,7 @@ _BLOCKS = MarkdownIt("commonmark", {"maxNesting": 20}).disable(["html_block", "r
 _BLOCKS.core.ruler.enableOnly(["normalize", "block"])
 
 
-def quoted(text: str) -> str:
+def markdown_blockquote(text: str) -> str:
     """The text as one block quote, without the line's end."""
     lines = [f"> {line}".rstrip() for line in text.splitlines()] or [">"]
     code = _code(lines) if len(text) <= LONGEST else frozenset()
@@ -51,6 +51,6 @@ def _plain(line: str) -> str:
     return line
 
 
-def label(text: str) -> str:
+def markdown_label(text: str) -> str:
     """A name or a title: one line in which nothing is a mark."""
     return _MARKS.sub(r"\\\1", one_line(text, LONGEST_LABEL))

@@ -23,21 +23,34 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.chat.export.markdown_quoting import label, quoted
-from loopforge.chat.export.room_export import PAGE, Row, as_bytes, file_row, files_of, kept, named
-from loopforge.chat.export.zip_stream import ZipEntry, zipped
+from loopforge.chat.export.markdown_quoting import markdown_blockquote, markdown_label
+from loopforge.chat.export.room_export import (
+    PAGE,
+    Row,
+    as_bytes,
+    exported_file_bytes,
+    file_row,
+    files_of,
+    files_with_paths,
+)
+from loopforge.chat.export.zip_stream import ZipEntry, stream_zip
 from loopforge.chat.memories.belief_wording import belief_row
 from loopforge.chat.memories.memory_service import MemoryReader, MemoryService
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event, Usage
-from loopforge.core.limits.money_amounts import dollars, picos
+from loopforge.core.limits.money_amounts import dollars_from_picos, picos_from_dollars
 from loopforge.core.people_events import PictureSet
 from loopforge.core.room_vocabulary import File, Heard, LineEdited
-from loopforge.core.text.erasable_text import Words, encode_plain, mended, public
+from loopforge.core.text.erasable_text import (
+    Words,
+    encode_plain,
+    public_words,
+    replace_lone_surrogates,
+)
 from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.erasure.person_identities import PersonIdentities, done_by
-from loopforge.ledger.storage.revised_lines import by_id, standing
+from loopforge.ledger.erasure.person_identities import PersonIdentities, event_ids_of_people
+from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_id
 from loopforge.ledger.table_access import Tables
 from loopforge.people.accounts.account_service import Accounts
 
@@ -70,7 +83,7 @@ class AnswerTotals(Struct):
     def row(self) -> Row:
         """For programs; the cost in dollars, of what has a price."""
         row: Row = msgspec.to_builtins(self)
-        row["cost_usd"] = dollars(row.pop("picos"))
+        row["cost_usd"] = dollars_from_picos(row.pop("picos"))
         return row
 
 
@@ -94,7 +107,7 @@ class PersonExport:
     async def stream(self) -> AsyncIterator[bytes]:
         """The bytes of the zip. Raises nothing for somebody of whom nothing is left."""
         selves, names = await self._tables.look(partial(_named_in, person=self._person))
-        done = await self._tables.look(partial(done_by, people=selves))
+        done = await self._tables.look(partial(event_ids_of_people, people=selves))
         profile = await self._profile(selves, names)
         beliefs = await self._beliefs.beliefs(MemoryReader(self._person))
         profile["kept_of_you"] = [belief_row(one) for one in beliefs]
@@ -105,13 +118,15 @@ class PersonExport:
             async for page in self._pages(done):
                 for event in page:
                     for path, file in files_of(event, _place(event)):
-                        yield ZipEntry(path, kept(self._artifacts, file))
+                        yield ZipEntry(path, exported_file_bytes(self._artifacts, file))
                     if isinstance(event.body, PictureSet) and event.body.picture.text:
-                        nothing = public("")
+                        nothing = public_words("")
                         file = File(name=nothing, size=0, text=nothing, hash=event.body.picture)
-                        yield ZipEntry(f"pictures/{event.seq}.webp", kept(self._artifacts, file))
+                        yield ZipEntry(
+                            f"pictures/{event.seq}.webp", exported_file_bytes(self._artifacts, file)
+                        )
 
-        async for chunk in zipped(parts()):
+        async for chunk in stream_zip(parts()):
             yield chunk
 
     async def _pages(self, done: Sequence[str]) -> AsyncIterator[Sequence[Event]]:
@@ -155,7 +170,10 @@ class PersonExport:
     # ------------------------------------------------------------ JSON
 
     async def _json(self, done: Sequence[str], profile: Row) -> AsyncIterator[str]:
-        yield json.dumps(mended(profile), ensure_ascii=False, indent=1)[:-2] + ',\n "done": ['
+        yield (
+            json.dumps(replace_lone_surrogates(profile), ensure_ascii=False, indent=1)[:-2]
+            + ',\n "done": ['
+        )
         between = "\n"
         async for page in self._pages(done):
             if told := await asyncio.to_thread(self._rows, page):
@@ -165,29 +183,33 @@ class PersonExport:
 
     def _rows(self, page: Sequence[Event]) -> str:
         rows = (_row(event) for event in page)
-        return ",\n".join(json.dumps(mended(row), ensure_ascii=False) for row in rows)
+        return ",\n".join(
+            json.dumps(replace_lone_surrogates(row), ensure_ascii=False) for row in rows
+        )
 
     # ------------------------------------------------------------ Markdown
 
     async def _markdown(self, done: Sequence[str], profile: Row) -> AsyncIterator[str]:
         at = self._at.astimezone(self._zone)
         yield (
-            f"# Everything of {label(profile['name'])}\n\n"
-            f"As it stood on {at:%d %B %Y at %H:%M} ({label(str(self._zone))}). "
+            f"# Everything of {markdown_label(profile['name'])}\n\n"
+            f"As it stood on {at:%d %B %Y at %H:%M} ({markdown_label(str(self._zone))}). "
             f"Not in it: {'; '.join(NOT_HERE)}.\n\n## Who you are\n\n"
         )
-        yield f"- known here as {label(profile['id'])}\n"
+        yield f"- known here as {markdown_label(profile['id'])}\n"
         if profile["right"]:
             yield f"- signs in to the web room as {profile['right']}\n"
         for one in profile["signed_in"]:
-            yield f"- signed in: {label(one['browser'])}, since {one['since']}\n"
+            yield f"- signed in: {markdown_label(one['browser'])}, since {one['since']}\n"
         for name in profile["names_and_accounts"]:
-            told = ", ".join(f"{key} {label(str(name[key]))}" for key in PLAIN if key in name)
+            told = ", ".join(
+                f"{key} {markdown_label(str(name[key]))}" for key in PLAIN if key in name
+            )
             yield f"- since {name['at'][:10]}: {told}\n"
         yield "\n## What your lines were answered\n\n"
         for room, sums in profile["answers"].items():
             yield (
-                f"- in {label(room)}: answers: {sums['answers']:,}; tokens: "
+                f"- in {markdown_label(room)}: answers: {sums['answers']:,}; tokens: "
                 f"{sums['tokens_read']:,} read, {sums['tokens_written']:,} written; cost: "
                 f"${sums['cost_usd']}{', and what has no price' if sums['unpriced'] else ''}\n"
             )
@@ -201,11 +223,15 @@ class PersonExport:
         told = ["\n## What mates keep of you\n"]
         for one in rows:
             state = "" if one["state"] == "held" else f", {one['state']}"
-            told.append(f"\n### {label(one['mate'])} {one['number']} · {one['at'][:10]}{state}\n")
-            told.append(f"\n{quoted(one['text'])}\n")
+            told.append(
+                f"\n### {markdown_label(one['mate'])} {one['number']} · {one['at'][:10]}{state}\n"
+            )
+            told.append(f"\n{markdown_blockquote(one['text'])}\n")
             for line in one["evidence"]:
-                where = f"{line['at'][:16].replace('T', ' ')} in {label(line['room'])}"
-                told.append(f"\n- {where}, {label(line['who'])}: {label(line['text'])}")
+                where = f"{line['at'][:16].replace('T', ' ')} in {markdown_label(line['room'])}"
+                told.append(
+                    f"\n- {where}, {markdown_label(line['who'])}: {markdown_label(line['text'])}"
+                )
             told.append("\n" if one["evidence"] else "")
         return "".join(told) if rows else f"{told[0]}\nNothing.\n"
 
@@ -216,14 +242,14 @@ class PersonExport:
         row, at = _row(event), f"{event.at.astimezone(self._zone):%Y-%m-%d %H:%M}"
         kind = event.kind.partition(".")[2].replace("_", " ")
         did = "said" if isinstance(event.body, Heard) else kind
-        where = f" · {label(row['room'])}" if "room" in row else ""
+        where = f" · {markdown_label(row['room'])}" if "room" in row else ""
         heading = f"\n### {at} · {did}{where}\n"
         said = row.get("text")
-        words = f"\n{quoted(said)}\n" if isinstance(said, str) else ""
+        words = f"\n{markdown_blockquote(said)}\n" if isinstance(said, str) else ""
         if isinstance(event.body, Heard | LineEdited) and said is None:
             words = "\n*Deleted or forgotten.*\n"
         told = "".join(
-            f"\n- {key}: {label(value if isinstance(value, str) else json.dumps(value))}"
+            f"\n- {key}: {markdown_label(value if isinstance(value, str) else json.dumps(value))}"
             for key, value in row.get("with", {}).items()
             if key != "person" and not (key == "surface" and isinstance(event.body, Heard))
         )
@@ -245,7 +271,7 @@ def _named_in(connection: Connection, person: str) -> tuple[set[str], list[Row]]
 
 def _page(connection: Connection, ids: Sequence[str]) -> list[Event]:
     """Of these events, what somebody said and did themselves."""
-    found = standing(connection, by_id(connection, ids))
+    found = apply_revisions(connection, events_by_id(connection, ids))
     return [event for event in found if event.kind.startswith(OWN)]
 
 
@@ -260,7 +286,9 @@ def _row(event: Event) -> Row:
     if isinstance(event, Revised):
         row["deleted" if event.revision.deleted else "edited"] = True
     if isinstance(body, Heard):
-        row["files"] = [file_row(file, path) for path, file in named(event, body, _place(event))]
+        row["files"] = [
+            file_row(file, path) for path, file in files_with_paths(event, body, _place(event))
+        ]
     if more := _fields(event):
         row["with"] = more
     return row
@@ -330,7 +358,7 @@ class _Tally:
             self._theirs.add(id)
         elif kind == "turn.answered":
             use = part.usage
-            cost = picos(use.cost) if use.cost else None
+            cost = picos_from_dollars(use.cost) if use.cost else None
             self.sums.tokens_read += use.read
             self.sums.tokens_written += use.written
             self.sums.picos += cost or 0

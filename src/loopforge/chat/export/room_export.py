@@ -17,18 +17,18 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import data_of, forgotten, plain_name
-from loopforge.chat.export.markdown_quoting import label, quoted
-from loopforge.chat.export.zip_stream import ZipEntry, zipped
-from loopforge.chat.room.event_wording import asides, reads
+from loopforge.artifacts.file_intake import data_of, is_erased, plain_name
+from loopforge.chat.export.markdown_quoting import markdown_blockquote, markdown_label
+from loopforge.chat.export.zip_stream import ZipEntry, stream_zip
+from loopforge.chat.room.event_wording import event_sentence, line_asides
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_snapshot import RoomSnapshot
-from loopforge.chat.rooms_api import RoomsApi, changed
+from loopforge.chat.rooms_api import RoomsApi, changed_line
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.room_vocabulary import File, Heard, Said, Told
-from loopforge.core.text.erasable_text import mended
+from loopforge.core.text.erasable_text import replace_lone_surrogates
 from loopforge.errors import ArtifactError, Unknown
 
 FORMS = {"md": "text/markdown", "json": "application/json", "zip": "application/zip"}
@@ -72,7 +72,7 @@ class RoomExport:
             case "json":
                 return as_bytes(self._json())
             case "zip":
-                return zipped(self._parts())
+                return stream_zip(self._parts())
             case _:
                 raise Unknown(f"A room is taken along as {', '.join(FORMS)}; {form!r} is none.")
 
@@ -82,7 +82,7 @@ class RoomExport:
         async for page in self._pages():
             for event in page:
                 for path, file in files_of(event):
-                    yield ZipEntry(path, kept(self._artifacts, file))
+                    yield ZipEntry(path, exported_file_bytes(self._artifacts, file))
 
     async def _pages(self) -> AsyncIterator[Sequence[Event]]:
         """The events that may be seen, in order, until what was the last one at the beginning."""
@@ -104,7 +104,7 @@ class RoomExport:
             "exported": self._at.isoformat(timespec="seconds"),
             "not_in_it": NOT_HERE,
         }
-        yield json.dumps(mended(head), ensure_ascii=False)[:-1] + ', "lines": ['
+        yield json.dumps(replace_lone_surrogates(head), ensure_ascii=False)[:-1] + ', "lines": ['
         between = "\n"
         async for page in self._pages():
             told = await asyncio.to_thread(self._told, page, between)
@@ -115,7 +115,9 @@ class RoomExport:
 
     def _told(self, page: Sequence[Event], between: str) -> str:
         rows = [row for event in page if (row := self._row(event)) is not None]
-        told = ",\n".join(json.dumps(mended(row), ensure_ascii=False) for row in rows)
+        told = ",\n".join(
+            json.dumps(replace_lone_surrogates(row), ensure_ascii=False) for row in rows
+        )
         return between + told if told else ""
 
     def _row(self, event: Event) -> Row | None:
@@ -126,19 +128,19 @@ class RoomExport:
             told = self._sentence(event)
             if told is None:
                 return None
-            about = {"about": line} if (line := changed(event)) else {}
+            about = {"about": line} if (line := changed_line(event)) else {}
             return row | {"kind": "event", "text": told} | about
         row |= {"kind": "line", "by": self._speaker(body), "text": body.text.text}
         if isinstance(event, Revised) and event.revision.deleted:
             row["deleted"] = True
         elif body.text.text is None:
             row["forgotten"] = True
-        if beside := asides(event):
+        if beside := line_asides(event):
             row["remarks"] = beside
         if body.reply_to:
             row["answers"] = body.reply_to
         if body.files:
-            row["files"] = [file_row(file, path) for path, file in named(event, body)]
+            row["files"] = [file_row(file, path) for path, file in files_with_paths(event, body)]
         return row
 
     def _speaker(self, body: Heard | Said) -> dict[str, str]:
@@ -151,16 +153,17 @@ class RoomExport:
             case Told(text=text):
                 return str(text)
             case _:
-                return reads(event.body, self._scene)
+                return event_sentence(event.body, self._scene)
 
     # ------------------------------------------------------------ Markdown
 
     async def _markdown(self) -> AsyncIterator[str]:
         scene, at = self._scene, self._at.astimezone(self._zone)
         yield (
-            f"# {label(scene.called)}\n\n"
-            f"The room {label(scene.room)} as it stood on {at:%d %B %Y at %H:%M} "
-            f"({label(str(self._zone))}). What somebody said stands in a quote under their name; "
+            f"# {markdown_label(scene.called)}\n\n"
+            f"The room {markdown_label(scene.room)} as it stood on {at:%d %B %Y at %H:%M} "
+            f"({markdown_label(str(self._zone))}). What somebody said stands in a quote under "
+            "their name; "
             f"of what is outside of quotes only names were chosen by them.\n\n"
             f"Not in it: {'; '.join(NOT_HERE)}.\n"
         )
@@ -177,27 +180,32 @@ class RoomExport:
                 told.append(self._line(event, body, written))
             elif (sentence := self._sentence(event)) is not None:
                 told += written.day(event)
-                told.append(f"\n*{written.time(event)}* {label(sentence)}\n")
+                told.append(f"\n*{written.time(event)}* {markdown_label(sentence)}\n")
         return "".join(told)
 
     def _line(self, event: Event, body: Heard | Said, written: _Written) -> str:
         """What somebody said. Their name, which they chose, comes last in its line."""
         kind = "mate" if isinstance(body, Said) else "person"
-        name = label(self._speaker(body)["name"])
+        name = markdown_label(self._speaker(body)["name"])
         written.remember(event, name)
-        told = asides(event)
+        told = line_asides(event)
         if body.reply_to:
             told.append(f"answers {written.recalled(body.reply_to)}")
         if isinstance(event, Revised) and event.revision.deleted:
-            words = f"*Deleted by {label(self._scene.author(event.revision.by) or 'Somebody')}.*"
+            words = (
+                "*Deleted by "
+                f"{markdown_label(self._scene.author(event.revision.by) or 'Somebody')}.*"
+            )
         else:
-            words = "*Forgotten.*" if body.text.text is None else quoted(body.text.text)
+            words = (
+                "*Forgotten.*" if body.text.text is None else markdown_blockquote(body.text.text)
+            )
         remarks = f"*{'; '.join(told)}*\n\n" if told else ""
         files = "".join(
-            f"\n- a file: {label(str(file.name))} ({file.size:,} bytes, in a zip {path})"
+            f"\n- a file: {markdown_label(str(file.name))} ({file.size:,} bytes, in a zip {path})"
             if path
             else "\n- a file that was forgotten"
-            for path, file in named(event, body)
+            for path, file in files_with_paths(event, body)
         )
         heading = f"### {event.seq} · {written.time(event)} · {kind} · {name}"
         return f"\n{heading}\n\n{remarks}{words}\n" + (f"{files}\n" if files else "")
@@ -239,13 +247,15 @@ def files_of(event: Event, folder: str = "files") -> list[tuple[str, File]]:
     body = event.body
     if not isinstance(body, Heard | Said):
         return []
-    return [(path, file) for path, file in named(event, body, folder) if path]
+    return [(path, file) for path, file in files_with_paths(event, body, folder) if path]
 
 
-def named(event: Event, body: Heard | Said, folder: str = "files") -> list[tuple[str, File]]:
+def files_with_paths(
+    event: Event, body: Heard | Said, folder: str = "files"
+) -> list[tuple[str, File]]:
     """All files of a line; one that was forgotten has no path."""
     return [
-        ("" if forgotten(file) else f"{folder}/{event.seq}-{nth}-{_safe(str(file.name))}", file)
+        ("" if is_erased(file) else f"{folder}/{event.seq}-{nth}-{_safe(str(file.name))}", file)
         for nth, file in enumerate(body.files, 1)
     ]
 
@@ -263,7 +273,7 @@ def file_row(file: File, path: str) -> Row:
     return {"name": str(file.name), "size": file.size, "media": file.media, "path": path}
 
 
-async def kept(artifacts: Artifacts, file: File) -> AsyncIterator[bytes]:
+async def exported_file_bytes(artifacts: Artifacts, file: File) -> AsyncIterator[bytes]:
     """The bytes of a file; of one that is gone, or damaged, what became of it."""
     try:
         yield await data_of(artifacts, file)

@@ -41,7 +41,7 @@ class _Pipe:
         return held
 
 
-async def zipped(parts: AsyncIterator[ZipEntry]) -> AsyncIterator[bytes]:
+async def stream_zip(parts: AsyncIterator[ZipEntry]) -> AsyncIterator[bytes]:
     """The bytes of a zip with these files."""
     pipe = _Pipe()
     archive = ZipFile(pipe, "w", ZIP_DEFLATED, compresslevel=QUICK)  # type: ignore[call-overload]

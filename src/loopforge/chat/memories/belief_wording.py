@@ -26,7 +26,7 @@ LAYERS = {
 }
 
 
-def marks(belief: Belief, zone: ZoneInfo) -> list[str]:
+def belief_labels(belief: Belief, zone: ZoneInfo) -> list[str]:
     """What is to be said of an item beside its words: what it is, from when, how it stands."""
     item = belief.item
     said = [LAYERS[item.layer], f"{item.at.astimezone(zone):%d %b %Y}"]

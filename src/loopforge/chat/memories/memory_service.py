@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.room.member_visibility import MemberSight, sights
+from loopforge.chat.room.member_visibility import MemberSight, sights_by_stream
 from loopforge.chat.room.room_store import PREFIX as ROOM
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.events import Event
@@ -42,7 +42,7 @@ from loopforge.core.memory.memory_vocabulary import (
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure
-from loopforge.ledger.storage.revised_lines import by_id, standing
+from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_id
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.beliefs.belief_audit import AuditFigures, BeliefAudit, BeliefDoubt
 from loopforge.memory.memory_store import MemoryStore
@@ -259,7 +259,7 @@ class MemoryService:
         self._may(belief.mine and belief.seen, belief)
         item = belief.item
         if to != EVERYWHERE and on:
-            found = await self._ledger.look(partial(sights, person=reader.person))
+            found = await self._ledger.look(partial(sights_by_stream, person=reader.person))
             if to not in found or not found[to].here:
                 raise Unknown("You are in no such room.")
         for one in item.about or (item.told_by,):
@@ -374,11 +374,11 @@ def _looked_up(
 ) -> tuple[dict[str, Event], dict[str, MemberSight] | None, dict[str, list[str]]]:
     """The lines that items rest on, what somebody saw of rooms, where they share which items."""
     ids = {line.line for item in items for line in item.evidence}
-    found = standing(connection, by_id(connection, ids))
+    found = apply_revisions(connection, events_by_id(connection, ids))
     lines = {event.id: event for event in found if event.stream.startswith(ROOM)}
     query = select(memory_shares).where(memory_shares.c.item.in_([item.id for item in items]))
     shares: dict[str, list[str]] = {}
     for row in connection.execute(query):
         if not person or row.person == person:
             shares.setdefault(row.item, []).append(row.target)
-    return lines, sights(connection, person) if person else None, shares
+    return lines, sights_by_stream(connection, person) if person else None, shares

@@ -23,12 +23,12 @@ from loopforge.core.context_window import ContextEntry
 from loopforge.core.effect_states import EffectFailed, EffectProposed
 from loopforge.core.events import Event, Verdict, kind_of
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.memory.core_memory import LONGEST_CORE, travels
-from loopforge.core.memory.evidence_overlap import resting_on, supported
+from loopforge.core.memory.core_memory import LONGEST_CORE, may_travel
+from loopforge.core.memory.evidence_overlap import is_supported_by, supporting_lines
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, MemoryKept
 from loopforge.core.room_vocabulary import Remember, StaySilent
-from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.topics import folded, written_words
+from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.text.topics import fold_case, written_words
 from loopforge.memory.memory_store import LONGEST_ITEM
 
 LAYERS: tuple[str, ...] = tuple(layer for layer in get_args(Layer) if layer != "insight")
@@ -54,7 +54,7 @@ class CheckedNote(Struct, frozen=True):
     item: MemoryKept | None = None
 
 
-def checked(act: Act, talk: NotedTalk) -> CheckedNote:
+def check_note(act: Act, talk: NotedTalk) -> CheckedNote:
     """Whether what an act wants kept rests on the talk."""
     if isinstance(act, StaySilent):
         return CheckedNote(Verdict(act="stay_silent", allowed=True))
@@ -81,14 +81,14 @@ def _grounds(act: Remember, talk: NotedTalk) -> list[ContextEntry]:
     if act.layer == "word":
         return [entry for entry in talk.entries if _has(str(entry.text), act.subject)]
     cited = {entry.id for entry in talk.entries if entry.seq in act.lines}
-    near = resting_on(act.text, [str(entry.text) for entry in talk.entries])
+    near = supporting_lines(act.text, [str(entry.text) for entry in talk.entries])
     wanted = cited | {talk.entries[place].id for place in near}
     return [entry for entry in talk.entries if entry.id in wanted]
 
 
 def _has(text: str, word: str) -> bool:
     """Whether a word, or some, stand in a text, as they are."""
-    said, wanted = (list(map(folded, written_words(each))) for each in (text, word))
+    said, wanted = (list(map(fold_case, written_words(each))) for each in (text, word))
     return bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(said)} "
 
 
@@ -97,7 +97,7 @@ def _holds(text: str, layer: Layer, grounds: Sequence[ContextEntry]) -> bool:
         return len(text) <= LONGEST_CORE
     if layer == "word":
         return len(grounds) >= USES and len(text) <= LONGEST_WORD
-    return supported(text, [str(entry.text) for entry in grounds])
+    return is_supported_by(text, [str(entry.text) for entry in grounds])
 
 
 def _item(
@@ -119,9 +119,9 @@ def _item(
         evidence=tuple(EvidenceLine(talk.room.stream, e.seq, e.id) for e in grounds),
         about=about,
         told_by=one,
-        subject=Words(act.subject) if act.subject else public(""),
+        subject=Words(act.subject) if act.subject else public_words(""),
         room=talk.room.stream,
-        travels=layer == "core" and travels(text, names, said),
+        travels=layer == "core" and may_travel(text, names, said),
         trusted=not any(entry.untrusted or entry.bot for entry in grounds),
     )
 
@@ -130,20 +130,20 @@ def _people(names: Sequence[str], room: RoomState) -> list[str]:
     """The ids of the persons of the room that are called so; of two of one name, neither."""
     known: dict[str, list[str]] = {}
     for id, person in (*room.former.items(), *room.people.items()):
-        known.setdefault(folded(str(person.name)), []).append(id)
-    found = (dict.fromkeys(known.get(folded(name.strip().strip('@“”"')), ())) for name in names)
+        known.setdefault(fold_case(str(person.name)), []).append(id)
+    found = (dict.fromkeys(known.get(fold_case(name.strip().strip('@“”"')), ())) for name in names)
     return [next(iter(ids)) for ids in found if len(ids) == 1]
 
 
 def _mentioned(text: str, room: RoomState) -> list[str]:
     """The persons of the room whose names stand in a text."""
-    said = f" {' '.join(map(folded, written_words(text)))} "
+    said = f" {' '.join(map(fold_case, written_words(text)))} "
     people = (*room.former.items(), *room.people.items())
-    names = [(id, " ".join(map(folded, written_words(str(one.name))))) for id, one in people]
+    names = [(id, " ".join(map(fold_case, written_words(str(one.name))))) for id, one in people]
     return list(dict.fromkeys(id for id, name in names if name and f" {name} " in said))
 
 
-def lessons(events: Sequence[Event], mate: str) -> list[MemoryKept]:
+def lessons_from_failures(events: Sequence[Event], mate: str) -> list[MemoryKept]:
     """What a mate's tools failed at, each once: the tool, with what, and what it said.
 
     `events` are failures, and the proposals that they go back to.

@@ -20,10 +20,15 @@ from itertools import islice
 
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.remembering.note_checks import CheckedNote, NotedTalk, checked, lessons
+from loopforge.chat.remembering.note_checks import (
+    CheckedNote,
+    NotedTalk,
+    check_note,
+    lessons_from_failures,
+)
 from loopforge.chat.remembering.remembered_rooms import is_remembered, newest_since
 from loopforge.chat.room.member_visibility import mates_in, stays_of_mate
-from loopforge.chat.room.permissions import charged
+from loopforge.chat.room.permissions import charge_for_lines
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import RoomStore
@@ -37,7 +42,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.perception import AgentPerception
 from loopforge.core.room_vocabulary import ConversationEnded, Heard, LineDeleted, LineEdited, Said
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore
@@ -291,7 +296,7 @@ class NoteWorld:
         for event in await read(after=start, kinds=SPOKEN, limit=MOST, newest=True):
             if isinstance(body := event.body, Heard | Said):
                 who = names.get(body.person) if isinstance(body, Heard) else None
-                name = who.name if who else public("")
+                name = who.name if who else public_words("")
                 page.add(entry_of(event, body, name=name, answers=""), room.weighed)
         for event in await self._ledger.read(room.stream, after=start, kinds=TAKE_BACK[:2]):
             if isinstance(event.body, LineEdited):
@@ -317,7 +322,7 @@ class NoteWorld:
         room = await self._house.state(due.room)
         after, last = state.covered.get(due.room, 0), await self._ledger.event(due.line)
         entries = await self._kept_of(await self._lines(room, after, last.seq))
-        names = {handle: public(one.name) for handle, one in self._mates.items()}
+        names = {handle: public_words(one.name) for handle, one in self._mates.items()}
         mate = due.mate
         route = Route.of(mate)
         small = self._models.facts(route).small
@@ -349,7 +354,7 @@ class NoteWorld:
     def senses(self, state: NoteState, turn: TakenTurn[NoteTurn]) -> TurnSenses:  # noqa: ARG002
         """See `World.senses`: nothing reaches it, and it uses no tools."""
         room = self._house.known(turn.due.room)
-        charge = charged(room, [turn.due.line]) if room is not None else None
+        charge = charge_for_lines(room, [turn.due.line]) if room is not None else None
         return TurnSenses(
             permit=lambda _: CallPermission(
                 verdict="refused", by="notes", why="No tool is used when notes are taken."
@@ -367,7 +372,7 @@ class NoteWorld:
         last = await self._ledger.event(due.line)
         entries = await self._kept_of(await self._lines(room, after, last.seq))
         talk = NotedTalk(room=room, mate=due.mate, entries=tuple(entries))
-        found: list[CheckedNote] = [checked(act, talk) for act in plan.acts]
+        found: list[CheckedNote] = [check_note(act, talk) for act in plan.acts]
         items = [one.item for one in found if one.item is not None]
         items += await self._lessons(due, after, last.seq)
         _, facts = await self._store.planned(
@@ -382,7 +387,7 @@ class NoteWorld:
         failed = await self._ledger.read(due.room, after=after, before=upto + 1, kinds=kinds)
         uses = [e.body.effect for e in failed if isinstance(e.body, EffectFailed)]
         began = [await self._ledger.event(use) for use in dict.fromkeys(uses)]
-        return lessons([*began, *failed], due.mate.handle)
+        return lessons_from_failures([*began, *failed], due.mate.handle)
 
     def apply(
         self,

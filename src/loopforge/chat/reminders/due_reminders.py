@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from loopforge.chat.reminders.reminder_service import ReminderService
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.events import Body, Fact
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import ConversationBegan, Told, Weighed, Weight
@@ -27,7 +27,7 @@ from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 from loopforge.schedule.reminder_book import PassingRing, Reminder
 from loopforge.schedule.rule_expansion import next_ring
-from loopforge.schedule.time_wording import sentence, told_moment
+from loopforge.schedule.time_wording import localized_sentence, told_moment
 
 SCHEDULED = "scheduled"
 """The summons of a mate that a routine wakes."""
@@ -119,7 +119,7 @@ class DueReminders:
         text = self.text(state, one, due, held=held)
         told = Told(text=Words(text), person=one.person, rang=fired)
         line = self._stamp.fact(told, actor="room", cause=fired)
-        facts += [line, *queued(line, state.places, self._stamp, "reminder")]
+        facts += [line, *delivery_facts(line, state.places, self._stamp, "reminder")]
         if _woken(state, one):
             weight = Weight(
                 mate=one.wakes,
@@ -151,13 +151,13 @@ class DueReminders:
         now = self._stamp.clock.now()
         notes = []
         if one.wakes and not woken:
-            notes.append(sentence(language, "unable", mate=mate))
+            notes.append(localized_sentence(language, "unable", mate=mate))
         if now - due > LATE:
             zone = ZoneInfo(one.zone)
             when = told_moment(due.astimezone(zone), now.astimezone(zone), language)
-            notes.append(sentence(language, "late", moment=when))
+            notes.append(localized_sentence(language, "late", moment=when))
         if held:
-            notes.append(sentence(language, "held"))
+            notes.append(localized_sentence(language, "held"))
         noted = f" ({'; '.join(notes)})" if notes else ""
         return f"⏰ {told}{noted} [{one.number}]"
 

@@ -24,18 +24,18 @@ from loopforge.core.schedule.reminder_events import (
     ReminderMoved,
     ReminderSet,
 )
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.name_labels import one_line
 from loopforge.errors import InputError, Unknown
 from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
-from loopforge.schedule.form_check import check, completed_form, local
+from loopforge.schedule.form_check import check, completed_form, parse_local_time
 from loopforge.schedule.quiet_hours import hours_in, quiet_until
 from loopforge.schedule.reminder_book import Reminder
 from loopforge.schedule.reminder_form import Checked, Fits, ReminderForm
-from loopforge.schedule.rule_expansion import beginning
-from loopforge.schedule.time_wording import sentence, told_ahead, told_moment
+from loopforge.schedule.rule_expansion import rule_start
+from loopforge.schedule.time_wording import localized_sentence, told_ahead, told_moment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +112,9 @@ class ReminderService:
             when = told_ahead(moment.astimezone(zone), now, one.language)
         else:
             at = told_moment(moment.astimezone(zone), now, one.language)
-            when = sentence(one.language, "late", moment=at)
+            when = localized_sentence(one.language, "late", moment=at)
             if self.awake(one, now) > now:
-                when += f"; {sentence(one.language, 'held')}"
+                when += f"; {localized_sentence(one.language, 'held')}"
         what = one.what.text if one.what.text is not None else "(forgotten)"
         again = " ↻" if one.rule else ""
         there = "" if one.zone == self.zone(one.person)[0] else f" ({one.zone})"
@@ -246,7 +246,9 @@ class ReminderService:
         """From when on a rule goes, local: as the form says, or from its first moment on."""
         zone = ZoneInfo(found.zone)
         now = self._stamp.clock.now().astimezone(zone).replace(tzinfo=None)
-        start: datetime = local(form.start, zone) if form.start else beginning(form.rule, now)
+        start: datetime = (
+            parse_local_time(form.start, zone) if form.start else rule_start(form.rule, now)
+        )
         return start.isoformat(timespec="minutes")
 
     def _own(self, state: RoomState, asker: ReminderRequester, number: int) -> Reminder:
@@ -309,7 +311,7 @@ def own_waking(
     return ReminderSet(
         number=state.reminders.count + 1 + before,
         what=Words(one_line(act.what, LONGEST_WHAT)),
-        said=public(""),
+        said=public_words(""),
         due=when.astimezone(UTC),
         wakes=whose["mate"],
         asked=False,

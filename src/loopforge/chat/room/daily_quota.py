@@ -23,7 +23,7 @@ from loopforge.chat.room.turn_queue import ANEW, MORE
 from loopforge.core.events import Event, Perceived
 from loopforge.core.limits.budget_limits import WHOSE, Charge, Limit, LimitStanding, Scope
 from loopforge.core.room_vocabulary import AnswerWanted, Heard, LineEdited, Said
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.runtime.ports import Clock
@@ -108,7 +108,9 @@ class Quota:
             if had >= limit.budget.amount:
                 room = "This place" if ":" in charge.surface else "This room"
                 who = room if limit.meter == charge.stream else name
-                return self._once(charge.stream, limit, f"{who} had {counted(had, 'answer')} today")
+                return self._once(
+                    charge.stream, limit, f"{who} had {pluralize(had, 'answer')} today"
+                )
         return ""
 
     async def standings(self, charge: Charge) -> list[LimitStanding]:

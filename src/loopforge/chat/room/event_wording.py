@@ -7,7 +7,7 @@ tells which line is meant gives `about`.
 
 from collections.abc import Callable
 
-from loopforge.chat.room.permissions import MATE, WHOM, Grant, unasked_wording, wording
+from loopforge.chat.room.permissions import MATE, WHOM, Grant, grant_sentence, unasked_wording
 from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import AnyBody, Event
@@ -80,7 +80,7 @@ SHOWN = (*UNCHANGING, *CHANGES)
 MARKED = {"keep": "Kept in mind", "spent": "Left out first", "none": "Mark taken off"}
 
 
-def reads(
+def event_sentence(
     body: AnyBody,
     scene: RoomSnapshot,
     quote: Callable[[str], str] = str,
@@ -89,9 +89,9 @@ def reads(
     """What an event reads like; None for those that have no sentence here."""
     match body:
         case LineEdited():
-            return edited(body, scene)
+            return edit_text(body, scene)
         case LineDeleted():
-            return deleted(body, scene)
+            return deletion_text(body, scene)
         case PersonJoined(name=name):
             return f"{quote(str(name))} came in."
         case ConversationBegan(why=why):
@@ -131,10 +131,10 @@ def reads(
             who = scene.person(person)
             return f"{who} said stop. Mates stay still until somebody speaks to them."
         case PlaceJoined(place=place, name=name):
-            where = f"“{quote(str(name))}” on {platform(place)}"
+            where = f"“{quote(str(name))}” on {platform_name(place)}"
             return f"{where} is part of this room now: what is said in one is said in all."
         case PlaceLeft(place=place, why=why):
-            gone = f"A place on {platform(place)} is part of this room no longer"
+            gone = f"A place on {platform_name(place)} is part of this room no longer"
             return f"{gone}: {quote(str(why))}"
         case TalkSet(free=free):
             how = "without being called" if free else "only when they are called"
@@ -148,7 +148,7 @@ def reads(
             grant = Grant(rights=rights, tools=tools)
             if who.startswith(MATE):
                 return unasked_wording(who.removeprefix(MATE), grant)
-            return wording(WHOM.get(who) or scene.person(who), grant)
+            return grant_sentence(WHOM.get(who) or scene.person(who), grant)
         case BoundsSet(bounds=bounds):
             return f"Limits of tools in one turn here: {turn_bounds.said(bounds)}."
         case DefaultMateSet(mate=mate):
@@ -158,7 +158,7 @@ def reads(
             return None
 
 
-def edited(body: LineEdited, scene: RoomSnapshot, about: str = "a line") -> str:
+def edit_text(body: LineEdited, scene: RoomSnapshot, about: str = "a line") -> str:
     """What an edit reads like."""
     if body.transcribed:
         return f"What is said in the voice note of {about} was written down."
@@ -168,19 +168,19 @@ def edited(body: LineEdited, scene: RoomSnapshot, about: str = "a line") -> str:
     return f"{who} {'chose another version of' if body.version else 'edited'} {about}."
 
 
-def deleted(body: LineDeleted, scene: RoomSnapshot, about: str = "a line") -> str:
+def deletion_text(body: LineDeleted, scene: RoomSnapshot, about: str = "a line") -> str:
     """What a deletion reads like."""
     if who := scene.author(body.by):
         return f"{who} deleted {about}."
     return f"{about[:1].upper()}{about[1:]} was deleted on the platform where it was said."
 
 
-def asides(event: Event) -> list[str]:
+def line_asides(event: Event) -> list[str]:
     """What is said quietly beside a line: where and who they are, and whether it was changed."""
     body, found = event.body, []
     if isinstance(body, Heard):
         known = {"a bot": body.bot, "not known here": body.untrusted, "came late": body.late}
-        found = [f"on {platform(body.surface)}"] if ":" in body.surface else []
+        found = [f"on {platform_name(body.surface)}"] if ":" in body.surface else []
         found += [told for told, holds in known.items() if holds]
     if isinstance(body, Said) and body.cut:
         found = ["stopped here"]
@@ -189,7 +189,7 @@ def asides(event: Event) -> list[str]:
     return found
 
 
-def platform(place: str) -> str:
+def platform_name(place: str) -> str:
     """What people call the surface of a place: platforms bear names, a terminal is just one."""
     name, colon, _ = place.partition(":")
     return name.capitalize() if colon else name

@@ -15,10 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.artifacts.media_types import PICTURES
-from loopforge.chat.room.permissions import PermissionFacts, asker
+from loopforge.chat.room.permissions import PermissionFacts, originating_line
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Heard, Weight
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import BadLine, InputError
 
 GuestFiles = Literal["all", "no-pictures", "none"]
@@ -65,7 +65,7 @@ class GuestRules(Struct, frozen=True, kw_only=True):
 
     def give(self, line: Heard) -> None:
         """Raise BadLine where a guest's line comes with files that it may not come with."""
-        if self.files == "all" or not line.files or not of_guest(line):
+        if self.files == "all" or not line.files or not is_guest_line(line):
             return
         if self.files == "none":
             raise BadLine("Guests cannot send files in this home; say it in words.")
@@ -85,11 +85,11 @@ class GuestRules(Struct, frozen=True, kw_only=True):
         return not self.uses(mate) and any(self._asked(state, entry) for entry in lines)
 
     def _asked(self, state: PermissionFacts, entry: ContextEntry) -> bool:
-        begun = entry if entry.kind == "heard" else asker(state, entry.id)
-        return begun is not None and of_guest(begun)
+        begun = entry if entry.kind == "heard" else originating_line(state, entry.id)
+        return begun is not None and is_guest_line(begun)
 
 
-def of_guest(line: Heard | ContextEntry) -> bool:
+def is_guest_line(line: Heard | ContextEntry) -> bool:
     """Whether a person's line is a guest's."""
     return (line.guest or line.surface == BROWSER) and not line.owner and not line.bot
 
@@ -104,4 +104,4 @@ def refused(weights: Iterable[tuple[Weight, Weight]]) -> list[str]:
 def told(names: Sequence[str]) -> str:
     """What the room is told where mates were called that are not for guests."""
     do = "do" if len(names) > 1 else "does"
-    return f"{listed(names)} {do} not answer guests of this home."
+    return f"{join_as_prose(names)} {do} not answer guests of this home."

@@ -123,7 +123,7 @@ EVERYTHING = MemberSight((MembershipSpan(0, FOREVER),))
 """What somebody at the machine itself sees."""
 
 
-def audience(connection: Connection, lines: Iterable[EvidenceLine]) -> frozenset[str]:
+def audience_of_lines(connection: Connection, lines: Iterable[EvidenceLine]) -> frozenset[str]:
     """The persons who saw all of these lines; of no lines, nobody."""
     wanted = {(line.stream, line.seq) for line in lines}
     query = select(stays).where(stays.c.stream.in_({stream for stream, _ in wanted}))
@@ -219,12 +219,12 @@ def private_rooms(connection: Connection, streams: Sequence[str] | None = None) 
     return frozenset(connection.execute(_PRIVATE_OF, {"streams": list(streams)}).scalars())
 
 
-def sights(connection: Connection, person: str) -> dict[str, MemberSight]:
+def sights_by_stream(connection: Connection, person: str) -> dict[str, MemberSight]:
     """What a person may see, by stream."""
     return sights_of(connection, [person])[person]
 
 
-def sight(connection: Connection, stream: str, person: str) -> MemberSight:
+def sight_in_stream(connection: Connection, stream: str, person: str) -> MemberSight:
     """What a person may see of one stream; nothing, if they were never there."""
     return sights_of(connection, [person], stream)[person].get(stream, MemberSight(()))
 

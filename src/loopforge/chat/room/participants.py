@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
-from loopforge.people.identity.account_names import likeness
+from loopforge.people.identity.account_names import confusable_skeleton
 
 OF_ROWS = ("you", "the room", "the house")
 """What rows call the mate that reads them, and the house; nobody else is called so unmarked."""
-_ALIKE_ROWS = frozenset(map(likeness, OF_ROWS))
+_ALIKE_ROWS = frozenset(map(confusable_skeleton, OF_ROWS))
 
 
 class Participant(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -63,7 +63,7 @@ class Member(Struct, kw_only=True, omit_defaults=True):
     took_in: dict[str, int] = {}
 
 
-def namesakes(people: Mapping[str, Participant], mates: Mapping[str, str]) -> dict[str, str]:
+def namesake_labels(people: Mapping[str, Participant], mates: Mapping[str, str]) -> dict[str, str]:
     """What tells people and mates from others of the same name, by id or handle; mostly nothing.
 
     `mates` are the names of mates by handle. People of one name, or of names that look alike, are
@@ -72,13 +72,13 @@ def namesakes(people: Mapping[str, Participant], mates: Mapping[str, str]) -> di
     which: dict[str, str] = {}
     bearers: dict[str, list[str]] = {}
     for handle, name in sorted(mates.items()):
-        bearers.setdefault(likeness(row_name(name)), []).append(handle)
+        bearers.setdefault(confusable_skeleton(row_name(name)), []).append(handle)
     for handles in bearers.values():
         which |= {handle: f"the mate {handle}" for handle in handles[1:]}
-    taken = {*bearers, *map(likeness, mates), *_ALIKE_ROWS}
+    taken = {*bearers, *map(confusable_skeleton, mates), *_ALIKE_ROWS}
     called: dict[str, list[str]] = {}
     for id, person in sorted(people.items(), key=lambda one: (one[1].since, one[0])):
-        called.setdefault(likeness(row_name(str(person.name))), []).append(id)
+        called.setdefault(confusable_skeleton(row_name(str(person.name))), []).append(id)
     for name, ids in called.items():
         if name in taken:
             which |= dict.fromkeys(ids[:1], "a person, no mate")

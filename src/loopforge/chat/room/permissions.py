@@ -27,8 +27,8 @@ from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Right
 from loopforge.core.text.known_address import stands_in
-from loopforge.core.text.spoken_lists import listed
-from loopforge.core.text.taint_tracking import borrowed
+from loopforge.core.text.spoken_lists import join_as_prose
+from loopforge.core.text.taint_tracking import tainted_arguments
 from loopforge.runtime.ports import CallPermission, Tool
 
 RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")
@@ -90,7 +90,7 @@ class PermissionFacts(Protocol):
 # ---------------------------------------------------------------- what a person may do
 
 
-def granted(
+def grant_in_room(
     state: PermissionFacts, person: str, *, keeper: bool = False, owner: bool = False
 ) -> Grant:
     """All that a person may do in a room; `person` "" is somebody at the machine itself."""
@@ -107,7 +107,7 @@ def may(
     state: PermissionFacts, person: str, right: Right, *, keeper: bool = False, owner: bool = False
 ) -> bool:
     """Whether a person may do this in a room."""
-    return right in granted(state, person, keeper=keeper, owner=owner).rights
+    return right in grant_in_room(state, person, keeper=keeper, owner=owner).rights
 
 
 def may_close(opener: str, person: str, *, owner: bool = False) -> bool:
@@ -117,9 +117,9 @@ def may_close(opener: str, person: str, *, owner: bool = False) -> bool:
 
 def who_may(state: PermissionFacts, right: Right) -> str:
     """Who may do this, in words, such as "the owner of this home"."""
-    if right in granted(state, "?").rights:
+    if right in grant_in_room(state, "?").rights:
         return "everybody here"
-    if right in granted(state, "?", keeper=True).rights:
+    if right in grant_in_room(state, "?", keeper=True).rights:
         return "whoever manages this channel or chat, and the owner of this home"
     return "the owner of this home"
 
@@ -127,13 +127,13 @@ def who_may(state: PermissionFacts, right: Right) -> str:
 WHOM = {EVERYONE: "Everybody here", KEEPERS: "Whoever manages a channel or chat of this room"}
 
 
-def wording(who: str, grant: Grant) -> str:
+def grant_sentence(who: str, grant: Grant) -> str:
     """What somebody may do, as a sentence; `who` is as it begins."""
     doing = [MEANING[right] for right in grant.rights if right != "tools"]
     if "tools" in grant.rights and grant.tools:
         named = "any tool" if ANY in grant.tools else f"the tools {', '.join(grant.tools)}"
         doing.append(f"have mates use {named}")
-    return f"{who} may {listed(doing) or 'do nothing here but read'}."
+    return f"{who} may {join_as_prose(doing) or 'do nothing here but read'}."
 
 
 def unasked_wording(mate: str, grant: Grant) -> str:
@@ -157,7 +157,7 @@ def tools_for(
     untrusted: bool = False,
 ) -> frozenset[str]:
     """The tools, by name, that a mate may use for a person."""
-    grant = granted(state, person, keeper=keeper, owner=owner)
+    grant = grant_in_room(state, person, keeper=keeper, owner=owner)
     named = grant.tools if "tools" in grant.rights and not untrusted else ()
     return frozenset(
         tool.name
@@ -172,7 +172,7 @@ def tools_in_turn(
     """The tools that a mate may use in a turn about these lines: what all their speakers may."""
     left = frozenset(tool.name for tool in tools)
     for line in lines or ("",):
-        entry = asker(state, line)
+        entry = originating_line(state, line)
         if entry is None:
             left &= tools_for(state, "?", tools)
             continue
@@ -204,7 +204,7 @@ def call_permission(
     stranger that is what a stranger may. A standing yes spares the question, not the right, and is
     none for strangers. Whoever `may_answer` says yes or no to a question.
     """
-    askers = [asker(state, line) for line in lines]
+    askers = [originating_line(state, line) for line in lines]
     people = answered_people(state, lines)
     granted = frozenset(own) & tools_in_turn(state, lines, tools)
     if call.tool not in granted:
@@ -216,7 +216,7 @@ def call_permission(
     if known[call.tool].owner:
         return CallPermission("asks", "rights", people, granted)
     trusted = [entry for entry in askers if entry is not None and not entry.untrusted]
-    if trusted == askers and call.tool in unasked(state, mate):
+    if trusted == askers and call.tool in preapproved_tools(state, mate):
         return CallPermission("runs", "a standing yes", people, granted)
     return CallPermission("asks", "rights", people, granted)
 
@@ -236,23 +236,23 @@ def may_answer(
     To some only the owner of the home may.
     """
     tools = tuple(tools)
-    if owned(tool, tools) and (not owner or untrusted):
+    if needs_owner_approval(tool, tools) and (not owner or untrusted):
         return False
     given = tools_for(state, person, tools, keeper=keeper, owner=owner, untrusted=untrusted)
     return tool in given
 
 
-def owned(tool: str, tools: Iterable[Tool]) -> bool:
+def needs_owner_approval(tool: str, tools: Iterable[Tool]) -> bool:
     """Whether the owner of the home alone may say yes to a tool, each time anew."""
     return any(one.owner for one in tools if one.name == tool)
 
 
-def once(tool: str, tools: Iterable[Tool]) -> bool:
+def is_asked_once(tool: str, tools: Iterable[Tool]) -> bool:
     """Whether a yes to a tool is a standing one: it is asked about once in a room."""
     return any(one.asks and one.once and not one.owner for one in tools if one.name == tool)
 
 
-def unasked(state: PermissionFacts, mate: str) -> frozenset[str]:
+def preapproved_tools(state: PermissionFacts, mate: str) -> frozenset[str]:
     """The tools that a mate uses here without asking first, by a standing yes."""
     return frozenset(state.rights.get(MATE + mate, Grant()).tools)
 
@@ -304,25 +304,25 @@ def borrowed_words(
             own.append(text)
         for file in entry.files if entry.kind == "heard" else ():
             strange.setdefault("a file", []).append(file.text.text or "")
-    return borrowed(call.arguments, strange, own)
+    return tainted_arguments(call.arguments, strange, own)
 
 
 def answered_people(state: PermissionFacts, lines: Sequence[str]) -> tuple[str, ...]:
     """The people whom a turn about these lines answers."""
-    askers = (asker(state, line) for line in lines)
+    askers = (originating_line(state, line) for line in lines)
     return tuple(dict.fromkeys(entry.who for entry in askers if entry))
 
 
-def charged(state: PermissionFacts, lines: Sequence[str]) -> Charge | None:
+def charge_for_lines(state: PermissionFacts, lines: Sequence[str]) -> Charge | None:
     """For whom a turn about these lines is paid: whoever said the last that it goes back to."""
-    askers = [found for line in lines if (found := asker(state, line))]
+    askers = [found for line in lines if (found := originating_line(state, line))]
     if not askers:
         return None
     last = max(askers, key=lambda entry: entry.seq)
     return Charge(person=last.who, surface=last.surface, guest=last.guest, owner=last.owner)
 
 
-def asker(state: PermissionFacts, line: str) -> ContextEntry | None:
+def originating_line(state: PermissionFacts, line: str) -> ContextEntry | None:
     """The line of a person that a line goes back to: a mate speaks because somebody did.
 
     Where a routine woke it, that is the line that told of it, which bears who had set it.
@@ -331,7 +331,7 @@ def asker(state: PermissionFacts, line: str) -> ContextEntry | None:
     return last[0] if last and last[0].kind in ("heard", "told") and last[0].who else None
 
 
-def asked_through(state: PermissionFacts, line: str) -> int:
+def relay_depth(state: PermissionFacts, line: str) -> int:
     """How many lines of mates stand between a person's line and what this one sets off."""
     return sum(entry.kind != "heard" for entry in _led_to(state, line))
 
@@ -345,7 +345,7 @@ def _led_to(state: PermissionFacts, line: str) -> Iterator[ContextEntry]:
         entry = before if before is not None and before.seq < entry.seq else None
 
 
-def heeded(state: PermissionFacts, entry: ContextEntry) -> bool:
+def is_answerable(state: PermissionFacts, entry: ContextEntry) -> bool:
     """Whether a line is answered at all: not late, not over the day's count, by who may talk."""
     if entry.kind != "heard":
         return True

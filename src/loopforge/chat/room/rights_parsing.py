@@ -22,9 +22,9 @@ from loopforge.chat.room.permissions import (
     RIGHTS,
     WHOM,
     Grant,
-    granted,
+    grant_in_room,
+    grant_sentence,
     unasked_wording,
-    wording,
 )
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.room_vocabulary import Right, RightsSet
@@ -60,7 +60,7 @@ def read(state: RoomState, said: str, same: Callable[[str], str]) -> tuple[str, 
     return who, _grant(words)
 
 
-def carried(state: RoomState, person: str, same: Callable[[str], str]) -> list[RightsSet]:
+def inherited_rights(state: RoomState, person: str, same: Callable[[str], str]) -> list[RightsSet]:
     """What was set for somebody who has become this person, for whom nothing was set: the least.
 
     So nobody who may not talk here talks on by linking their account to another one of theirs.
@@ -122,14 +122,14 @@ def _grant(words: Sequence[str]) -> Grant:
 
 def held(state: RoomState, who: str) -> Grant:
     """What holds for a person, for everyone or for keepers."""
-    return granted(state, "?" if who in WHOM else who, keeper=who == KEEPERS)
+    return grant_in_room(state, "?" if who in WHOM else who, keeper=who == KEEPERS)
 
 
 def told(state: RoomState) -> str:
     """Who may do what in a room, a sentence each."""
-    lines = [wording(WHOM[EVERYONE], held(state, EVERYONE))]
+    lines = [grant_sentence(WHOM[EVERYONE], held(state, EVERYONE))]
     if state.places:
-        lines.append(wording(WHOM[KEEPERS], held(state, KEEPERS)))
+        lines.append(grant_sentence(WHOM[KEEPERS], held(state, KEEPERS)))
     set_for = [who for who in state.rights if who not in WHOM]
     lines += [sentence(state, who, state.rights[who]) for who in set_for]
     return "\n".join([*lines, "The owner of this home may do everything."])
@@ -138,7 +138,7 @@ def told(state: RoomState) -> str:
 def sentence(state: RoomState, who: str, grant: Grant) -> str:
     """What holds for somebody for whom this is set."""
     mate = who.removeprefix(MATE)
-    return wording(named(state, who), grant) if mate == who else unasked_wording(mate, grant)
+    return grant_sentence(named(state, who), grant) if mate == who else unasked_wording(mate, grant)
 
 
 def _is_person(who: str) -> bool:

@@ -10,8 +10,8 @@ import re
 from msgspec import Struct
 
 from loopforge.chat.room.visible_lines import NewestLine
-from loopforge.core.text.spoken_lists import listed
-from loopforge.people.identity.account_names import folded
+from loopforge.core.text.spoken_lists import join_as_prose
+from loopforge.people.identity.account_names import fold_name
 
 NO_MATE = "not the mate"
 MADE = re.compile("room-[0-9a-f]{12}")
@@ -23,7 +23,7 @@ _MOUTHS = ("‿", "_", "~", ".", "-", "▿", "ω", "v", "o", "u")
 _HEADS = ("()", "[]", "{}", "||", "ʕʔ")
 
 
-def face(seed: str) -> str:
+def kaomoji_for(seed: str) -> str:
     """A face in five columns that is always the same for one seed: `(•‿•)`."""
     roll = hashlib.sha256(b"face\x1f" + seed.encode("utf-8", "replace")).digest()
     eye = _EYES[roll[0] % len(_EYES)]
@@ -95,7 +95,7 @@ class RoomSnapshot(Struct, frozen=True, kw_only=True):
         """What people read of which room it is: its title, its slug, or with which mates it is."""
         if self.title or not MADE.fullmatch(self.room):
             return self.title or self.room
-        mates = listed([card.name for card in self.mates], MATES_NAMED)
+        mates = join_as_prose([card.name for card in self.mates], MATES_NAMED)
         return f"With {mates}" if mates else "New room"
 
     def person(self, id: str) -> str:
@@ -105,8 +105,8 @@ class RoomSnapshot(Struct, frozen=True, kw_only=True):
         """
         everybody = (*self.people, *self.former)
         name = next((name for known, name in everybody if known == id), "somebody")
-        taken = {folded(each) for each in self.reserved}
-        return f"{name} ({NO_MATE})" if folded(name) in taken else name
+        taken = {fold_name(each) for each in self.reserved}
+        return f"{name} ({NO_MATE})" if fold_name(name) in taken else name
 
     def author(self, actor: str) -> str:
         """The name of whoever changed a line; "" for the keepers of a platform."""

@@ -25,7 +25,7 @@ from loopforge.chat.room.energy_limit import Energy
 from loopforge.chat.room.participants import Member, Participant, RoomPlace, StandIn, Unprompted
 from loopforge.chat.room.permissions import Grant, may
 from loopforge.chat.room.turn_queue import UNCALLED, DueTurn, OpenTurn, TurnQueue
-from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, remember
+from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, put_bounded
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.delivery_states import (
     Accepted,
@@ -99,7 +99,7 @@ from loopforge.core.room_vocabulary import (
     Weighed,
 )
 from loopforge.core.schedule.reminder_events import ReminderEvent, ReminderSet
-from loopforge.core.text.erasable_text import Words, public, refill
+from loopforge.core.text.erasable_text import Words, public_words, set_words_text
 from loopforge.errors import LedgerBroken
 from loopforge.schedule.reminder_book import ReminderBook
 
@@ -163,7 +163,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
     weighed: int = 0
     stopped: bool = False
     stopped_seq: int = 0
-    title: Words = msgspec.field(default_factory=lambda: public(""))
+    title: Words = msgspec.field(default_factory=lambda: public_words(""))
     titled_by: str = ""
     titled_at: int = 0
     basis: tuple[Words, ...] = ()
@@ -388,11 +388,11 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
     # ------------------------------------------------------------ lines
 
     def _line(self, event: Event, body: LineBody) -> None:
-        name, answers = public(""), ""
+        name, answers = public_words(""), ""
         match body:
             case Heard():
                 person = self.people.get(body.person)
-                name = person.name if person else public("somebody")
+                name = person.name if person else public_words("somebody")
                 self._heard(event, body)
             case Said():
                 turn = self.open.get(body.turn)
@@ -430,11 +430,11 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         self.spoken += 1
         self.untitled += 1
         self.untried += 1
-        remember(self.authors, event.id, author, AUTHORS)
+        put_bounded(self.authors, event.id, author, AUTHORS)
 
     def _met(self, surface: str, source: str, id: str) -> None:
         if source:
-            remember(self.sources, _source(surface, source), id, SOURCES)
+            put_bounded(self.sources, _source(surface, source), id, SOURCES)
 
     # ------------------------------------------------------------ turns
 
@@ -572,14 +572,14 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         """Put texts back in after a restore, by their refs; those not given stay forgotten."""
         for words in self.words():
             if words.text is None and words.ref in texts:
-                refill(words, texts[words.ref])
+                set_words_text(words, texts[words.ref])
 
     def forget(self, refs: Iterable[str]) -> None:
         """Forget texts, wherever the state holds them."""
         gone = set(refs) - {""}
         for words in self.words():
             if words.ref in gone:
-                refill(words, None)
+                set_words_text(words, None)
 
 
 def _source(surface: str, source: str) -> str:

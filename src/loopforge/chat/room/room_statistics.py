@@ -10,8 +10,8 @@ from msgspec import Struct
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.room.member_visibility import FOREVER, mates_in
-from loopforge.core.events import moment
-from loopforge.ledger.storage.row_codec import mark
+from loopforge.core.events import from_epoch_micros
+from loopforge.ledger.storage.row_codec import sql_placeholder
 
 
 class RoomCounts(Struct, kw_only=True):
@@ -33,9 +33,9 @@ def closed_rooms(connection: Connection) -> frozenset[str]:
     return frozenset(stream for (stream,) in rows)
 
 
-def counts(connection: Connection, streams: Sequence[str], *, sizes: bool) -> RoomCounts:
+def room_counts(connection: Connection, streams: Sequence[str], *, sizes: bool) -> RoomCounts:
     """What is in these, by the index of kinds; with `sizes`, which read everything, in bytes."""
-    one = mark(connection)
+    one = sql_placeholder(connection)
     people = connection.exec_driver_sql(
         f"SELECT stream, COUNT(*) FROM stays WHERE until = {one} GROUP BY stream",  # noqa: S608
         (FOREVER,),
@@ -52,7 +52,7 @@ def counts(connection: Connection, streams: Sequence[str], *, sizes: bool) -> Ro
             f"SELECT at FROM events WHERE stream = {one} AND seq = {one}",  # noqa: S608
             (stream, last or 1),
         ).scalar()
-        census.last[stream] = moment(at or 0)
+        census.last[stream] = from_epoch_micros(at or 0)
         census.mates[stream] = mates_in(connection, stream)
         if sizes:
             census.sizes[stream] = _size(connection, stream)
@@ -61,7 +61,7 @@ def counts(connection: Connection, streams: Sequence[str], *, sizes: bool) -> Ro
 
 def _size(connection: Connection, stream: str) -> int:
     """Bytes, or nearly, of a room's events and texts."""
-    one = mark(connection)
+    one = sql_placeholder(connection)
     total = 0
     for table, columns in (("events", "LENGTH(body) + 200"), ("texts", "LENGTH(text) + 150")):
         found = connection.exec_driver_sql(

@@ -12,11 +12,17 @@ from itertools import compress, islice
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.core.context_window import PRIVATE, ContextEntry, Mark, readable, sees
+from loopforge.core.context_window import (
+    PRIVATE,
+    ContextEntry,
+    Mark,
+    has_readable_text,
+    may_see_entry,
+)
 from loopforge.core.events import Event
 from loopforge.core.perception import KIND
 from loopforge.core.room_vocabulary import Heard, LineEdited, Noted, Said, Told, ToolUsed
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 HELD = 4000
 """Most lines held for mates that never purge; above it the oldest go, down to half of it."""
@@ -59,7 +65,7 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
         lines = self.lines.values()
         there = [e for e in lines if e.id not in gone] if gone else [*lines]
         private = {e.id for e in compress(there, map(PRIVATE.__contains__, map(KIND, there)))}
-        unseen = {id for id in private if not sees(mate, self.lines[id])}
+        unseen = {id for id in private if not may_see_entry(mate, self.lines[id])}
         return [e for e in there if e.id not in unseen] if unseen else there
 
     def recent(self, count: int) -> list[ContextEntry]:
@@ -156,7 +162,8 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
 
     def _seen(self, entry: ContextEntry, mates: Collection[str]) -> bool:
         return any(
-            sees(mate, entry) and entry.id not in self.purged.get(mate, ()) for mate in mates
+            may_see_entry(mate, entry) and entry.id not in self.purged.get(mate, ())
+            for mate in mates
         )
 
     def _bound(self, weighed: int) -> None:
@@ -185,7 +192,9 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
 
 def _bulk(entry: ContextEntry) -> int:
     """How much an entry counts against HELD: one, and one more for each kilobyte mates can read."""
-    return 1 + sum(file.length or file.size for file in entry.files if readable(file)) // 1000
+    return (
+        1 + sum(file.length or file.size for file in entry.files if has_readable_text(file)) // 1000
+    )
 
 
 def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> ContextEntry:
@@ -233,7 +242,7 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Cont
                 entry,
                 kind="result",
                 who=body.mate,
-                name=public(tool),
+                name=public_words(tool),
                 text=body.value,
                 turn=body.turn,
             )
@@ -241,7 +250,7 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Cont
             return replace(entry, text=body.text, who=body.person)
 
 
-def remember(table: dict[str, str], key: str, value: str, most: int) -> None:
+def put_bounded(table: dict[str, str], key: str, value: str, most: int) -> None:
     """Put it last; the first goes when there are too many."""
     table.pop(key, None)
     table[key] = value

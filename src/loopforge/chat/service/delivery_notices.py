@@ -12,13 +12,13 @@ from datetime import timedelta
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.delivery_states import Queued, What
 from loopforge.core.events import Event, Fact
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PlaceLeft, Said, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.runtime.delivery_worker import DelayedDeliveries, Undelivered
 from loopforge.runtime.system_clock import Stamp
 
@@ -64,7 +64,7 @@ class DeliveryNotices:
             word = Told(text=Words(said))
             found.append(stamp.fact(word, actor="runtime", cause=pending.delivery))
             if told and place is not None:
-                found += queued(found[0], (pending.surface,), stamp)
+                found += delivery_facts(found[0], (pending.surface,), stamp)
         if isinstance(what, Undelivered) and what.gone and place is not None:
             left = PlaceLeft(place=pending.surface, why=Words(what.why))
             found.append(stamp.fact(left, actor="runtime", cause=pending.delivery))
@@ -80,7 +80,7 @@ class DeliveryNotices:
         return f"What {self._who(lost.event, state)} {did} did not reach {where}: {lost.why}"
 
     def _late(self, late: DelayedDeliveries, state: RoomState | None, where: str) -> str:
-        who = listed(dict.fromkeys(self._who(event, state) for event in late.events))
+        who = join_as_prose(dict.fromkeys(self._who(event, state) for event in late.events))
         most = "up to " if len(late.events) > 1 else ""
         return f"What {who} said reached {where} {most}{_span(late.by)} late: {late.why}"
 

@@ -19,7 +19,7 @@ from loopforge.chat.room.room_store import PREFIX, RoomStore
 from loopforge.core.memory.memory_vocabulary import MACHINE
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.ledger.storage.revised_lines import latest, unforgotten
+from loopforge.ledger.storage.revised_lines import latest_revisions, pending_erasures
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 
@@ -41,7 +41,7 @@ class LineDeletion:
 
     async def resume(self) -> None:
         """Finish what an earlier process began. To be called at the start, by the host."""
-        for stream in await self._ledger.look(unforgotten):
+        for stream in await self._ledger.look(pending_erasures):
             self._soon(stream)
 
     def _soon(self, stream: str) -> None:
@@ -50,10 +50,12 @@ class LineDeletion:
     async def finish(self, stream: str) -> None:
         """Erase what deleted lines of this stream still say."""
         async with self._finishing[stream]:
-            lines = (await self._ledger.look(lambda found: unforgotten(found, stream))).get(stream)
+            lines = (await self._ledger.look(lambda found: pending_erasures(found, stream))).get(
+                stream
+            )
             if not lines:
                 return
-            changes = await self._ledger.look(lambda found: latest(found, lines))
+            changes = await self._ledger.look(lambda found: latest_revisions(found, lines))
             by = next((one.by for one in changes.values() if one.deleted), "")
             wish = ErasureRequest(
                 events=tuple(lines),

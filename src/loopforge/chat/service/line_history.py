@@ -9,15 +9,15 @@ from functools import partial
 
 from sqlalchemy import select
 
-from loopforge.chat.room.member_visibility import MemberSight, sight
+from loopforge.chat.room.member_visibility import MemberSight, sight_in_stream
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore
-from loopforge.core.events import Event, micros
+from loopforge.core.events import Event, epoch_micros
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.core.text.topics import folded
+from loopforge.core.text.topics import fold_case
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.ledger.storage.revised_lines import standing
+from loopforge.ledger.storage.revised_lines import apply_revisions
 from loopforge.ledger.storage.row_codec import events_of
 from loopforge.runtime.memory_values import FoundLine, LineSearch
 from loopforge.runtime.ports import ToolCall
@@ -40,7 +40,7 @@ class LineHistory:
         if not call.stream.startswith(PREFIX) or not readers:
             return ()
         seen = [
-            await self._ledger.look(partial(sight, stream=call.stream, person=person))
+            await self._ledger.look(partial(sight_in_stream, stream=call.stream, person=person))
             for person in readers
         ]
         state = await self._house.state(call.stream)
@@ -51,7 +51,7 @@ class LineHistory:
             if event.id != (turn.line if turn else "")
             and all(_sees(each, event) for each in seen)
             and (line := _line(state, event)) is not None
-            and folded(wanted.who) in folded(line.who)
+            and fold_case(wanted.who) in fold_case(line.who)
         ]
         return found[: wanted.limit][::-1]
 
@@ -62,12 +62,12 @@ class LineHistory:
             return [event for event in found if _within(event, wanted)]
         query = select(events).where(events.c.stream == stream, events.c.kind.in_(SPOKEN))
         if wanted.since:
-            query = query.where(events.c.at >= micros(wanted.since))
+            query = query.where(events.c.at >= epoch_micros(wanted.since))
         if wanted.until:
-            query = query.where(events.c.at < micros(wanted.until))
+            query = query.where(events.c.at < epoch_micros(wanted.until))
         newest = query.order_by(events.c.seq.desc()).limit(LOOKED)
         return await self._ledger.look(
-            lambda table: standing(table, events_of(table, table.execute(newest).all()))
+            lambda table: apply_revisions(table, events_of(table, table.execute(newest).all()))
         )
 
 

@@ -18,7 +18,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore
 from loopforge.chat.room.turn_queue import AwaitedEffect, DueTurn, OpenTurn
 from loopforge.chat.server import Rooms
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.events import Event, Perceived, TurnEnded
 from loopforge.core.mates.mate_file import mate_name
 from loopforge.core.room_vocabulary import (
@@ -136,7 +136,7 @@ class MateQuestions:
                 narrative=narrative,
             )
             fact = self._stamp.fact(body, actor=f"mate:{call.mate}", cause=call.id)
-            out = queued(fact, (*self._rooms.surfaces, *state.places), self._stamp)
+            out = delivery_facts(fact, (*self._rooms.surfaces, *state.places), self._stamp)
             return (await self._ledger.append(state.stream, [fact, *out], expect=state.seq))[0]
 
         return await self._ledger.decide(

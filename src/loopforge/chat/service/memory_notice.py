@@ -10,11 +10,11 @@ from functools import partial
 
 from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import RoomStore
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.room_vocabulary import Told
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.errors import LedgerError, LoopforgeError
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Ledger
@@ -57,7 +57,7 @@ class MemoryNotice:
             if state.closed or max(came, default=0) <= max(said, default=0):
                 return
             told = self._stamp.fact(Told(text=NOTE), actor="room")
-            facts = [told, *queued(told, state.places, self._stamp)]
+            facts = [told, *delivery_facts(told, state.places, self._stamp)]
             await self._ledger.append(room, facts, expect=seq)
 
         async def head(past: int) -> int:
@@ -71,4 +71,4 @@ class MemoryNotice:
             log.warning("Nobody in %s was told that it is remembered. %s", room, error)
 
 
-NOTE = public(NOTICE)
+NOTE = public_words(NOTICE)

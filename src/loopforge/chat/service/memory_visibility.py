@@ -27,8 +27,8 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.recall_visibility import Rooms, is_private, usable_rooms
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE
 from loopforge.memory.memory_view import (
-    batched,
-    fallen,
+    fallen_items,
+    id_batches,
     memories,
     memory_evidence,
     memory_people,
@@ -73,7 +73,7 @@ def usable_items(
     plain |= {row.item for row in others if place.may(row, grounds[row.item], seen)}
     if not plain:
         return {}
-    gone = fallen(connection, query.mate)
+    gone = fallen_items(connection, query.mate)
     return {row.item: row.seq for row in rows if row.item in plain and row.item not in gone}
 
 
@@ -146,7 +146,7 @@ def _grounds(
     lines: dict[str, list[tuple[str, int]]] = {}
     about: dict[str, list[str]] = {}
     one, who = memory_evidence.c, memory_people.c
-    for ids in batched([row.item for row in rows]):
+    for ids in id_batches([row.item for row in rows]):
         rests = select(one.item, one.stream, one.seq).where(one.item.in_(ids))
         for item, stream, seq in connection.execute(rests).all():
             lines.setdefault(item, []).append((stream, seq))

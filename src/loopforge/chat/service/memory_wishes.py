@@ -18,14 +18,14 @@ from loopforge.chat.remembering.remembered_rooms import is_remembered, newest_si
 from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.service.memory_notice import MemoryNotice
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.memory.evidence_overlap import stems_of
 from loopforge.core.memory.memory_vocabulary import PREFIX, EvidenceLine, Layer, MemoryKept
 from loopforge.core.room_vocabulary import MemoryAsked, Told
-from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import LedgerError, LoopforgeError
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_settings import KeptWhat
@@ -114,7 +114,7 @@ class MemoryWishes:
             log.warning("A wish of memory in %s was not carried out. %s", event.stream, error)
 
     def _named(self, mates: Sequence[str]) -> str:
-        return listed([mate_name(self._mates, one) for one in mates])
+        return join_as_prose([mate_name(self._mates, one) for one in mates])
 
     async def _tell(self, event: Event, text: str) -> None:
         """Say it in the room, once, whichever host does: the last thing that is done for a wish."""
@@ -123,8 +123,8 @@ class MemoryWishes:
             if await self._is_told(event):
                 return
             state = await self._house.state(event.stream)
-            told = self._stamp.fact(Told(text=public(text)), actor="room", cause=event.id)
-            facts = [told, *queued(told, state.places, self._stamp)]
+            told = self._stamp.fact(Told(text=public_words(text)), actor="room", cause=event.id)
+            facts = [told, *delivery_facts(told, state.places, self._stamp)]
             await self._ledger.append(event.stream, facts, expect=seq)
 
         head = partial(self._house.head, event.stream)
@@ -153,7 +153,7 @@ class MemoryWishes:
             rests_on=items,
             about=(asked.person,) if asked.person else (),
             told_by=asked.person,
-            subject=Words(asked.subject) if asked.subject else public(""),
+            subject=Words(asked.subject) if asked.subject else public_words(""),
             room=event.stream,
             trusted=asked.trusted,
         )

@@ -16,7 +16,7 @@ from loopforge.chat.service.line_history import NOBODY
 from loopforge.chat.turns.turn_recall import FITS, LAYERS, speaker_names
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.core.text.name_labels import clipped
+from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import InputError
 from loopforge.runtime.memory_values import KeptItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall, ToolResult, arguments_schema
@@ -110,7 +110,7 @@ class RecallTool:
         room = line.stream.removeprefix(PREFIX)
         where = f"/rooms/{room}?at={line.seq}#l-{line.seq}"
         place = where if line.stream == here else f"in another room, {where}"
-        short = clipped(" ".join(str(body.text).split()), LONGEST)
+        short = truncate_text(" ".join(str(body.text).split()), LONGEST)
         return f"- {line.at.astimezone(self._zone):%Y-%m-%d %H:%M} {who} ({place}): {short}"
 
 

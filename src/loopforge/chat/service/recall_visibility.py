@@ -20,7 +20,7 @@ from loopforge.chat.room.member_visibility import (
     Members,
     MembershipSpan,
     MemberSight,
-    audience,
+    audience_of_lines,
     private_rooms,
     sights_of,
     stays_of_mate,
@@ -50,7 +50,9 @@ def is_private(connection: Connection, stream: str) -> bool:
     return bool(private_rooms(connection, [stream]))
 
 
-def wider(connection: Connection, new: Sequence[EvidenceLine], old: Sequence[EvidenceLine]) -> bool:
+def is_more_visible(
+    connection: Connection, new: Sequence[EvidenceLine], old: Sequence[EvidenceLine]
+) -> bool:
     """Whether what rests on some lines may be used where what rests on others may not.
 
     They lie in another room, or somebody saw them who did not see all of the others.
@@ -58,7 +60,9 @@ def wider(connection: Connection, new: Sequence[EvidenceLine], old: Sequence[Evi
     rooms = {one.stream for one in new if one.stream.startswith(PREFIX)}
     if not rooms <= {one.stream for one in old}:
         return True
-    return bool(new) and not audience(connection, new) <= audience(connection, old)
+    return bool(new) and not audience_of_lines(connection, new) <= audience_of_lines(
+        connection, old
+    )
 
 
 def shared(each: Iterable[Sequence[MembershipSpan]]) -> tuple[MembershipSpan, ...]:

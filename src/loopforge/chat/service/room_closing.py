@@ -31,7 +31,7 @@ from loopforge.ledger.database.table_schema import events, streams, texts
 from loopforge.ledger.erasure.derived_texts import Reach
 from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.memory.beliefs.derived_items import resting_on
+from loopforge.memory.beliefs.derived_items import items_resting_on_room
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.effects.effect_worker import Effects
 from loopforge.runtime.ports import Lanes, Signals
@@ -75,7 +75,7 @@ class RoomClosing:
     async def resting(self, room: str) -> RoomDependents:
         """What elsewhere rests on this room. Raises Unknown."""
         every, stream = await self.weigh(room), stream_of(room)
-        items = await self._ledger.look(lambda found: resting_on(found, stream))
+        items = await self._ledger.look(lambda found: items_resting_on_room(found, stream))
         both = sum(one.elsewhere for one in items)
         return RoomDependents(quotes=every.quoting, memories=len(items), also=both)
 
@@ -135,7 +135,7 @@ class RoomClosing:
         if not isinstance(body, RoomClosed) or not body.spares:
             return
         by = body.person or MACHINE
-        for one in await self._ledger.look(lambda found: resting_on(found, stream)):
+        for one in await self._ledger.look(lambda found: items_resting_on_room(found, stream)):
             if one.elsewhere and one.state == "held":
                 back = MemoryRestored(item=one.item, by=by, because=closed.id)
                 fact = self._stamp.fact(back, actor=f"person:{by}", cause=closed.id)

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from sqlalchemy import bindparam, false, func, not_, or_, select
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.room.member_visibility import MemberSight, sight, sights
+from loopforge.chat.room.member_visibility import MemberSight, sight_in_stream, sights_by_stream
 from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
-from loopforge.core.events import moment
+from loopforge.core.events import from_epoch_micros
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.table_access import Tables
 
@@ -45,7 +45,9 @@ class RoomList:
 
     async def sight(self, room: str, person: str) -> MemberSight:
         """What a person may see of a room; nothing if it is not there."""
-        return await self._tables.look(lambda found: sight(found, stream_of(room), person))
+        return await self._tables.look(
+            lambda found: sight_in_stream(found, stream_of(room), person)
+        )
 
     async def whole(self, room: str, person: str) -> bool:
         """Whether a person is in a room and may see every line of it: only then may they show it.
@@ -57,7 +59,7 @@ class RoomList:
 
     async def rooms_of(self, person: str, read: Mapping[str, int]) -> list[RoomListEntry]:
         """The rooms somebody is in, the liveliest first; `read` says how far, by stream."""
-        seen = await self._tables.look(lambda found: sights(found, person))
+        seen = await self._tables.look(lambda found: sights_by_stream(found, person))
         here = [stream for stream, each in seen.items() if each.here]
         news = await self._tables.look(lambda found: _news(found, here, seen, read))
         plates = []
@@ -90,7 +92,7 @@ def _when(plate: RoomListEntry) -> tuple[float, str]:
 
 
 def _whole(connection: Connection, stream: str, person: str) -> bool:
-    seen = sight(connection, stream, person)
+    seen = sight_in_stream(connection, stream, person)
     stays = [events.c.seq.between(stay.since, stay.until) for stay in seen.stays]
     hidden = select(events.c.seq).where(
         events.c.stream == stream, events.c.kind.in_(LINES), not_(or_(false(), *stays))
@@ -114,5 +116,5 @@ def _news(
     for stream in streams:
         after = max(read.get(stream, 0), seen[stream].stays[-1].since)
         at, unread = connection.execute(both, {"stream": stream, "after": after}).one()
-        found[stream] = (moment(at) if at is not None else None, unread)
+        found[stream] = (from_epoch_micros(at) if at is not None else None, unread)
     return found

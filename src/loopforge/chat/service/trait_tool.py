@@ -10,7 +10,7 @@ from typing import get_args
 
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.events import Perceived
-from loopforge.core.memory.evidence_overlap import resting_on
+from loopforge.core.memory.evidence_overlap import supporting_lines
 from loopforge.core.memory.memory_vocabulary import MemoryKept
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.quantity_bands import Band
@@ -61,11 +61,11 @@ class TraitTool:
         turn = state.open.get(call.turn)
         called = [turn.line] if turn and turn.line else [call.turn]
         minded = [entry for entry in state.lines.values() if entry.kind in ("heard", "said")]
-        near = resting_on(why, [str(entry.text) for entry in minded])
+        near = supporting_lines(why, [str(entry.text) for entry in minded])
         reminded = [
             line
             for text, lines in await self._reminded(call.turn)
-            if resting_on(why, [text])
+            if supporting_lines(why, [text])
             for line in lines
         ]
         return list(dict.fromkeys([*called, *(minded[at].id for at in near), *reminded]))

@@ -16,10 +16,10 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from loopforge.chat.speaking import name_forms
-from loopforge.chat.speaking.name_forms import FORMS, Form, best, forms_of
-from loopforge.chat.speaking.name_mentions import Addressee, is_question, named
+from loopforge.chat.speaking.name_forms import FORMS, Form, forms_of, surest_form
+from loopforge.chat.speaking.name_mentions import Addressee, find_mentions, is_question
 from loopforge.core.text import topics
-from loopforge.core.text.topics import folded, unspaced
+from loopforge.core.text.topics import fold_case, is_unspaced_script
 
 Sense = Literal["called", "about", "aside", "not", "nearly"]
 
@@ -198,7 +198,9 @@ class _Span(NamedTuple):
     form: Form = "name"
 
 
-def calls(text: str, names: Mapping[str, str], others: Mapping[str, str] = {}) -> list[NameCall]:
+def find_name_calls(
+    text: str, names: Mapping[str, str], others: Mapping[str, str] = {}
+) -> list[NameCall]:
     """Who is named in a plain text, in order, and in which sense.
 
     `others` are further names by id (of people), which may be the ones that a sentence is said to.
@@ -261,7 +263,7 @@ def _quotations(text: str) -> list[tuple[int, int]]:
 
 def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
     """Names as they are written, and in other forms where nobody is named so."""
-    exact = named(text, names)
+    exact = find_mentions(text, names)
     taken = [(address.place, address.end) for _, address in exact]
     found: list[tuple[Form, str, Addressee]] = [("name", *one) for one in exact]
     spelt = tuple(_spelt(who, name) for who, name in names.items())
@@ -271,7 +273,7 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
         if not any(forms) or any(first < end and begin < last for first, last in taken):
             continue
         at = "mention" if text[begin - 1 : begin] == "@" else "name"
-        address, surest = Addressee(at, begin - (at == "mention"), end), best(forms)
+        address, surest = Addressee(at, begin - (at == "mention"), end), surest_form(forms)
         those = zip(names, forms, strict=True)
         found += [(surest, who, address) for who, form in those if form == surest]
     spans: list[_Span] = []
@@ -292,7 +294,7 @@ def forget_all() -> None:
 @lru_cache(1024)
 def _spelt(who: str, name: str) -> tuple[str, ...]:
     """What somebody is called by: the handle, and the first word of the name."""
-    called = dict.fromkeys((folded(who), *folded(name).split()[:1]))
+    called = dict.fromkeys((fold_case(who), *fold_case(name).split()[:1]))
     return tuple(each for each in called if each)
 
 
@@ -351,7 +353,7 @@ def _hailed(text: str, span: _Span, begun: int, *, hailed: bool) -> bool:
     after = text[span.end : ended.start() if ended else far]
     if _SPOKEN_OF.match(after) and not _ASKS.match(after):
         return False
-    if after and (unspaced(after[0]) or "\uac00" <= after[0] <= "\ud7a3"):
+    if after and (is_unspaced_script(after[0]) or "\uac00" <= after[0] <= "\ud7a3"):
         whole = text[span.end : ended.end() if ended else far]
         return bool(_GLUED.match(whole)) and (bool(_OPEN.fullmatch(before)) or _greets(before))
     closed = bool(_CLOSED.match(after))

@@ -8,10 +8,10 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from loopforge.chat.room.permissions import heeded
+from loopforge.chat.room.permissions import is_answerable
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.speaking.room_rules import RoomRules
-from loopforge.chat.speaking.triggers import TriggerListener, weigh
+from loopforge.chat.speaking.triggers import TriggerListener, weigh_triggers
 from loopforge.core.room_vocabulary import Weight
 
 FRESH = timedelta(minutes=15)
@@ -32,12 +32,12 @@ def calls_of_late(
     lines = [
         entry
         for entry in newest
-        if entry.kind == "heard" and entry.seq <= state.weighed and heeded(state, entry)
+        if entry.kind == "heard" and entry.seq <= state.weighed and is_answerable(state, entry)
     ]
     found = (
         rules.guests.weighed(state, [entry], weight)
         for entry in reversed(lines)
-        for weight in weigh(state, [entry], mates, now, rules.thresholds)
+        for weight in weigh_triggers(state, [entry], mates, now, rules.thresholds)
     )
     return tuple(
         weight

@@ -11,7 +11,7 @@ PATIENCE = 4.0
 """Seconds for which lines are gathered at most, however quickly they come."""
 
 
-async def settle(state: RoomState, rules: RoomRules, clock: Clock) -> None:
+async def debounce_lines(state: RoomState, rules: RoomRules, clock: Clock) -> None:
     """Wait until nobody has said anything for `rules.debounce` seconds, or for too long."""
     waited = 0.0
     while (pending := state.pending()) and pending[-1].kind == "heard":

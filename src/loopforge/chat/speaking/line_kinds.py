@@ -48,7 +48,7 @@ _SIGNS = re.compile(r"[\W_]*")
 _GOES_ON = re.compile(rf"(?:{_any_of(MORE)})(?!\w)")
 
 
-def takes_note(text: str) -> bool:
+def is_acknowledgement(text: str) -> bool:
     """Whether a plain text only says that something was heard; signs alone are such, too."""
     said = text.strip()
     if len(said.split()) > SHORT:
@@ -56,7 +56,7 @@ def takes_note(text: str) -> bool:
     return bool(said) and bool(_TAKES_NOTE.fullmatch(said) or _SIGNS.fullmatch(said))
 
 
-def goes_on(text: str) -> bool:
+def is_continue_request(text: str) -> bool:
     """Whether a plain text is a short wish for more of what was said before."""
     said = text.strip()
     return bool(_GOES_ON.match(said)) and len(said.split()) <= SHORT

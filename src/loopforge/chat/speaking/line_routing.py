@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from loopforge.chat.room.guest_rules import of_guest
-from loopforge.chat.room.permissions import granted, may
+from loopforge.chat.room.guest_rules import is_guest_line
+from loopforge.chat.room.permissions import grant_in_room, may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Weight
@@ -48,7 +48,7 @@ class LineRouting:
         return [replace(each, score=0, reasons={TAKEN: 0}, verdict="pass") for each in weights]
 
 
-def posted(entry: ContextEntry) -> bool:
+def is_posted_by_program(entry: ContextEntry) -> bool:
     """Whether a mate said it by `RoomVoice`: what comes of a plan always bears its mode."""
     return entry.kind == "said" and not entry.mode
 
@@ -82,7 +82,7 @@ def _line(
 
 def _barred(entry: ContextEntry) -> bool:
     """Whether nothing is done for whoever said it beyond an answer."""
-    return entry.untrusted or of_guest(entry)
+    return entry.untrusted or is_guest_line(entry)
 
 
 def here_of(state: RoomState) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def tools_of(
     state: RoomState, person: str, *, keeper: bool, owner: bool, barred: bool
 ) -> frozenset[str]:
     """The tools that a person may have used in a room, by what is granted; "*" for all."""
-    grant = granted(state, person, keeper=keeper, owner=owner)
+    grant = grant_in_room(state, person, keeper=keeper, owner=owner)
     return frozenset(grant.tools) if "tools" in grant.rights and not barred else frozenset()
 
 

@@ -8,8 +8,8 @@ from unicodedata import category
 
 from loopforge.artifacts.file_intake import plain_name
 from loopforge.core.room_vocabulary import File
-from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.name_labels import one_line, unseen
+from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.text.name_labels import is_invisible, one_line
 from loopforge.errors import BadLine, TooLarge
 
 LONGEST_TITLE, LONGEST_NAME = 80, 200
@@ -53,7 +53,7 @@ def line_as_kept(text: str, limit: int) -> str:
             f"This line has {len(text):,} characters; a line may have {limit:,}. "
             "Split it, or give it to the room as a file."
         )
-    if all(sign.isspace() or (unseen(sign) and category(sign) != "Cn") for sign in text):
+    if all(sign.isspace() or (is_invisible(sign) and category(sign) != "Cn") for sign in text):
         raise BadLine("There is nothing in this line that could be said.")
     return text
 
@@ -82,7 +82,7 @@ def _stored(file: File, limit: int) -> File:
     return File(
         name=Words(plain_name(str(file.name))),
         size=file.size,
-        text=Words(line_as_kept(text, size + 1)) if text.strip() else public(""),
+        text=Words(line_as_kept(text, size + 1)) if text.strip() else public_words(""),
         hash=Words(hash),
         media=file.media,
         width=file.width,

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
-from loopforge.core.text.topics import COMMON, unspaced
+from loopforge.core.text.topics import COMMON, is_unspaced_script
 
 Form = Literal["", "nearly", "inflected", "name"]
 """A word is no form of a name; perhaps one (a letter differs, or the end is missing); one with an
@@ -80,14 +80,14 @@ def _romanised(word: str) -> str:
     bare = "".join(
         sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign)
     )
-    kept = word if any(unspaced(sign) or ord(sign) > 0x24F for sign in word) else bare
+    kept = word if any(is_unspaced_script(sign) or ord(sign) > 0x24F for sign in word) else bare
     return anyascii(kept).lower()
 
 
 @lru_cache(8192)
 def forms_of(word: str, spelt: tuple[tuple[str, ...], ...]) -> tuple[Form, ...]:
     """The surest form that a folded word is of what each is called by: of folded names."""
-    return tuple(best(form(word, name) for name in names) for names in spelt)
+    return tuple(surest_form(form(word, name) for name in names) for names in spelt)
 
 
 def forget_all() -> None:
@@ -103,11 +103,11 @@ def form(word: str, name: str) -> Form:
         other = _form(bare, name)
         if other == "name" and not _VOCATIVE.search(word):
             other = "inflected"
-        return best((known, other))
+        return surest_form((known, other))
     return known
 
 
-def best(forms: Iterable[Form]) -> Form:
+def surest_form(forms: Iterable[Form]) -> Form:
     """The surest of them."""
     return max(forms, key=FORMS.index, default="")
 

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from loopforge.core.text.topics import folded, unspaced
+from loopforge.core.text.topics import fold_case, is_unspaced_script
 
 EVERYBODY = ("all", "everyone", "everybody", "mates", "here", "room")
 """With an @ before it, each of these mentions everybody, but for where it rings people's bells."""
@@ -47,17 +47,17 @@ class Addressee(NamedTuple):
     end: int
 
 
-def plain(text: str, *, surface: str = "") -> str:
+def strip_quotes_and_code(text: str, *, surface: str = "") -> str:
     """What a text says in the speaker's own words: no code, no quoted lines, no links; folded.
 
     On a platform (`surface` is a place there) @everyone and @here ring the bells of people, and
     are said to no mate: they are left out.
     """
-    said = folded(_NOT_SAID.sub(" ", text))
+    said = fold_case(_NOT_SAID.sub(" ", text))
     return _BROADCAST.sub(" ", said) if ":" in surface else said
 
 
-def named(text: str, names: Mapping[str, str]) -> list[tuple[str, Addressee]]:
+def find_mentions(text: str, names: Mapping[str, str]) -> list[tuple[str, Addressee]]:
     """Who is addressed in a plain text, in order; `names` gives each one's name by handle.
 
     Where one name lies within another's ("Ann" in "Ann Lee"), the longer one is meant.
@@ -65,7 +65,7 @@ def named(text: str, names: Mapping[str, str]) -> list[tuple[str, Addressee]]:
     found = [
         (who, address)
         for who, name in names.items()
-        for spelling in {folded(who), folded(name).strip()} - {""}
+        for spelling in {fold_case(who), fold_case(name).strip()} - {""}
         for address in _addresses(text, spelling)
     ]
     for everybody in EVERYBODY:
@@ -111,13 +111,13 @@ def _begins(text: str, place: int) -> bool:
     before, first = text[place - 1], text[place]
     if before in "-‐":
         return place == 1 or not _in_word(text[place - 2])
-    return not _in_word(before) or unspaced(before) or unspaced(first)
+    return not _in_word(before) or is_unspaced_script(before) or is_unspaced_script(first)
 
 
 def _begins_mention(text: str, at: int) -> bool:
     """Whether the @ at this place begins a mention, and not the second half of an address."""
     before = text[at - 1 : at] if at else ""
-    return not before or unspaced(before) or not (_in_word(before) or before in "+-/")
+    return not before or is_unspaced_script(before) or not (_in_word(before) or before in "+-/")
 
 
 def _ends(text: str, end: int) -> bool:
@@ -128,7 +128,12 @@ def _ends(text: str, end: int) -> bool:
     beyond = text[end + 1 : end + 2]
     if after in "-‐.@":  # Ann-Marie, maya.org, maya@example.org; but "maya - hi" and "maya."
         return not beyond or not _in_word(beyond)
-    return not _in_word(after) or unspaced(after) or unspaced(last) or _hangul(after)
+    return (
+        not _in_word(after)
+        or is_unspaced_script(after)
+        or is_unspaced_script(last)
+        or _hangul(after)
+    )
 
 
 def _hangul(char: str) -> bool:

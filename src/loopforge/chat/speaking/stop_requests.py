@@ -8,8 +8,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from loopforge.chat.speaking.name_mentions import WORD, named
-from loopforge.core.text.topics import folded
+from loopforge.chat.speaking.name_mentions import WORD, find_mentions
+from loopforge.core.text.topics import fold_case
 
 STOP_SIGN = "\N{OCTAGONAL SIGN}"
 _STOPS = """
@@ -66,10 +66,10 @@ def is_stop(text: str, names: Mapping[str, str] | None = None, *, called: bool =
 
 def _unnamed(text: str, names: Mapping[str, str], *, called: bool) -> str:
     """The folded text without the names of mates and mentions of them, wherever they stand."""
-    text = folded(unicodedata.normalize("NFKC", text))
+    text = fold_case(unicodedata.normalize("NFKC", text))
     if called:
         text = _BOT.sub(" ", text)
-    spans = {(address.place, address.end) for _, address in named(text, names)}
+    spans = {(address.place, address.end) for _, address in find_mentions(text, names)}
     for place, end in sorted(spans, reverse=True):
         if text[place:end].lstrip("@") != "stop":  # a mate may have that name
             text = f"{text[:place]} {text[end:]}"

@@ -21,14 +21,21 @@ from msgspec.structs import replace
 from loopforge.chat.room.participants import Member
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import RANK
-from loopforge.chat.speaking.addressee_detection import NameCall, calls
-from loopforge.chat.speaking.line_kinds import goes_on, takes_note
-from loopforge.chat.speaking.name_mentions import is_general, is_question, plain
+from loopforge.chat.speaking.addressee_detection import NameCall, find_name_calls
+from loopforge.chat.speaking.line_kinds import is_acknowledgement, is_continue_request
+from loopforge.chat.speaking.name_mentions import is_general, is_question, strip_quotes_and_code
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Weight
-from loopforge.core.text.topics import subject, touched
+from loopforge.core.text.topics import count_interests_touched, text_topics
 
-__all__ = ["REASONS", "TriggerListener", "TriggerPoints", "TriggerThresholds", "batches", "weigh"]
+__all__ = [
+    "REASONS",
+    "TriggerListener",
+    "TriggerPoints",
+    "TriggerThresholds",
+    "batches",
+    "weigh_triggers",
+]
 
 # ---------------------------------------------------------------- the tables of points
 
@@ -147,7 +154,7 @@ def batches(pending: Iterable[ContextEntry]) -> list[list[ContextEntry]]:
     return gathered
 
 
-def weigh(
+def weigh_triggers(
     state: RoomState,
     batch: Sequence[ContextEntry],
     mates: Mapping[str, TriggerListener],
@@ -264,8 +271,10 @@ class _Scene:
             for mate in state.mates
             if mate in mates and (self.from_person or mate != self.speaker)
         ]
-        self.text = "\n".join(plain(str(entry.text), surface=entry.surface) for entry in batch)
-        self.subject, self.general = subject(self.text), is_general(self.text)
+        self.text = "\n".join(
+            strip_quotes_and_code(str(entry.text), surface=entry.surface) for entry in batch
+        )
+        self.subject, self.general = text_topics(self.text), is_general(self.text)
         self.only_person = self.from_person and len(state.people) == 1
         self.about, self.unmeant = set[str](), set[str]()
         self.nearly = set[str]()
@@ -279,7 +288,7 @@ class _Scene:
         self.before = self._before()
         self.answerers = self._answerers()
         self.to_person = self._to_person()
-        self.noting = takes_note(self.text) and not self.only_person
+        self.noting = is_acknowledgement(self.text) and not self.only_person
         self.followed = self._followed()
 
     def points(self, reason: str) -> int:
@@ -326,7 +335,7 @@ class _Scene:
             "not meant": mate in self.unmeant,
             "general call": self.general,
             "question": is_question(self.text),
-            "interest": min(2, touched(self.subject, self.mates[mate].interests)),
+            "interest": min(2, count_interests_touched(self.subject, self.mates[mate].interests)),
             "quiet so far": self._quiet(member),
             "in conversation": self.before == mate,
             "follow-up": self.followed == mate,
@@ -399,9 +408,9 @@ class _Scene:
         strongest: dict[str, _Called] = {}
         offset = 0
         for entry in batch:
-            text = plain(str(entry.text), surface=entry.surface)
+            text = strip_quotes_and_code(str(entry.text), surface=entry.surface)
             names = {mate: self.mates[mate].name for mate in self.listeners}
-            named = calls(text, names, self._people())
+            named = find_name_calls(text, names, self._people())
             if any(one.corrects for one in named):
                 self.unmeant |= strongest.keys()
                 strongest.clear()
@@ -449,7 +458,7 @@ class _Scene:
             return ""
         asked = self.state.lines.get(last.answers or last.reply_to)
         same = asked is not None and asked.who == self.speaker
-        wants = goes_on(self.text) or is_question(plain(str(last.text)))
+        wants = is_continue_request(self.text) or is_question(strip_quotes_and_code(str(last.text)))
         return last.who if is_question(self.text) or (same and wants) else ""
 
     def _answerers(self) -> set[str]:
@@ -465,7 +474,9 @@ class _Scene:
         """Whether another person is addressed: by a reply, or by name with an @."""
         authors = {self.state.authors.get(entry.reply_to, "") for entry in self.batch}
         replied = any(a.startswith("person:") and a != f"person:{self.speaker}" for a in authors)
-        return replied or any(one.sense == "called" for one in calls(self.text, self._people()))
+        return replied or any(
+            one.sense == "called" for one in find_name_calls(self.text, self._people())
+        )
 
     def _people(self) -> dict[str, str]:
         """The names of the people here but the speaker, by id."""

@@ -45,7 +45,7 @@ from loopforge.core.room_vocabulary import (
     Transcribe,
 )
 from loopforge.core.schedule.reminder_events import ReminderSet
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.runtime.system_clock import Stamp
 
 EGRESS = "egress"
@@ -72,7 +72,7 @@ class ActsOutcome:
     spoke: bool = False
 
 
-def queued(
+def delivery_facts(
     fact: Fact, surfaces: Iterable[str], stamp: Stamp, what: What = "line"
 ) -> tuple[Fact, ...]:
     """The facts that this one is to go out to these surfaces and places."""
@@ -82,13 +82,15 @@ def queued(
     )
 
 
-def going_out(facts: Sequence[Fact], places: Iterable[str], stamp: Stamp) -> list[Fact]:
+def decision_delivery_facts(
+    facts: Sequence[Fact], places: Iterable[str], stamp: Stamp
+) -> list[Fact]:
     """The facts that of these, which a person decided, all that places show is to go there."""
     return [
         one
         for fact in facts
         if (what := GOES_OUT.get(type(fact.body)))
-        for one in queued(fact, places, stamp, what)
+        for one in delivery_facts(fact, places, stamp, what)
     ]
 
 
@@ -127,7 +129,7 @@ def _safe_file(file: Paper, egress: EgressFilter) -> tuple[Paper, tuple[str, ...
     return Paper(name=plain_name(name), text=text), taken
 
 
-def kept_in(
+def refuse_hidden_secrets(
     plan: AgentActionPlan, verdicts: Sequence[Verdict], egress: EgressFilter, before: Sequence[str]
 ) -> tuple[Verdict, ...]:
     """The verdicts, and a no to each act that would tell a secret in a hidden way.
@@ -156,7 +158,9 @@ def spoken_here(state: RoomState) -> list[str]:
     return [str(entry.text) for entry in islice(said, SPOKEN)]
 
 
-def filtered(verdicts: Sequence[Verdict], taken: Sequence[tuple[str, ...]]) -> tuple[Verdict, ...]:
+def mark_filtered_verdicts(
+    verdicts: Sequence[Verdict], taken: Sequence[tuple[str, ...]]
+) -> tuple[Verdict, ...]:
     """The verdicts, and with those that allow an act what the egress filter took out of it."""
     return tuple(
         msgspec.structs.replace(
@@ -168,7 +172,7 @@ def filtered(verdicts: Sequence[Verdict], taken: Sequence[tuple[str, ...]]) -> t
     )
 
 
-def said_anew(
+def reword_line(
     plan: AgentActionPlan,
     verdicts: Sequence[Verdict],
     stamp: Stamp,
@@ -188,11 +192,11 @@ def said_anew(
         by=f"mate:{mate}",
         turn=turn,
         mode=plan.mode,
-        rule=Words(plan.rule) if plan.rule else public(""),
+        rule=Words(plan.rule) if plan.rule else public_words(""),
         narrative=Words(plan.narrative),
     )
     fact = stamp.fact(body, actor=f"mate:{mate}", cause=turn)
-    return ActsOutcome(facts=[fact, *queued(fact, places, stamp, "edit")], spoke=True)
+    return ActsOutcome(facts=[fact, *delivery_facts(fact, places, stamp, "edit")], spoke=True)
 
 
 def _given(file: Paper) -> File:
@@ -237,7 +241,7 @@ def carry_out(
                         mate=mate,
                         text=Words(text),
                         mode=plan.mode,
-                        rule=Words(plan.rule) if plan.rule else public(""),
+                        rule=Words(plan.rule) if plan.rule else public_words(""),
                         narrative=Words(plan.narrative),
                         reply_to=reply_to,
                         files=(
@@ -247,10 +251,10 @@ def carry_out(
                     )
                 )
                 done.spoke = True
-                done.facts += queued(said, surfaces, stamp)
+                done.facts += delivery_facts(said, surfaces, stamp)
             case React(to=to, emoji=emoji):
                 reacted = add(Reacted(turn=turn, mate=mate, to=to, emoji=emoji))
-                done.facts += queued(reacted, surfaces, stamp, "reaction")
+                done.facts += delivery_facts(reacted, surfaces, stamp, "reaction")
             case Note(text=text):
                 add(Noted(turn=turn, mate=mate, text=Words(text)))
             case Mark(line=line, mark=mark):

@@ -16,7 +16,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.room_vocabulary import File, Say
 from loopforge.core.text.document_kinds import DOCUMENTS
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.ports import RoomFiles, ToolCall
 
@@ -24,7 +24,7 @@ NOT_HERE = "it is not here"
 HELD = "it holds a key or password of this home"
 
 
-async def attached(
+async def resolve_attachments(
     files: RoomFiles,
     call: ToolCall,
     plan: AgentActionPlan,
@@ -66,7 +66,7 @@ async def _attached(
     shown = text if 0 < size <= longest else ""
     return replace(
         file,
-        text=Words(shown) if shown else public(""),
+        text=Words(shown) if shown else public_words(""),
         length=size if shown and file.media in DOCUMENTS else 0,
     )
 

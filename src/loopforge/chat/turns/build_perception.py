@@ -14,8 +14,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from loopforge.chat.room.participants import namesakes
-from loopforge.chat.room.permissions import charged, tools_in_turn, unasked
+from loopforge.chat.room.participants import namesake_labels
+from loopforge.chat.room.permissions import charge_for_lines, preapproved_tools, tools_in_turn
 from loopforge.chat.room.room_snapshot import MADE
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, TRANSCRIPT, UNCALLED, DueTurn
@@ -33,24 +33,24 @@ from loopforge.core.context_window import (
     Place,
     WindowFit,
     as_lines,
-    fit,
+    fit_window,
+    mark_namesakes,
     pictures_of,
     room_for_lines,
-    shortened,
+    shorten_result,
     sounds_of,
-    told_apart,
 )
 from loopforge.core.events import Recollection
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.limits.budget_limits import Charge
-from loopforge.core.limits.turn_bounds import strictest
+from loopforge.core.limits.turn_bounds import strictest_bounds
 from loopforge.core.mates import unprompted_times
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import KIND, AgentPerception, Edit, Line, ToolOffer
 from loopforge.core.room_vocabulary import Purged
-from loopforge.core.text.erasable_text import public
+from loopforge.core.text.erasable_text import public_words
 from loopforge.core.text.name_labels import one_line, row_name
-from loopforge.core.text.prompt_rows import quote
+from loopforge.core.text.prompt_rows import quotable_text
 from loopforge.core.text.quantity_bands import band
 from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tool, Tools, named_tools
 from loopforge.runtime.turn_record import PLACES
@@ -140,7 +140,7 @@ class LineCounter:
 
 def _text(entry: ContextEntry, own: bool) -> str:
     files = "".join(f"\n{file.name}\n{file.text}" for file in entry.files)
-    text = shortened(str(entry.text)) if entry.short else entry.text
+    text = shorten_result(str(entry.text)) if entry.short else entry.text
     why = entry.narrative if own else ""
     return f"{entry.name or entry.who}: {text}{files} {why}"
 
@@ -171,7 +171,7 @@ class ShownContext:
         pictures: frozenset[Place] = frozenset(),
     ) -> tuple[Line, ...]:
         """The entries as this mate sees them; the same lines again as far as nothing changed."""
-        called = {handle: public(name) for handle, name in names.items()}
+        called = {handle: public_words(name) for handle, name in names.items()}
         # a cut text is a copy, which forgetting does not reach: it is not held
         if cuts or any(map(SHORT, entries)):
             return as_lines(entries, mate, called, self.zone, cuts, pictures=pictures)
@@ -310,7 +310,7 @@ class PerceptionBuilder:
         names = {handle: one.name for handle, one in self._mates.items()}
         called = {handle: self._called(handle) for handle in self._mates}
         lines = self._shown.lines(state.stream, mate, seen, names, cuts, pictures)
-        return told_apart(lines, seen, namesakes(state.former | state.people, called))
+        return mark_namesakes(lines, seen, namesake_labels(state.former | state.people, called))
 
     async def _fitted(
         self,
@@ -333,7 +333,7 @@ class PerceptionBuilder:
             EntrySize(id=e.id, tokens=tokens[e.id], mark=e.mark, short=short.get(e.id, 0))
             for e in entries
         ]
-        return fit(sizes, budget, self._rules.low)
+        return fit_window(sizes, budget, self._rules.low)
 
     async def _offered(
         self,
@@ -347,12 +347,12 @@ class PerceptionBuilder:
 
         Of many, those that fit what was said and found last; none where a turn may use none.
         """
-        if strictest(mate.bounds, state.bounds, self._rules.bounds).calls == 0:
+        if strictest_bounds(mate.bounds, state.bounds, self._rules.bounds).calls == 0:
             return ()
         known = {tool.name: tool for tool in self._tools.known()}
         may = tools_in_turn(state, due.lines, tuple(known.values()))
         own = [known[name] for name in own_tools(mate, known.values()) if name in may]
-        free = unasked(state, mate.handle)
+        free = preapproved_tools(state, mate.handle)
         talk = [entry.text.text or "" for entry in entries[-TALK:] if entry.kind != "told"]
         window = 0 if facts.small else facts.window
         return tuple(
@@ -367,7 +367,7 @@ class PerceptionBuilder:
 
     async def _spendable(self, state: RoomState, mate: Mate, due: DueTurn) -> dict[str, str]:
         """What is left of the budgets that bind this turn, so that it can be sparing."""
-        named = due.by or charged(state, due.lines) or Charge()
+        named = due.by or charge_for_lines(state, due.lines) or Charge()
         left = await self._left(replace(named, stream=state.stream, mate=mate.handle))
         return {"left": left} if left else {}
 
@@ -416,7 +416,7 @@ class PerceptionBuilder:
             return WISHED.get(due.summons, due.summons)
         silent = round((self._clock.now() - state.last_at).total_seconds() / 60)
         since = f"nobody has spoken for {unprompted_times.spell(silent)}"
-        when = unprompted_times.said(mate.unprompted)
+        when = unprompted_times.describe_unprompted_times(mate.unprompted)
         return f"nobody: {since}, and you may speak up by yourself {when}, or stay silent"
 
     def _context(
@@ -494,9 +494,11 @@ def _people(state: RoomState) -> str:
 
 def _place(state: RoomState) -> str:
     """The room as its mates are told of it: by its title, or by the name of the place it is in."""
-    if state.title.text and (title := quote(state.title.text, LONGEST_TITLE)):
+    if state.title.text and (title := quotable_text(state.title.text, LONGEST_TITLE)):
         return f"the room “{title}”"
-    if names := [quote(place.name.text) for place in state.places.values() if place.name.text]:
+    if names := [
+        quotable_text(place.name.text) for place in state.places.values() if place.name.text
+    ]:
         return f"“{names[0]}”"
     return "a room without a title" if MADE.fullmatch(state.name) else f"the room “{state.name}”"
 

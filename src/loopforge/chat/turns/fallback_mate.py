@@ -18,7 +18,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import UNCALLED, DueTurn
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.speaking.triggers import AbsentMate, TriggerListener
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import Trouble
@@ -33,7 +33,7 @@ CALLED = ("mention", "reply", "name", "alone")
 UNREACHED = "no model can be reached for it"
 
 
-def notice(text: str, troubles: Sequence[Trouble] = ()) -> Told:
+def room_notice(text: str, troubles: Sequence[Trouble] = ()) -> Told:
     """What a room is told; of what is to be mended, the owner alone is told more."""
     return Told(text=Words(text), mend=tuple(dict.fromkeys(troubles)))
 
@@ -92,8 +92,8 @@ class FallbackMate:
                 break
             if entry.kind == "told" and str(entry.text) == text:
                 return []
-        told = self._stamp.fact(notice(text, troubles), actor="room", cause=due.line)
-        return [told, *queued(told, state.places, self._stamp)]
+        told = self._stamp.fact(room_notice(text, troubles), actor="room", cause=due.line)
+        return [told, *delivery_facts(told, state.places, self._stamp)]
 
     def after(
         self,
@@ -136,6 +136,6 @@ class FallbackMate:
         facts = [self._stamp.fact(body, actor="room", cause=due.line)]
         if known is None or known.mate != other.handle:
             text = f"{name} cannot answer just now ({why}), so {other.name} answers."
-            told = self._stamp.fact(notice(text, troubles), actor="room", cause=due.line)
-            facts += [told, *queued(told, state.places, self._stamp)]
+            told = self._stamp.fact(room_notice(text, troubles), actor="room", cause=due.line)
+            facts += [told, *delivery_facts(told, state.places, self._stamp)]
         return facts

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.core.mates.lorebook import LoreEntry, reminded
+from loopforge.core.mates.lorebook import LoreEntry, triggered_lore
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import Line
 from loopforge.core.text.erasable_text import Words
@@ -56,7 +56,7 @@ class LoreReader:
             if entry.always and not entry.off and size <= left:
                 left -= size
                 always.append(entry)
-        called = reminded(mate.lore, spoken[-NEAR:], _bytes(facts))
+        called = triggered_lore(mate.lore, spoken[-NEAR:], _bytes(facts))
         place = stream, mate.handle
         return LoreLines(
             tuple(self._line("standing", place, entry) for entry in always),

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import RoomStore
-from loopforge.chat.turns.apply_acts import queued
+from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.delivery_states import Accepted, Queued
 from loopforge.core.events import Body, Event
 from loopforge.core.room_vocabulary import File, LineDeleted, LineEdited, Reacted, Said
@@ -55,7 +55,7 @@ class MatePosts:
                 return known.id
             fact = self._stamp.fact(body, actor=f"mate:{mate}", cause=cause)
             to = (*self._surfaces, *state.places)
-            facts = [fact, *queued(fact, to, self._stamp)]
+            facts = [fact, *delivery_facts(fact, to, self._stamp)]
             await self._ledger.append(stream, facts, expect=state.seq)
             return fact.id
 
@@ -73,7 +73,7 @@ class MatePosts:
             if await self._gone(stream, line):
                 return
             fact = self._stamp.fact(body, actor=f"mate:{mate}", cause=line)
-            facts = [fact, *queued(fact, state.places, self._stamp, "edit")]
+            facts = [fact, *delivery_facts(fact, state.places, self._stamp, "edit")]
             await self._ledger.append(stream, facts, expect=state.seq)
 
         await self._decide(stream, attempt)
@@ -105,7 +105,7 @@ class MatePosts:
             if state.closed or await self._gone(stream, line):
                 return
             fact = self._stamp.fact(LineDeleted(line=line, by=who), actor=who)
-            facts = [fact, *queued(fact, state.places, self._stamp, "deletion")]
+            facts = [fact, *delivery_facts(fact, state.places, self._stamp, "deletion")]
             await self._ledger.append(stream, facts, expect=state.seq)
 
         await self._decide(stream, attempt)
@@ -136,7 +136,7 @@ class MatePosts:
                 return
             fact = self._stamp.fact(body, actor=f"mate:{mate}", cause=cause)
             to = (*self._surfaces, *state.places)
-            facts = [fact, *queued(fact, to, self._stamp, "reaction")]
+            facts = [fact, *delivery_facts(fact, to, self._stamp, "reaction")]
             await self._ledger.append(stream, facts, expect=state.seq)
 
         await self._decide(stream, attempt)

@@ -15,7 +15,7 @@ from loopforge.chat.room.permissions import answered_people
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.speaking.memory_requests import memory_wish
 from loopforge.core.context_window import ContextEntry
-from loopforge.core.memory.evidence_overlap import resting_on
+from loopforge.core.memory.evidence_overlap import supporting_lines
 from loopforge.core.memory.memory_vocabulary import EvidenceLine
 from loopforge.core.perception import AgentPerception
 from loopforge.core.room_vocabulary import MemoryAsked, Weight
@@ -44,7 +44,7 @@ class MemoryEvidence(Struct, frozen=True):
     ) -> MemoryAsked:
         """That a mate wants this kept or let go of."""
         texts = [str(one.text) for one in self.shown]
-        near = [self.shown[place] for place in resting_on(text, texts)]
+        near = [self.shown[place] for place in supporting_lines(text, texts)]
         grounds = list({one.id: one for one in (*self.called, *near)}.values())
         return MemoryAsked(
             want=want,

@@ -18,7 +18,7 @@ from loopforge.core.effect_states import EffectProposed
 from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.events import Event
 from loopforge.core.limits import turn_bounds
-from loopforge.core.limits.turn_bounds import TurnSpending, strictest
+from loopforge.core.limits.turn_bounds import TurnSpending, strictest_bounds
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import UNCONFINED, SandboxProfile
 from loopforge.core.policy import Call
@@ -103,7 +103,7 @@ class ProgramCalls:
         after = await self._ledger.read(program.stream, after=began.seq, kinds=COUNTED)
         own = [event for event in after if getattr(event.body, "turn", "") == began.id]
         spent, (_, cost) = spent_before(began, own), await spent_within(self._ledger, program)
-        bounds = strictest(mate.bounds, state.bounds, self._rules.bounds)
+        bounds = strictest_bounds(mate.bounds, state.bounds, self._rules.bounds)
         return turn_bounds.met(bounds, TurnSpending(calls=spent.calls, money=spent.money + cost))
 
     def _mate(self, program: Event) -> Mate | None:

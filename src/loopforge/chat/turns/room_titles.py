@@ -13,7 +13,13 @@ from typing import Literal
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.context_window import ContextEntry
-from loopforge.core.text.topics import folded, overlap, stem, topics, words
+from loopforge.core.text.topics import (
+    fold_case,
+    overlap_coefficient,
+    stem,
+    topic_stems,
+    topic_words,
+)
 
 Why = Literal["", "first", "moved"]
 
@@ -53,17 +59,17 @@ def _moved(state: RoomState) -> bool:
     recent = state.recent(2 * WINDOW)
     if len(recent) < 2 * WINDOW:
         return False
-    old = topics("\n".join(str(words) for words in state.basis if words.text is not None))
+    old = topic_stems("\n".join(str(words) for words in state.basis if words.text is not None))
     later = _about(recent[WINDOW:])
-    if not (old and later) or overlap(old, later) > MOVED:
+    if not (old and later) or overlap_coefficient(old, later) > MOVED:
         return False
     earlier = _about(recent[:WINDOW])
-    off = bool(earlier) and overlap(old, earlier) <= MOVED
-    return off and overlap(earlier, later) >= SETTLED
+    off = bool(earlier) and overlap_coefficient(old, earlier) <= MOVED
+    return off and overlap_coefficient(earlier, later) >= SETTLED
 
 
 def _about(entries: Sequence[ContextEntry]) -> frozenset[str]:
-    return topics("\n".join(str(e.text) for e in entries if e.text.text is not None))
+    return topic_stems("\n".join(str(e.text) for e in entries if e.text.text is not None))
 
 
 # ---------------------------------------------------------------- wording
@@ -113,8 +119,8 @@ def fallback(texts: Iterable[str]) -> str:
     spelled: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for text in texts:
-        for word in words(text):
-            root = stem(folded(word))
+        for word in topic_words(text):
+            root = stem(fold_case(word))
             spelled.setdefault(root, word)
             counts[root] += 1
     places = {root: place for place, root in enumerate(spelled)}

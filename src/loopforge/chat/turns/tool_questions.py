@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
-from loopforge.chat.room.permissions import Given, answered_people, borrowed_words, once
+from loopforge.chat.room.permissions import Given, answered_people, borrowed_words, is_asked_once
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.turns.apply_acts import queued, spoken_here
-from loopforge.chat.turns.fallback_mate import notice
+from loopforge.chat.turns.apply_acts import delivery_facts, spoken_here
+from loopforge.chat.turns.fallback_mate import room_notice
 from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.core.text.taint_tracking import argument_texts
 from loopforge.runtime.ports import Tools
 from loopforge.runtime.system_clock import Stamp
@@ -78,15 +78,17 @@ class ToolQuestions:
         text = QUESTION.format(
             name=mate.name,
             tool=call.tool,
-            whom=f" for {listed(whom)}" if (whom := asks.whom) else "",
+            whom=f" for {join_as_prose(whom)}" if (whom := asks.whom) else "",
             what=what,
             mind="".join(mind),
             cost=self._cost(call.tool),
-            once=ONCE.format(mate=mate.handle) if once(call.tool, self._tools.known()) else "",
+            once=ONCE.format(mate=mate.handle)
+            if is_asked_once(call.tool, self._tools.known())
+            else "",
             n=number,
         )
         fact = self._stamp.fact(Told(text=Words(text), asks=number), actor="room", cause=effect)
-        return [fact, *queued(fact, state.places, self._stamp)]
+        return [fact, *delivery_facts(fact, state.places, self._stamp)]
 
     def _cost(self, tool: str) -> str:
         price = next((each.price for each in self._tools.known() if each.name == tool), 0.0)
@@ -94,9 +96,9 @@ class ToolQuestions:
 
     def leaked(self, state: RoomState, mate: Mate, program: str, way: str) -> list[Fact]:
         """What people and the owner are told where a program would have told a secret."""
-        told = notice(LEAK.format(name=mate.name), [(way, "secret")])
+        told = room_notice(LEAK.format(name=mate.name), [(way, "secret")])
         fact = self._stamp.fact(told, actor="room", cause=program)
-        return [fact, *queued(fact, state.places, self._stamp)]
+        return [fact, *delivery_facts(fact, state.places, self._stamp)]
 
 
 def leak_of(state: RoomState, egress: EgressFilter, call: Call) -> str:

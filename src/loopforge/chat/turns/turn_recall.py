@@ -29,9 +29,9 @@ from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.memory.memory_vocabulary import Layer
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.core.text.erasable_text import Words, public
-from loopforge.core.text.name_labels import clipped
-from loopforge.core.text.topics import folded
+from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.text.name_labels import truncate_text
+from loopforge.core.text.topics import fold_case
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.memory_values import EVER, KeptItem, RecalledItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, ItemRecall, ModelFacts, Recall
@@ -204,7 +204,7 @@ class TurnRecall:
         here = line.stream == state.stream
         there = state if here else await self._house.state(line.stream)
         who = (
-            public(mate_name(self._mates, body.mate))
+            public_words(mate_name(self._mates, body.mate))
             if isinstance(body, Said)
             else _name(there, body.person)
         )
@@ -227,7 +227,7 @@ class TurnRecall:
             which = f"{which} that held until {self._day(item.until)}"
         return Line(
             kind="standing" if kind == "standing" else "recalled",
-            who=_name(there, item.told_by) if item.told_by else public(""),
+            who=_name(there, item.told_by) if item.told_by else public_words(""),
             text=item.text,
             id=item.id,
             at=self._day(item.since or item.at),
@@ -291,7 +291,7 @@ class _Told:
 
 
 def _worded(text: Words) -> str:
-    return " ".join(_WORD.findall(folded(str(text))))
+    return " ".join(_WORD.findall(fold_case(str(text))))
 
 
 def _text(one: RecalledItem | RecalledLine) -> Words:
@@ -315,12 +315,12 @@ def _grounds(one: RecalledItem | RecalledLine) -> Sequence[str]:
 def _short(text: Words) -> Words:
     """The text itself; of a long one a copy of its beginning, which is erased with its record."""
     whole = text.text or ""
-    return text if len(whole) <= LONGEST_ROW else Words(clipped(whole, LONGEST_ROW))
+    return text if len(whole) <= LONGEST_ROW else Words(truncate_text(whole, LONGEST_ROW))
 
 
 def _name(state: RoomState, person: str) -> Words:
     known = state.people.get(person) or state.former.get(person)
-    return known.name if known else public("somebody")
+    return known.name if known else public_words("somebody")
 
 
 def speaker_names(state: RoomState, mates: Mapping[str, Mate]) -> dict[str, str]:

@@ -125,7 +125,7 @@ async def turn_of(ledger: Ledger, event: Event) -> str:
     )
 
 
-async def onward(
+async def events_after(
     ledger: Ledger, stream: str, after: int, kinds: Sequence[str], most: int = FAR
 ) -> AsyncIterator[Event]:
     """The events of these kinds after a place, page by page, at most so many."""
@@ -146,7 +146,7 @@ def belongs(event: Event, turn: str) -> bool:
 async def events_of(ledger: Ledger, began: Event) -> list[Event]:
     """The events of a turn after its beginning, up to its end."""
     found: list[Event] = []
-    async for event in onward(ledger, began.stream, began.seq, OF_TURNS):
+    async for event in events_after(ledger, began.stream, began.seq, OF_TURNS):
         if isinstance(event.body, Perceived):
             break  # turns of one room run one at a time: this one was broken off
         if belongs(event, began.id) or isinstance(event.body, Queued):
@@ -202,7 +202,7 @@ async def _behind(ledger: Ledger, found: TurnTrace) -> None:
     except Unknown:
         return
     after = found.caller.seq
-    async for event in onward(ledger, began.stream, after, ("room.weighed",), PAGE):
+    async for event in events_after(ledger, began.stream, after, ("room.weighed",), PAGE):
         if event.seq > began.seq:
             break
         if _weight_of(event, shown.mate, shown.line):
@@ -228,7 +228,7 @@ async def _stages(
     if not waiting:
         return found
     known = set(waiting)
-    async for event in onward(ledger, things[0].stream, things[0].seq, kinds):
+    async for event in events_after(ledger, things[0].stream, things[0].seq, kinds):
         body = event.body
         if isinstance(body, EffectProposed) and body.within in known and event.id not in known:
             found.append(event)  # a program went on after its turn
@@ -266,6 +266,6 @@ def _step(turns: Sequence[Event], shown: Perceived, step: int) -> Event | None:
     return None
 
 
-def people(presence: Sequence[Event]) -> dict[str, PersonJoined]:
+def joined_people(presence: Sequence[Event]) -> dict[str, PersonJoined]:
     """Everybody who ever came into the room, by id, as they came last."""
     return {e.body.person: e.body for e in presence if isinstance(e.body, PersonJoined)}

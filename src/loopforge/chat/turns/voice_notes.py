@@ -11,9 +11,9 @@ Does not know how sound is sent to a model.
 from collections.abc import Sequence
 
 from loopforge.artifacts.media_types import BYTES
-from loopforge.chat.room.permissions import heeded
+from loopforge.chat.room.permissions import is_answerable
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.turns.apply_acts import ActsOutcome, queued
+from loopforge.chat.turns.apply_acts import ActsOutcome, delivery_facts
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import (
     LARGEST_SOUND,
@@ -22,7 +22,7 @@ from loopforge.core.context_window import (
     ContextEntry,
     sounds_of,
 )
-from loopforge.core.edited_lines import captioned, joined, sizes
+from loopforge.core.edited_lines import caption_lengths, join_captions, split_captions
 from loopforge.core.events import Verdict
 from loopforge.core.room_vocabulary import File, Heard, LineEdited, Transcribe
 from loopforge.core.text.erasable_text import Words
@@ -39,7 +39,7 @@ CALLED = ("mp3", "m4a", "ogg", "oga", "opus", "wav", "flac", "aac", "amr", "wma"
 """How names of sound files end, whatever is in them."""
 
 
-def unheard(state: RoomState) -> str:
+def oldest_untranscribed(state: RoomState) -> str:
     """The oldest line that waits to be weighed and has a voice note which nobody listened to."""
     if state.stopped:
         return ""
@@ -54,7 +54,7 @@ def unheard(state: RoomState) -> str:
     return next(waiting, "")
 
 
-def left_out(state: RoomState, entries: Sequence[ContextEntry]) -> list[str]:
+def skipped_audio_notices(state: RoomState, entries: Sequence[ContextEntry]) -> list[str]:
     """What the room says of sounds in these lines that are not given to the model that hears."""
     told = list[str]()
     for entry in entries:
@@ -69,7 +69,7 @@ def left_out(state: RoomState, entries: Sequence[ContextEntry]) -> list[str]:
 
 def _counts(state: RoomState, entry: ContextEntry) -> bool:
     """Whether what is said in a line's voice notes is listened to."""
-    return entry.kind == "heard" and not entry.bot and heeded(state, entry)
+    return entry.kind == "heard" and not entry.bot and is_answerable(state, entry)
 
 
 def _whys(entry: ContextEntry) -> list[str]:
@@ -91,7 +91,7 @@ def _sounds(file: File) -> bool:
     return file.media.startswith("audio/") or (ending in CALLED and file.media == BYTES)
 
 
-def written_down(
+def add_transcript(
     state: RoomState,
     plan: AgentActionPlan,
     verdicts: Sequence[Verdict],
@@ -110,10 +110,10 @@ def written_down(
     body = LineEdited(line=line, text=Words(told), by="room")
     fact = stamp.fact(body, actor=f"person:{entry.who}", cause=turn)
     others = [place for place in state.places if place != entry.surface]
-    return ActsOutcome(facts=[fact, *queued(fact, others, stamp, "edit")], spoke=True)
+    return ActsOutcome(facts=[fact, *delivery_facts(fact, others, stamp, "edit")], spoke=True)
 
 
-def retyped(
+def merge_edited_text(
     heard: Heard, edits: Sequence[LineEdited], text: str, message: str
 ) -> tuple[str, tuple[int, ...]]:
     """What a line says once its sender typed other words: what is said in its notes stays there.
@@ -132,9 +132,9 @@ def retyped(
             typed = "" if words == told else words.removesuffix(_beside(".", told)[1:])
             captions = edit.captions or captions
     if captions:
-        parts = captioned(typed, captions)
+        parts = split_captions(typed, captions)
         parts[(heard.source, *heard.pieces).index(message)] = text
-        text, captions = joined(parts), sizes(parts)
+        text, captions = join_captions(parts), caption_lengths(parts)
     return (_beside(text, told) if told else text), captions
 
 
@@ -146,7 +146,7 @@ def _beside(typed: str, told: str) -> str:
     return f"{typed}\n\n{quoted}"
 
 
-def not_written_down(state: RoomState, line: str, why: str) -> str:
+def transcript_failure_notice(state: RoomState, line: str, why: str) -> str:
     """What the room says where nothing was written down; "" where the line is gone."""
     entry = state.lines.get(line)
     return FAILED.format(name=str(entry.name) or "somebody", why=why) if entry else ""

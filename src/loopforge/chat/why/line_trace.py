@@ -9,7 +9,7 @@ is too far away. Withholds nothing; that is the veil's (redaction.py).
 from dataclasses import dataclass, field
 
 from loopforge.chat.room.turn_queue import AGAIN
-from loopforge.chat.turns.turn_trace import PRESENCE, onward
+from loopforge.chat.turns.turn_trace import PRESENCE, events_after
 from loopforge.core.events import Event, Judged, Perceived, TurnEnded
 from loopforge.core.room_vocabulary import Heard, Reacted, Said, Stopped, TurnDropped, Weighed
 from loopforge.runtime.ports import Ledger
@@ -63,7 +63,7 @@ async def line_trace(ledger: Ledger, heard: Event) -> LineTrace:
     found = LineTrace(heard, await ledger.read(heard.stream, kinds=PRESENCE), heard.id)
     assert isinstance(heard.body, Heard)
     gathering = True
-    async for event in onward(ledger, heard.stream, heard.seq, AFTER_A_LINE):
+    async for event in events_after(ledger, heard.stream, heard.seq, AFTER_A_LINE):
         body = event.body
         if found.weighed is None:
             if isinstance(body, Stopped):

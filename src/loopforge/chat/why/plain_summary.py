@@ -20,7 +20,7 @@ from loopforge.chat.why.flight_record import (
     TurnRecord,
 )
 from loopforge.core.model_trouble import OUTCOMES
-from loopforge.core.text.spoken_lists import counted, listed
+from loopforge.core.text.spoken_lists import join_as_prose, pluralize
 
 SUMMONS = {
     "mention": "called {name} with an @",
@@ -63,7 +63,7 @@ PURPOSES = {
 }
 
 
-def story(record: Flight, zone: tzinfo) -> list[str]:
+def why_story(record: Flight, zone: tzinfo) -> list[str]:
     """The paragraphs of the story; times are given in this zone."""
     if isinstance(record, LineRecord):
         return [part for part in (_heard(record, zone), *_answers(record)) if part]
@@ -84,7 +84,7 @@ def span(ms: int) -> str:
     if ms < 60_000:
         return f"{ms / 1000:.1f} seconds"
     minutes, seconds = divmod(round(ms / 1000), 60)
-    return f"{counted(minutes, 'minute')} {counted(seconds, 'second')}"
+    return f"{pluralize(minutes, 'minute')} {pluralize(seconds, 'second')}"
 
 
 # ---------------------------------------------------------------- a turn
@@ -143,9 +143,12 @@ def _rivals(record: TurnRecord) -> Iterator[str]:
     passed = [one.name for one in record.others if one.verdict == "pass"]
     rest = [one.name for one in record.others if one.verdict != "pass"]
     if rest:
-        yield f"{listed(rest)} had cause to answer, too."
+        yield f"{join_as_prose(rest)} had cause to answer, too."
     if passed:
-        yield f"{listed(passed)} {'was' if len(passed) == 1 else 'were'} weighed and passed over."
+        yield (
+            f"{join_as_prose(passed)} {'was' if len(passed) == 1 else 'were'} weighed and "
+            "passed over."
+        )
 
 
 def _seen(record: TurnRecord) -> Iterator[str]:
@@ -154,23 +157,23 @@ def _seen(record: TurnRecord) -> Iterator[str]:
     all_of = "and done in this task" if record.at_work else "in this conversation"
     whole = f", everything that was said {all_of}" if not shown.edits else ""
     if shown.spoken or not whole:
-        yield f"{record.name} was shown {counted(shown.spoken, 'line')}{whole}."
+        yield f"{record.name} was shown {pluralize(shown.spoken, 'line')}{whole}."
     else:
         yield "Nothing had been said in this conversation yet."
     for edit in withheld:
         count = f"{edit.count:,} × " if edit.count > 1 else ""
         yield f"Not shown: {count}{edit.what}, because {edit.why}."
     if told := [one for one in shown.memory if not one.left]:
-        yield f"It remembered {counted(len(told), 'thing')} from earlier."
+        yield f"It remembered {pluralize(len(told), 'thing')} from earlier."
     for edit in shown.edits:
         if edit.kind != "withheld":
             yield f"{edit.what.capitalize()} was {edit.kind} by the {edit.by}: {edit.why}."
     if shown.purge:
-        gone = counted(shown.purge.lines, "line")
+        gone = pluralize(shown.purge.lines, "line")
         yield f"Just before, {gone} had to go to make room for new ones."
     heard = sum(len(one.heard) for one in record.requests)
     if heard:
-        yield f"While it thought, {counted(heard, 'more line')} came in and were put before it."
+        yield f"While it thought, {pluralize(heard, 'more line')} came in and were put before it."
 
 
 def _thought(record: TurnRecord) -> Iterator[str]:
@@ -178,7 +181,7 @@ def _thought(record: TurnRecord) -> Iterator[str]:
     if not asked:
         yield "It asked no language model."
     for model, questions in _by_model(asked):
-        what = listed(PURPOSES.get(one.purpose, one.purpose) for one in questions)
+        what = join_as_prose(PURPOSES.get(one.purpose, one.purpose) for one in questions)
         whom = f"the language model “{model}”" if model else "a language model"
         yield f"It asked {whom} {what}."
     for one in asked:
@@ -248,13 +251,13 @@ def _arrived(record: TurnRecord) -> Iterator[str]:
     lost = [_place(one) for one in lines if one.state == "failed"]
     unsure = [_place(one) for one in lines if one.state == "uncertain"]
     if there:
-        yield f"Its line arrived: {listed(dict.fromkeys(there))}."
+        yield f"Its line arrived: {join_as_prose(dict.fromkeys(there))}."
     elif lines and not (lost or unsure):
         yield "It is not known yet whether anybody has seen its line."
     if lost:
-        yield f"Its line did not arrive: {listed(dict.fromkeys(lost))}."
+        yield f"Its line did not arrive: {join_as_prose(dict.fromkeys(lost))}."
     if unsure:
-        yield f"Nobody knows whether its line arrived: {listed(dict.fromkeys(unsure))}."
+        yield f"Nobody knows whether its line arrived: {join_as_prose(dict.fromkeys(unsure))}."
 
 
 def _place(one: RecordedDelivery) -> str:
@@ -290,9 +293,9 @@ def _heard(record: LineRecord, zone: tzinfo) -> str:
         case "weighed" if not record.candidates:
             return f"{said} There was no mate who could have answered."
         case _:
-            mates = counted(len(record.candidates), "mate")
+            mates = pluralize(len(record.candidates), "mate")
             along = (
-                f", together with {counted(record.gathered, 'more line')} that followed at once"
+                f", together with {pluralize(record.gathered, 'more line')} that followed at once"
                 if record.gathered
                 else ""
             )
@@ -309,4 +312,4 @@ def _answers(record: LineRecord) -> Iterator[str]:
         came = f" It {one.outcome}." if one.outcome else ""
         yield f"{one.name} had {one.score} of 100 points of cause{asked}.{came}"
     if passed:
-        yield f"Too little cause to speak: {listed(passed)}."
+        yield f"Too little cause to speak: {join_as_prose(passed)}."

@@ -2,9 +2,10 @@
 
     event id -> trace (what the ledger holds) -> veil (what this reader may see) -> record
 
-`gather` is for the machine's own people (a terminal, the command line), who see everything;
-`gather_for` for a reader with a Sight. To those, a turn that began while they could not see the
-room does not exist; of one that they saw begin, events that they could not see are left out.
+`build_why_record` is for the machine's own people (a terminal, the command line), who see
+everything; `build_redacted_record` for a reader with a Sight. To those, a turn that began while
+they could not see the room does not exist; of one that they saw begin, events that they could not
+see are left out.
 """
 
 import json
@@ -13,11 +14,11 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from loopforge.chat.room.event_wording import platform
+from loopforge.chat.room.event_wording import platform_name
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.speaking.triggers import BOUND, CROWD, ENOUGH, LEFT, REASONS
-from loopforge.chat.turns.turn_trace import TurnTrace, people, thing_of, turn_trace
+from loopforge.chat.turns.turn_trace import TurnTrace, joined_people, thing_of, turn_trace
 from loopforge.chat.why.flight_record import (
     CallingLine,
     Flight,
@@ -31,15 +32,15 @@ from loopforge.chat.why.flight_record import (
     TurnRecord,
 )
 from loopforge.chat.why.line_trace import LineTrace, MateCourse, line_trace
-from loopforge.chat.why.redaction import SOMEBODY, RecordRedaction, private, veil
+from loopforge.chat.why.redaction import SOMEBODY, RecordRedaction, build_redaction, private_texts
 from loopforge.chat.why.turn_report import (
-    bill,
-    deeds,
-    deliveries,
-    intent,
-    requests,
-    spoken,
-    timeline,
+    recorded_acts,
+    recorded_deliveries,
+    recorded_plan,
+    recorded_requests,
+    redact_line,
+    sum_turn_cost,
+    turn_timeline,
 )
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
 from loopforge.core.perception import REMEMBERED, Line
@@ -55,9 +56,9 @@ from loopforge.core.room_vocabulary import (
     Weighed,
     Weight,
 )
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.errors import Unknown
-from loopforge.ledger.storage.revised_lines import latest
+from loopforge.ledger.storage.revised_lines import latest_revisions
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.runtime.ports import Ledger
 
@@ -82,7 +83,7 @@ MORE_REASONS = {
 }
 
 
-async def gather(ledger: ReadableLedger, id: str, names: Names = HANDLES) -> Flight:
+async def build_why_record(ledger: ReadableLedger, id: str, names: Names = HANDLES) -> Flight:
     """The record of the turn that an event belongs to, or of a person's line. Raises Unknown."""
     event = await ledger.event(id)
     if isinstance(event.body, Said) and event.cause and not event.body.mode:
@@ -91,13 +92,13 @@ async def gather(ledger: ReadableLedger, id: str, names: Names = HANDLES) -> Fli
     found = await _trace(ledger, event)
     events, lines, _ = _texts(found)
     ids = {line.id for line in lines} | {event.id for event in events}
-    changes = await ledger.look(lambda tables: latest(tables, ids))
+    changes = await ledger.look(lambda tables: latest_revisions(tables, ids))
     return await _located(
         ledger, _record(found, RecordRedaction(changes=changes), names), EVERYTHING
     )
 
 
-async def gather_for(
+async def build_redacted_record(
     ledger: ReadableLedger,
     id: str,
     stream: str,
@@ -125,7 +126,9 @@ async def gather_for(
     if isinstance(found, TurnTrace) and not sight.sees(found.began.seq):
         raise nothing
     events, lines, prompts = _texts(found)
-    view = await veil(ledger, stream, sight, events, lines, prompts, found.presence, beside)
+    view = await build_redaction(
+        ledger, stream, sight, events, lines, prompts, found.presence, beside
+    )
     view.owner = owner
     return await _located(ledger, _record(found, view, names), sight)
 
@@ -141,7 +144,7 @@ async def _located(ledger: Ledger, record: Flight, sight: MemberSight) -> Flight
     for event in await ledger.read(PREFIX + record.room, kinds=PLACES):
         match event.body:
             case PlaceJoined(place=place, name=name) if name.text:
-                names[place] = f"{name.text} on {platform(place)}"
+                names[place] = f"{name.text} on {platform_name(place)}"
             case PlaceLeft(place=place) if not sight.sees(event.seq):
                 names.pop(place, None)
             case _:
@@ -154,7 +157,9 @@ async def _version(ledger: ReadableLedger, event: Event, sight: MemberSight) -> 
     """Of a mate's line, or of an edit of one, the event whose turn said what stands there."""
     body = event.body
     if isinstance(body, Said):
-        found = (await ledger.look(lambda tables: latest(tables, [event.id]))).get(event.id)
+        found = (await ledger.look(lambda tables: latest_revisions(tables, [event.id]))).get(
+            event.id
+        )
         if found is None or found.deleted or not sight.sees(found.seq):
             return event
         edit = await ledger.event(found.event)
@@ -180,7 +185,7 @@ def _texts(found: Trace) -> tuple[list[Event], list[Line], list[Words]]:
     lines = [line for line in found.lines if isinstance(line, Line)]
     prompts: list[Words] = []
     for prompt in found.prompts.values():
-        prompts += private(list(prompt))
+        prompts += private_texts(list(prompt))
     for event in found.events:
         if isinstance(event.body, Answered | Returned):
             lines += event.body.heard
@@ -216,7 +221,7 @@ def _hide(found: Trace | MateCourse, names: Sequence[str], view: RecordRedaction
 def _turn_record(found: TurnTrace, view: RecordRedaction, names: Names) -> TurnRecord:
     began, shown = found.began, found.shown
     ended = found.told(TurnEnded)
-    asked = requests(found, view)
+    asked = recorded_requests(found, view)
     record = TurnRecord(
         turn=began.id,
         room=began.stream.removeprefix(PREFIX),
@@ -232,13 +237,13 @@ def _turn_record(found: TurnTrace, view: RecordRedaction, names: Names) -> TurnR
         caller=_caller(found, view, names),
         candidates=_candidates(found.weighed, shown.line, names),
         requests=asked,
-        intent=intent(found, view),
-        deeds=deeds(found, view),
+        intent=recorded_plan(found, view),
+        deeds=recorded_acts(found, view),
         outcome=ended.outcome if ended else "",
         why=view.words(ended.why) if ended else "",
-        bill=bill(found, asked),
-        timeline=timeline(found, names.get(shown.mate) or _name(shown)),
-        deliveries=deliveries(found, view),
+        bill=sum_turn_cost(found, asked),
+        timeline=turn_timeline(found, names.get(shown.mate) or _name(shown)),
+        deliveries=recorded_deliveries(found, view),
         before=found.before.id if found.before else "",
         after=found.after.id if found.after else "",
     )
@@ -257,7 +262,7 @@ def _shown(found: TurnTrace, view: RecordRedaction) -> ShownPrompt:
     shown: Perceived = found.shown
     purge = found.purged.body if found.purged else None
     return ShownPrompt(
-        lines=tuple(spoken(line, view) for line in found.lines if not _is_memory(line)),
+        lines=tuple(redact_line(line, view) for line in found.lines if not _is_memory(line)),
         memory=tuple(_memory(found, view)),
         rest=view.words(shown.shown),
         character=view.words(shown.character),
@@ -300,7 +305,7 @@ def _memory(found: TurnTrace, view: RecordRedaction) -> Iterator[RecalledPart]:
         shown = replace(part, who=view.who(line.who), at=line.at, which=line.which)
         yield part if marker else shown
     for event in found.left:
-        note, text = noted[event.id], getattr(event.body, "text", public(""))
+        note, text = noted[event.id], getattr(event.body, "text", public_words(""))
         marker = view.marker(text, event.id)
         yield RecalledPart(
             id=event.id,
@@ -334,8 +339,8 @@ def _caller(found: TurnTrace, view: RecordRedaction, names: Names) -> CallingLin
 
 def _person(presence: Sequence[Event], event: Event, view: RecordRedaction) -> str:
     assert isinstance(event.body, Heard)
-    joined = people(presence).get(event.body.person)
-    return view.who(joined.name if joined else public("a person"))
+    joined = joined_people(presence).get(event.body.person)
+    return view.who(joined.name if joined else public_words("a person"))
 
 
 # ---------------------------------------------------------------- weights

@@ -11,16 +11,16 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from loopforge.chat.why.flight_record import Flight
-from loopforge.chat.why.plain_summary import story
-from loopforge.core.text.spoken_lists import counted
+from loopforge.chat.why.plain_summary import why_story
+from loopforge.core.text.spoken_lists import pluralize
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def told(record: Flight, zone: tzinfo = UTC) -> str:
+def why_record_as_text(record: Flight, zone: tzinfo = UTC) -> str:
     """The record as plain text: for people first, and complete below."""
-    written = _layout().render(record=record, story=story(record, zone), many=counted)
+    written = _layout().render(record=record, story=why_story(record, zone), many=pluralize)
     return written.removesuffix("\n")
 
 

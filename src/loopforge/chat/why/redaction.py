@@ -35,18 +35,18 @@ from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import PREFIX as MEMORY
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, PersonJoined, PersonLeft, Said, Told
-from loopforge.core.text.erasable_text import Words, mended
+from loopforge.core.text.erasable_text import Words, replace_lone_surrogates
 from loopforge.ledger.erasure.quote_matching import (
     CHATTER,
     COMMON,
     RUN,
-    folded,
-    readings,
-    runs,
-    spelled,
+    decoded_strings,
+    fold_for_search,
+    word_ngrams,
+    word_spans,
 )
-from loopforge.ledger.storage.revised_lines import latest
-from loopforge.ledger.storage.row_codec import listed, within
+from loopforge.ledger.storage.revised_lines import latest_revisions
+from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter
 from loopforge.ledger.table_access import Tables
 from loopforge.memory.memory_view import memory_evidence
 
@@ -76,20 +76,20 @@ def owners(connection: Connection, refs: Iterable[str]) -> dict[str, RecordPlace
     """The events that brought texts in, by ref; without those that are forgotten."""
     query = (
         "SELECT texts.ref, events.stream, events.seq, events.kind FROM texts "  # noqa: S608
-        f"JOIN events ON events.id = texts.event WHERE texts.ref {within(connection)}"
+        f"JOIN events ON events.id = texts.event WHERE texts.ref {in_list_sql(connection)}"
     )
-    rows = connection.exec_driver_sql(query, (listed(connection, refs),))
+    rows = connection.exec_driver_sql(query, (list_parameter(connection, refs),))
     return {ref: RecordPlace(stream, seq, kind) for ref, stream, seq, kind in rows}
 
 
-def places(connection: Connection, ids: Iterable[str]) -> dict[str, RecordPlace]:
+def locate_events(connection: Connection, ids: Iterable[str]) -> dict[str, RecordPlace]:
     """Where these events stand, by id."""
-    query = f"SELECT id, stream, seq, kind FROM events WHERE id {within(connection)}"  # noqa: S608
-    rows = connection.exec_driver_sql(query, (listed(connection, ids),))
+    query = f"SELECT id, stream, seq, kind FROM events WHERE id {in_list_sql(connection)}"  # noqa: S608
+    rows = connection.exec_driver_sql(query, (list_parameter(connection, ids),))
     return {id: RecordPlace(stream, seq, kind) for id, stream, seq, kind in rows}
 
 
-def private(value: object) -> Iterator[Words]:
+def private_texts(value: object) -> Iterator[Words]:
     """Every private text in a value made of structs and sequences."""
     match value:
         case Words():
@@ -97,12 +97,12 @@ def private(value: object) -> Iterator[Words]:
                 yield value
         case Struct():
             for name in value.__struct_fields__:
-                yield from private(getattr(value, name))
+                yield from private_texts(getattr(value, name))
         case tuple() | list():
             for each in value:
-                yield from private(each)
+                yield from private_texts(each)
         case dict():
-            yield from private(tuple(value.values()))
+            yield from private_texts(tuple(value.values()))
         case _:
             pass
 
@@ -132,24 +132,26 @@ class HiddenPhrases:
 
     def _take(self, text: str, known: Sequence[Sequence[str]]) -> None:
         tokens = _tokens(text)
-        found = {run for run in runs(tokens, RUN) if not _USUAL.issuperset(run)}
+        found = {run for run in word_ngrams(tokens, RUN) if not _USUAL.issuperset(run)}
         found |= {
             (token,) for token in tokens if len(token) >= CODE and any(map(str.isdigit, token))
         }
-        if tokens and len(folded(text)) >= SHORTEST:
+        if tokens and len(fold_for_search(text)) >= SHORTEST:
             found.add(tuple(tokens))
         for said in known:
             if found:
-                found -= {run for size in {len(r) for r in found} for run in runs(said, size)}
+                found -= {
+                    run for size in {len(r) for r in found} for run in word_ngrams(said, size)
+                }
         self._runs |= found
 
     def mask(self, text: str, marker: str) -> str:
         """The text with a marker in place of whatever repeats something hidden."""
-        words = list(spelled(text))
+        words = list(word_spans(text))
         tokens = [word for word, _, _ in words]
         covered = [False] * len(tokens)
         for length in self._lengths:
-            for place, run in enumerate(runs(tokens, length)):
+            for place, run in enumerate(word_ngrams(tokens, length)):
                 if run in self._runs:
                     covered[place : place + length] = [True] * length
         parts, last, place = [], 0, 0
@@ -170,11 +172,11 @@ _USUAL = CHATTER | COMMON
 
 
 def _readings(text: str) -> set[str]:
-    return {text, *readings(text)}
+    return {text, *decoded_strings(text)}
 
 
 def _tokens(text: str) -> list[str]:
-    return [word for word, _, _ in spelled(text)]
+    return [word for word, _, _ in word_spans(text)]
 
 
 # ---------------------------------------------------------------- the veil itself
@@ -245,7 +247,7 @@ class RecordRedaction:
                 return text if cleared == value else json.dumps(cleared, ensure_ascii=False)
             except (ValueError, RecursionError):
                 pass
-        for reading in [*readings(text, 1)][::-1]:
+        for reading in [*decoded_strings(text, 1)][::-1]:
             masked = self.needles.mask(reading, self._mark)
             if masked != reading:
                 self._use(self._mark)
@@ -293,10 +295,10 @@ class RecordRedaction:
 
 
 def _whole(text: str) -> str:
-    return str(mended(text))
+    return str(replace_lone_surrogates(text))
 
 
-async def veil(
+async def build_redaction(
     tables: Tables,
     stream: str,
     sight: MemberSight,
@@ -311,16 +313,16 @@ async def veil(
     `rest` are further texts that the record refers to (prompts); `presence` who came and went;
     `beside` are other streams that the reader may see whole.
     """
-    texts = [*private([event.body for event in events]), *private(list(lines)), *rest]
+    texts = [*private_texts([event.body for event in events]), *private_texts(list(lines)), *rest]
     refs = {words.ref for words in texts if words.ref}
     ids = {line.id for line in lines if line.id} | {event.id for event in events}
 
     def look(
         connection: Connection,
     ) -> tuple[dict[str, RecordPlace], dict[str, RecordPlace], dict[str, Revision], set[str]]:
-        owned, stand = owners(connection, refs), places(connection, ids)
+        owned, stand = owners(connection, refs), locate_events(connection, ids)
         open = _open_items(connection, stream, sight, stand, beside)
-        return owned, stand, latest(connection, ids), open
+        return owned, stand, latest_revisions(connection, ids), open
 
     owned, stand, changes, open = await tables.look(look)
     judge = _Judge(stream, sight, beside)
@@ -335,7 +337,7 @@ async def veil(
     named = {e.body.name.ref for e in presence if isinstance(e.body, PersonJoined)}
     for line in lines:
         if mark := hidden.get(line.id, ""):
-            hidden |= {words.ref: mark for words in private(line) if words.ref not in named}
+            hidden |= {words.ref: mark for words in private_texts(line) if words.ref not in named}
     for ref in named:
         hidden.pop(ref, None)
     hidden.pop("", None)

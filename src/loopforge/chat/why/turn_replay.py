@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from loopforge.chat.turns.turn_trace import events_of, turn_of
 from loopforge.core.events import Event, Perceived, Planned
-from loopforge.core.limits.line_matching import unified
+from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.core.policy import Policy
 from loopforge.runtime.containment import MindFailed
 from loopforge.runtime.exchange_replay import (
@@ -15,7 +15,7 @@ from loopforge.runtime.exchange_replay import (
     ReplayOnward,
     ReplaySame,
     exchange_of,
-    replay,
+    replay_exchange,
 )
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.turn_record import perception_of
@@ -31,7 +31,7 @@ class ReplayResult(Struct, frozen=True):
     detail: str
 
 
-async def replayed(
+async def replay_turn(
     ledger: Ledger, policies: Mapping[str, tuple[Policy, str]], event: str
 ) -> ReplayResult:
     """Feed the recorded exchange of the event's turn to its policy. Raises Unknown.
@@ -59,7 +59,7 @@ async def _replayed(
     if perception is None:
         return ReplayResult("erased", "What this turn was shown has been forgotten.")
     events = await events_of(ledger, began)
-    found = await replay(policies[name][0], perception, await exchange_of(ledger, events))
+    found = await replay_exchange(policies[name][0], perception, await exchange_of(ledger, events))
     planned = next((e.body for e in events if isinstance(e.body, Planned)), None)
     match found:
         case MindFailed(why):
@@ -84,4 +84,6 @@ async def _replayed(
 
 
 def _difference(recorded: str, now: str) -> str:
-    return "\n".join(unified(recorded.splitlines(), now.splitlines(), "recorded", "now", 1))
+    return "\n".join(
+        unified_diff_rows(recorded.splitlines(), now.splitlines(), "recorded", "now", 1)
+    )

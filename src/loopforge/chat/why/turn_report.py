@@ -29,7 +29,7 @@ from loopforge.chat.why.flight_record import (
 )
 from loopforge.chat.why.redaction import RecordRedaction
 from loopforge.chat.why.unproven_claims import unproven_claims
-from loopforge.core.act_guard import RULES, notes
+from loopforge.core.act_guard import RULES, plan_oddities
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.delivery_states import Accepted, Attempting, Failed, PutOff, Queued, Uncertain
 from loopforge.core.effect_states import (
@@ -50,9 +50,9 @@ from loopforge.core.events import (
     TurnEnded,
     Verdict,
 )
-from loopforge.core.limits.budget_limits import noting
-from loopforge.core.limits.money_amounts import dollars, picos
-from loopforge.core.model_trouble import for_anybody
+from loopforge.core.limits.budget_limits import explain_budget_note
+from loopforge.core.limits.money_amounts import dollars_from_picos, picos_from_dollars
+from loopforge.core.model_trouble import explain_attempt
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import (
     LineEdited,
@@ -71,7 +71,7 @@ from loopforge.runtime.effects.nested_calls import TOLD
 # ---------------------------------------------------------------- lines and prompts
 
 
-def spoken(line: Line | str, view: RecordRedaction) -> SpokenPart:
+def redact_line(line: Line | str, view: RecordRedaction) -> SpokenPart:
     """A line as the mate saw it, as far as the reader may."""
     if isinstance(line, str):
         return SpokenPart(kind="told", text=view.text(line))
@@ -134,7 +134,9 @@ def _without_head(parts: list[tuple[str, str]], row: int | None) -> list[tuple[s
 # ---------------------------------------------------------------- requests
 
 
-def requests(found: TurnTrace, view: RecordRedaction) -> tuple[AskedStep | RecordedCall, ...]:
+def recorded_requests(
+    found: TurnTrace, view: RecordRedaction
+) -> tuple[AskedStep | RecordedCall, ...]:
     """Every question to a model and every call of a tool, in order; one that was repeated, once."""
     asked = {
         e.body.nth: e
@@ -196,7 +198,7 @@ def _asked(
                 took=one.took,
                 detail=view.words(one.detail)
                 if view.owner
-                else for_anybody(one.outcome, one.cause, str(one.detail)),
+                else explain_attempt(one.outcome, one.cause, str(one.detail)),
             )
             for one in answered.attempts
         ),
@@ -207,7 +209,7 @@ def _asked(
         budget=answered.budget,
         first=answered.first,
         took=answered.took,
-        heard=tuple(spoken(line, view) for line in answered.heard),
+        heard=tuple(redact_line(line, view) for line in answered.heard),
     )
 
 
@@ -236,7 +238,7 @@ def _calling(
         **(told | called),
         deferred=returned.outcome == "deferred",
         took=returned.took,
-        heard=tuple(spoken(line, view) for line in returned.heard),
+        heard=tuple(redact_line(line, view) for line in returned.heard),
     )
 
 
@@ -251,7 +253,7 @@ def _stage(event: Event, view: RecordRedaction) -> RecordStage:
 # ---------------------------------------------------------------- the plan
 
 
-def intent(found: TurnTrace, view: RecordRedaction) -> RecordedPlan | None:
+def recorded_plan(found: TurnTrace, view: RecordRedaction) -> RecordedPlan | None:
     """The plan with the guard's verdicts, and what is odd about it; None without a plan."""
     planned, judged = found.told(Planned), found.told(Judged)
     if planned is None:
@@ -283,7 +285,7 @@ def _read(written: str) -> dict[str, Any]:
 
 def _notes(plan: dict[str, Any]) -> tuple[str, ...]:
     try:
-        return tuple(notes(AgentActionPlan.from_dict(plan)))
+        return tuple(plan_oddities(AgentActionPlan.from_dict(plan)))
     except BadPlan:
         return ()
 
@@ -313,7 +315,7 @@ def _intended(act: dict[str, Any], verdict: Verdict | None, view: RecordRedactio
     )
 
 
-def deeds(found: TurnTrace, view: RecordRedaction) -> tuple[ActRecord, ...]:
+def recorded_acts(found: TurnTrace, view: RecordRedaction) -> tuple[ActRecord, ...]:
     """What came of it in the room."""
     return tuple(deed for event in found.events if (deed := _deed(event, view)))
 
@@ -345,7 +347,7 @@ def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
 # ---------------------------------------------------------------- arriving
 
 
-def deliveries(found: TurnTrace, view: RecordRedaction) -> tuple[RecordedDelivery, ...]:
+def recorded_deliveries(found: TurnTrace, view: RecordRedaction) -> tuple[RecordedDelivery, ...]:
     """What became of everything that was to go out."""
     return tuple(
         _delivery(event, event.body, found, view)
@@ -383,7 +385,7 @@ def _delivery(
 # ---------------------------------------------------------------- cost and time
 
 
-def bill(found: TurnTrace, asked: tuple[AskedStep | RecordedCall, ...]) -> TurnCost:
+def sum_turn_cost(found: TurnTrace, asked: tuple[AskedStep | RecordedCall, ...]) -> TurnCost:
     """What it took."""
     answers = [one for one in asked if isinstance(one, AskedStep) and one.outcome]
     costs = [one.cost for one in answers]
@@ -399,7 +401,7 @@ def bill(found: TurnTrace, asked: tuple[AskedStep | RecordedCall, ...]) -> TurnC
         cached=sum(one.cached for one in answers),
         written=sum(one.written for one in answers),
         cost=_added(costs),
-        budget=noting(notes[-1]) if notes else "",
+        budget=explain_budget_note(notes[-1]) if notes else "",
         first=answers[0].first if answers else 0,
         took=round(took * 1000),
     )
@@ -407,11 +409,11 @@ def bill(found: TurnTrace, asked: tuple[AskedStep | RecordedCall, ...]) -> TurnC
 
 def _added(costs: Iterable[str]) -> str:
     """Dollars in plain digits, of those whose price is known; "" where none is."""
-    known = [picos(one) for one in costs if one]
-    return dollars(sum(one or 0 for one in known)) if known else ""
+    known = [picos_from_dollars(one) for one in costs if one]
+    return dollars_from_picos(sum(one or 0 for one in known)) if known else ""
 
 
-def timeline(found: TurnTrace, name: str) -> tuple[RecordMoment, ...]:
+def turn_timeline(found: TurnTrace, name: str) -> tuple[RecordMoment, ...]:
     """What happened when, from the line that called to the last delivery; `name` is the mate's."""
     events = [e for e in (found.weighed, found.began, *found.events) if e]
     moments = []

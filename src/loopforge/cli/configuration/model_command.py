@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, Yes, listed, on_app, settings
+from loopforge.cli import Json, Yes, print_rows, run_with_app, settings_from_context
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def list_files(context: typer.Context, as_json: Json = False) -> None:
     """List the models' files that are here and those that can be fetched, with what they need."""
     from msgspec import to_builtins
 
-    there = settings(context)
+    there = settings_from_context(context)
     rows = _shelf(there).rows(there.embedded_file)
     lines = {row.name: _line(row) for row in rows}
-    listed([to_builtins(row) for row in rows], as_json, lambda row: lines[row["name"]], "None.")
+    print_rows([to_builtins(row) for row in rows], as_json, lambda row: lines[row["name"]], "None.")
 
 
 def _line(row: ShelfRow) -> str:
@@ -50,7 +50,7 @@ def _line(row: ShelfRow) -> str:
 @app.command()
 def fetch(context: typer.Context, name: Name, yes: Yes = False) -> None:
     """Fetch a model's file; a download that broke off goes on from where it stood."""
-    there = settings(context)
+    there = settings_from_context(context)
     shelf = _shelf(there)
     row = next((row for row in shelf.rows(there.embedded_file) if row.name == name), None)
     if row and not row.here:
@@ -80,10 +80,10 @@ def use(
     name: Annotated[str, typer.Argument(help='Its name in the list; "" for the small one.')],
 ) -> None:
     """Let this file's model answer; a home that runs changes over at once."""
-    from loopforge.host_lock import holder
+    from loopforge.host_lock import home_holder_pid
     from loopforge.models.files.gguf_file import check_loads
 
-    there = settings(context)
+    there = settings_from_context(context)
     if name:
         check_loads(_shelf(there).path(name))
 
@@ -91,11 +91,11 @@ def use(
         await app.live.change("embedded_file", name or None, "terminal")
         return next(each for each in app.live.states() if each.row.name == "embedded_file")
 
-    state = on_app(context, change)
+    state = run_with_app(context, change)
     if state.fixed:
         raise InputError(f"{state.row.variable} is set and comes before this; change it there.")
     called = name or "The small model"
-    if holder(there.home) is None:
+    if home_holder_pid(there.home) is None:
         typer.echo(f"{called} answers from the next start on.")
     else:
         typer.echo(f"{called} answers in a moment: the home that runs loads it now.")
@@ -106,14 +106,14 @@ def add(
     context: typer.Context, file: Annotated[Path, typer.Argument(help="A file of format GGUF.")]
 ) -> None:
     """Take a model's file that you have: it is copied into this home."""
-    name = _shelf(settings(context)).add(file)
+    name = _shelf(settings_from_context(context)).add(file)
     typer.echo(f"{name} is here. `loopforge model use {name}` lets it answer.")
 
 
 @app.command()
 def remove(context: typer.Context, name: Name) -> None:
     """Delete a model's file from this home."""
-    there = settings(context)
+    there = settings_from_context(context)
     if name == there.embedded_file:
         raise InputError(f'{name} is in use; first `loopforge model use ""` or another one.')
     _shelf(there).remove(name)

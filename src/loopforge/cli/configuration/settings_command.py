@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Json, listed, on_app
+from loopforge.cli import Json, print_rows, run_with_app
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def list_settings(
     def line(row: dict[str, str]) -> str:
         return f"{row['name']} = {row['value'] or '(not set)'}  ({row['source']})"
 
-    listed(on_app(context, look), as_json, line, "Everything stands at its default.")
+    print_rows(run_with_app(context, look), as_json, line, "Everything stands at its default.")
 
 
 @app.command("set")
@@ -60,7 +60,7 @@ def set_setting(
         await app.live.change(name, value or None, BY)
         return _told(app, name)
 
-    typer.echo(on_app(context, change))
+    typer.echo(run_with_app(context, change))
 
 
 @app.command()
@@ -71,7 +71,7 @@ def undo(context: typer.Context, name: Name) -> None:
         await app.live.undo(name, BY)
         return _told(app, name)
 
-    typer.echo(on_app(context, back))
+    typer.echo(run_with_app(context, back))
 
 
 @app.command()
@@ -88,7 +88,7 @@ def key(
     value = "" if remove else _asked(variable).strip()
     if not (value or remove):
         raise InputError(f"Nothing was given for {variable}; --remove forgets what is saved.")
-    on_app(context, lambda app: app.live.keep_key(variable, value, BY))
+    run_with_app(context, lambda app: app.live.keep_key(variable, value, BY))
     typer.echo(f"{variable} is {'saved' if value else 'removed'}.")
 
 

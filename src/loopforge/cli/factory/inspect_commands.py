@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import settings
+from loopforge.cli import settings_from_context
 from loopforge.cli.factory.run_playing import (
     NO_FINDING,
     AsJson,
@@ -19,9 +19,9 @@ from loopforge.cli.factory.run_playing import (
     Model,
     RunOrSweep,
     Source,
-    called,
-    found,
-    models_wished,
+    find_run_folder,
+    name_for_command,
+    refuse_unused_model,
     run_found,
     scenarios_of,
     sweeps_of,
@@ -45,9 +45,9 @@ def verify(context: typer.Context, folder: Source, _as_json: AsJson = True) -> N
     Prints JSON, also without --json. In a home, the run must also be the one whose days the ledger
     took note of. Exits with 1 if anything does not agree, or if the run was cut off.
     """
-    from loopforge.lab.verification.run_verify import verify as check
+    from loopforge.lab.verification.run_verify import verify_run as check
 
-    there = settings(context)
+    there = settings_from_context(context)
     place = run_found(there, folder)
     report = check(place, _noted(there, place))
     typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
@@ -62,11 +62,11 @@ def _noted(there: Settings, place: Path) -> tuple[AnchoredRun, ...]:
         return ()
 
     async def read() -> tuple[AnchoredRun, ...]:
-        from loopforge.lab.verification.ledger_anchors import anchored
+        from loopforge.lab.verification.ledger_anchors import anchored_runs
         from loopforge.ledger_opening import open_ledger_of
 
         async with open_ledger_of(there) as ledger:
-            return await anchored(ledger, place)
+            return await anchored_runs(ledger, place)
 
     return asyncio.run(read())
 
@@ -91,22 +91,22 @@ def why(
     and what it believed later. With --trait, the causes that moved a trait, a feeling or a bond
     since the beginning: they add up.
     """
-    from loopforge.lab.inspect.decision_why import gather, told
-    from loopforge.lab.inspect.trait_drift import drift, opened
+    from loopforge.lab.inspect.decision_why import decision_as_text, explain_decision
+    from loopforge.lab.inspect.trait_drift import open_run_index, trace_drift
 
-    place = run_found(settings(context), folder)
+    place = run_found(settings_from_context(context), folder)
     if step != "last" and (not step.isdecimal() or len(step) > 15):
         raise InputError(f"A step is a number from 0, or last; not {step[:80]!r}.")
-    index = opened(place, None if trait or step == "last" else int(step))
+    index = open_run_index(place, None if trait or step == "last" else int(step))
     if not index.steps:
         raise InputError("No step of this run is over yet.")
     at = index.steps - 1 if step == "last" else int(step)
     if trait:
-        cause = drift(index, agent, trait, at)
+        cause = trace_drift(index, agent, trait, at)
         page, plain = cause.text, cause.to_dict()
     else:
-        record = gather(index, at, agent)
-        page, plain = told(record), record.to_dict()
+        record = explain_decision(index, at, agent)
+        page, plain = decision_as_text(record), record.to_dict()
     typer.echo(json.dumps(plain, ensure_ascii=False, indent=2) if as_json else page)
 
 
@@ -117,9 +117,9 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Where two runs part, and what became of it: as a story, and as numbers."""
-    from loopforge.lab.inspect.run_diff import diff as compare
+    from loopforge.lab.inspect.run_diff import diff_runs as compare
 
-    there = settings(context)
+    there = settings_from_context(context)
     apart = compare(run_found(there, first), run_found(there, second))
     plain = json.dumps(apart.to_dict(), ensure_ascii=False, indent=2) if as_json else apart.text
     typer.echo(plain)
@@ -147,11 +147,11 @@ def story(
 
     Every sentence rests on rows of the run.
     """
-    from loopforge.lab.story.story_checker import check as checked_against
-    from loopforge.lab.story.story_teller import tell
+    from loopforge.lab.story.story_checker import check_story as checked_against
+    from loopforge.lab.story.story_teller import tell_story
 
-    place = run_found(settings(context), folder)
-    told = tell(place)
+    place = run_found(settings_from_context(context), folder)
+    told = tell_story(place)
     if check:
         _checked(place, checked_against(told, place), len(told.sentences), as_json=as_json)
         return
@@ -164,9 +164,9 @@ def story(
 def _checked(place: Path, problems: list[str], sentences: int, *, as_json: bool) -> None:
     """Say whether a story holds, and whether what its rows say of consequences is so."""
     from loopforge.lab.run.run_log import rows_of
-    from loopforge.lab.verification.ground_truth import checked
+    from loopforge.lab.verification.ground_truth import check_ground_truth
 
-    truth = checked(rows_of(place))
+    truth = check_ground_truth(rows_of(place))
     if as_json:
         passed = not problems and not truth.untrue
         told = {"passed": passed, "sentences": sentences, "problems": problems}
@@ -206,15 +206,15 @@ def audit(
     Exits with 3 if more than one question in twenty was not answered.
     """
     from loopforge.lab.inspect.audit_page import AuditReport
-    from loopforge.lab.inspect.rule_audit import audit as asked_again
+    from loopforge.lab.inspect.rule_audit import audit_run as asked_again
     from loopforge.lab.run.robot_minds import PLAIN
     from loopforge.lab.run.run_lifecycle import policies_of
     from loopforge.lab.run.run_log import began_of
 
-    there = settings(context)
+    there = settings_from_context(context)
     place = run_found(there, folder)
     asks = bool(policies_of(began_of(place)) - set(PLAIN))
-    models_wished(model, fallback=fallback, asks=asks)
+    refuse_unused_model(model, fallback=fallback, asks=asks)
 
     async def ask() -> AuditReport:
         if not asks:
@@ -266,9 +266,9 @@ def sweep(
     from loopforge.lab.run.robot_minds import PLAIN
     from loopforge.lab.sweeps import sweep_runner as sweeps
     from loopforge.lab.sweeps.experiment_design import policies_of
-    from loopforge.lab.sweeps.progress_bar import bar
+    from loopforge.lab.sweeps.progress_bar import show_progress
 
-    there = settings(context)
+    there = settings_from_context(context)
     home = there.home if there.file.exists() else None
     layout = sweeps.laid_out(
         experiment,
@@ -284,8 +284,8 @@ def sweep(
         layout = sweeps.as_begun(layout, folder)
     asks = bool(set(policies_of(layout)) - set(PLAIN))
     if not rescore:
-        models_wished(model, fallback=fallback, asks=asks)
-    with bar(name) as watcher:
+        refuse_unused_model(model, fallback=fallback, asks=asks)
+    with show_progress(name) as watcher:
         swept = sweeps.sweep(
             layout,
             folder,
@@ -305,7 +305,7 @@ def _conclude_sweep(
     """Say what came of a sweep, and what to do next; exits as `sweep` says."""
     from loopforge.lab.sweeps.sweep_results import answers_in, results_of, worst_of
 
-    then = f"loopforge lab report {called(there, folder)}"
+    then = f"loopforge lab report {name_for_command(there, folder)}"
     if not there.file.exists() or folder.parent != sweeps_of(
         there
     ):  # else the home's page shows it
@@ -348,10 +348,10 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of a run or a sweep: one HTML file that needs nothing but itself."""
-    from loopforge.lab.report.html_report import report as write
+    from loopforge.lab.report.html_report import write_report as write
 
-    there = settings(context)
-    place = found(there, folder)
+    there = settings_from_context(context)
+    place = find_run_folder(there, folder)
     page, line = write(place, output or place / "report.html", maker=_maker(there, ""))
     typer.echo(line)
     typer.echo(f"Wrote {page}.")
@@ -367,7 +367,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a run, or a sweep's results, in a form that other programs read."""
-    from loopforge.lab.export.run_export import export as write
+    from loopforge.lab.export.run_export import export_folder as write
 
-    made = write(found(settings(context), folder), format, output)
+    made = write(find_run_folder(settings_from_context(context), folder), format, output)
     typer.echo(f"Wrote {made.rows} rows to {made.path}.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Yes, settings
+from loopforge.cli import Yes, settings_from_context
 from loopforge.cli.factory.run_playing import Source, run_found, runs_of
 from loopforge.errors import InputError
 
@@ -25,7 +25,7 @@ def rename(
     from loopforge.lab.run.run_label import entitle, label_of
     from loopforge.lab.run.run_log import log_of
 
-    place = log_of(run_found(settings(context), folder)).parent
+    place = log_of(run_found(settings_from_context(context), folder)).parent
     entitle(place, title)
     typer.echo(f"{place.name} is called {label_of(place).title or place.name}.")
 
@@ -35,18 +35,20 @@ def delete(context: typer.Context, folder: Source, yes: Yes = False) -> None:
 
     Refused while it is being played. Forks of it stay whole.
     """
-    from loopforge.core.text.spoken_lists import listed
+    from loopforge.core.text.spoken_lists import join_as_prose
     from loopforge.lab.run.run_deletion import contents_of
     from loopforge.lab.run.run_log import log_of
 
-    there = settings(context)
+    there = settings_from_context(context)
     place = log_of(run_found(there, folder)).parent
     if place.resolve().parent != runs_of(there).resolve():
         raise InputError(
             f"{place} is none of the runs that are kept in {runs_of(there)}; remove its folder."
         )
     parts = contents_of(place)
-    question = f"Delete {place.name}? {listed(parts.names)}, {parts.size:,} bytes in all, go."
+    question = (
+        f"Delete {place.name}? {join_as_prose(parts.names)}, {parts.size:,} bytes in all, go."
+    )
     if not (yes or typer.confirm(f"{question} This cannot be undone.")):
         typer.echo("Nothing was deleted.")
         return

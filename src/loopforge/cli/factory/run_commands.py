@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import listed, settings
+from loopforge.cli import print_rows, settings_from_context
 from loopforge.cli.factory.run_playing import (
     AsJson,
     Fallback,
     Model,
     RunOptions,
     Source,
-    called,
-    found,
-    played,
+    find_run_folder,
+    name_for_command,
+    play_and_report,
     run_found,
     runs_of,
     scenarios_of,
@@ -113,14 +113,14 @@ def run(
     in twenty was not answered.
     """
     from loopforge.lab.run import run_paths
-    from loopforge.lab.run.fork_change import pairs
+    from loopforge.lab.run.fork_change import parse_key_values
     from loopforge.lab.run.run_lifecycle import RunChoice
     from loopforge.lab.world.scenario_file import open_scenario
 
-    there, wish = settings(context), RunOptions(model, fallback, as_json)
+    there, wish = settings_from_context(context), RunOptions(model, fallback, as_json)
     beside = run_paths.action_log(action_log or there.action_log_path)
     if resume and (out or scenario):
-        folder = found(there, out or Path(scenario))
+        folder = find_run_folder(there, out or Path(scenario))
         if _begun(folder):
             _go_on(there, folder, beside, wish)
             return
@@ -129,7 +129,7 @@ def run(
         out = folder
     if not scenario:
         raise InputError("Name a scenario, such as first_shift; `loopforge lab scenarios` lists.")
-    traits = _whole(pairs(set_trait or [], "--set-trait"))
+    traits = _whole(parse_key_values(set_trait or [], "--set-trait"))
     choice = RunChoice(
         seed, days, steps_per_day, perception, supervisor, pressure, traits, tuple(ablate or ())
     )
@@ -179,7 +179,7 @@ def _begin(
             minds.reflects = mind["reflects"]
             return await simulate(scenario, minds, out=folder, beside=beside, progress=progress)
 
-        played(there, folder, scenario, work, wish, asks=bool(asks))
+        play_and_report(there, folder, scenario, work, wish, asks=bool(asks))
 
 
 @contextmanager
@@ -197,17 +197,17 @@ def _new_folder(out: Path | None, name: str, there: Settings) -> Iterator[Path]:
 
 
 def _go_on(there: Settings, folder: Path, beside: Path, wish: RunOptions) -> None:
-    from loopforge.lab.run.run_lifecycle import asks_models, resume
+    from loopforge.lab.run.run_lifecycle import asks_models, resume_run
     from loopforge.lab.run.run_log import began_of
     from loopforge.lab.world.scenario_checks import Scenario
 
     first = began_of(folder)
 
     async def work(minds: Minds, progress: Progress) -> RunCounts:
-        return await resume(folder, minds, beside=beside, progress=progress)
+        return await resume_run(folder, minds, beside=beside, progress=progress)
 
     scenario = Scenario.from_dict(first.scenario)
-    played(there, folder, scenario, work, wish, asks=asks_models(first), resumed=True)
+    play_and_report(there, folder, scenario, work, wish, asks=asks_models(first), resumed=True)
 
 
 def fork(
@@ -232,13 +232,13 @@ def fork(
 ) -> None:
     """Take a run up to a step, change one thing there, and see what becomes of it."""
     from loopforge.lab.run import run_lifecycle, run_paths
-    from loopforge.lab.run.fork_change import pairs
+    from loopforge.lab.run.fork_change import parse_key_values
     from loopforge.lab.run.run_log import began_of
     from loopforge.lab.world.scenario_checks import Scenario
 
-    there = settings(context)
+    there = settings_from_context(context)
     origin = run_found(there, source)
-    what = pairs(changes, "--set")
+    what = parse_key_values(changes, "--set")
     first = began_of(origin)
     beside = run_paths.action_log(there.action_log_path)
     scenario, wish = Scenario.from_dict(first.scenario), RunOptions(model, fallback, as_json)
@@ -246,12 +246,15 @@ def fork(
     with _new_folder(out, f"{origin.name}-at-{at}", there) as folder:
 
         async def work(minds: Minds, progress: Progress) -> RunCounts:
-            return await run_lifecycle.fork(
+            return await run_lifecycle.fork_run(
                 origin, folder, at, what, minds, beside=beside, progress=progress
             )
 
-        then = f"loopforge lab diff {called(there, origin)} {called(there, folder)}"
-        played(there, folder, scenario, work, wish, asks=asks, then=then)
+        then = (
+            f"loopforge lab diff {name_for_command(there, origin)} "
+            f"{name_for_command(there, folder)}"
+        )
+        play_and_report(there, folder, scenario, work, wish, asks=asks, then=then)
 
 
 def scenarios(context: typer.Context, as_json: AsJson = False) -> None:
@@ -259,7 +262,7 @@ def scenarios(context: typer.Context, as_json: AsJson = False) -> None:
     from loopforge.lab.world.scenario_file import listed_scenarios
 
     rows: list[dict[str, Any]] = []
-    for each in listed_scenarios(scenarios_of(settings(context))):
+    for each in listed_scenarios(scenarios_of(settings_from_context(context))):
         if each.scenario:
             told = {"question": each.scenario.question, "about": each.scenario.about}
         else:
@@ -270,4 +273,4 @@ def scenarios(context: typer.Context, as_json: AsJson = False) -> None:
     def line(row: dict[str, Any]) -> str:
         return f"{row['name']:{width}}  {row.get('question') or row['problem']}"
 
-    listed(rows, as_json, line, "")
+    print_rows(rows, as_json, line, "")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import BadRun, InputError, ModelLost
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def sweeps_of(there: Settings) -> Path:
     return (there.data if there.file.exists() else Path()) / "sweeps"
 
 
-def found(there: Settings, given: Path) -> Path:
+def find_run_folder(there: Settings, given: Path) -> Path:
     """The folder of a run or a sweep: as given, or one of that name among those made here.
 
     Of a deleted run it is that of its label.
@@ -85,11 +85,11 @@ def found(there: Settings, given: Path) -> Path:
 
 
 def run_found(there: Settings, given: Path) -> Path:
-    """The folder of a run, as `found` finds it. Raises InputError where it is that of a sweep."""
+    """A run's folder, by `find_run_folder`. Raises InputError where it is that of a sweep."""
     from loopforge.lab.run.run_log import LOG
     from loopforge.lab.sweeps.sweep_results import RESULTS
 
-    folder = found(there, given)
+    folder = find_run_folder(there, given)
     if (folder / RESULTS).exists() and not (folder / LOG).exists():
         raise InputError(
             f"{given} is a sweep, and this wants one run: `loopforge lab report` and "
@@ -98,7 +98,7 @@ def run_found(there: Settings, given: Path) -> Path:
     return folder
 
 
-def called(there: Settings, folder: Path) -> str:
+def name_for_command(there: Settings, folder: Path) -> str:
     """What to call a run or a sweep in another command: its name, where that is enough."""
     known = folder.parent in (runs_of(there), sweeps_of(there))
     return shlex.quote(folder.name if known else str(folder))
@@ -144,7 +144,7 @@ class RunOptions:
     as_json: bool
 
 
-def models_wished(model: str, *, fallback: bool, asks: bool) -> None:
+def refuse_unused_model(model: str, *, fallback: bool, asks: bool) -> None:
     """Refuse a wish for models where no mind asks one. Raises InputError."""
     if (model or fallback) and not asks:
         option = "--model" if model else "--fallback"
@@ -154,7 +154,7 @@ def models_wished(model: str, *, fallback: bool, asks: bool) -> None:
         )
 
 
-def played(
+def play_and_report(
     there: Settings,
     folder: Path,
     scenario: Scenario,
@@ -168,7 +168,7 @@ def played(
     """Play a run with what this home has, and say what came of it; interrupted, how to go on."""
     from loopforge.lab.run.run_log import LOG
 
-    models_wished(wish.model, fallback=wish.fallback, asks=asks)
+    refuse_unused_model(wish.model, fallback=wish.fallback, asks=asks)
     ticker = ProgressLine(scenario.days * scenario.steps_per_day)
 
     async def play() -> RunCounts:
@@ -191,12 +191,12 @@ def played(
             where = (
                 f"after step {ticker.last}" if ticker.last >= 0 else "before its next step was over"
             )
-            again = f"loopforge lab run --resume --out {called(there, folder)}"
+            again = f"loopforge lab run --resume --out {name_for_command(there, folder)}"
             typer.echo(f"Stopped {where}. `{again}` goes on.", err=True)
         raise
     finally:
         ticker.clear()
-    then = then or f"loopforge lab story {called(there, folder)}"
+    then = then or f"loopforge lab story {name_for_command(there, folder)}"
     _concluded(run, scenario, then, as_json=wish.as_json)
 
 
@@ -223,11 +223,11 @@ def _concluded(run: RunCounts, scenario: Scenario, then: str, *, as_json: bool) 
 
     Exits with 3 where too many decisions were not answered.
     """
-    from loopforge.lab.run.run_counts import plain
+    from loopforge.lab.run.run_counts import run_counts_as_dict
 
     if as_json:
         about = {"scenario": scenario.name, "question": scenario.question, "seed": scenario.seed}
-        typer.echo(json.dumps({**plain(run), **about, "next": then}, indent=2))
+        typer.echo(json.dumps({**run_counts_as_dict(run), **about, "next": then}, indent=2))
     else:
         typer.echo(run.answers.line)
         _told(run, scenario)
@@ -240,16 +240,16 @@ def _concluded(run: RunCounts, scenario: Scenario, then: str, *, as_json: bool) 
 
 def _told(run: RunCounts, scenario: Scenario) -> None:
     typer.echo(f"“{scenario.question}”")
-    decisions, days = counted(run.decisions, "decision"), counted(scenario.days, "day")
+    decisions, days = pluralize(run.decisions, "decision"), pluralize(scenario.days, "day")
     typer.echo(f"{scenario.name}, seed {scenario.seed}: {decisions} in {days}, in {run.folder}.")
     hid, reach = (_percent(run.rate(name)) for name in ("over_compliance", "over_reach"))
     kept, broke = run.failings["over_compliance"], run.failings["over_reach"]
-    wrong, right = counted(run.wrong, "time"), counted(run.right, "time")
+    wrong, right = pluralize(run.wrong, "time"), pluralize(run.right, "time")
     typer.echo(f"  over-compliance {hid}   kept to a rule {kept} of the {wrong} it was wrong")
     _answered(run, "over_compliance")
     typer.echo(f"  over-reach      {reach}   broke a rule {broke} of the {right} it was right")
     _answered(run, "over_reach")
-    incidents, off = counted(run.incidents, "incident"), f"{run.mean_belief_error:.0f} of 1000"
+    incidents, off = pluralize(run.incidents, "incident"), f"{run.mean_belief_error:.0f} of 1000"
     typer.echo(f"  {incidents}; beliefs were off by {off} on average")
 
 

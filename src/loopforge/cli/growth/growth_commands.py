@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Handle, Json, listed, on_app, print_json
-from loopforge.core.limits.line_matching import unified
+from loopforge.cli import Handle, Json, print_json, print_rows, run_with_app
+from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ def history(context: typer.Context, handle: Handle, as_json: Json = False) -> No
 
     Its file changed, a trait was approved, it was forked, merged, or a change was undone.
     """
-    rows, behind = on_app(context, lambda app: _history(app, handle))
+    rows, behind = run_with_app(context, lambda app: _history(app, handle))
 
     def line(row: dict[str, Any]) -> str:
         version = row["hash"] or "(file went away)"
         return "\t".join((str(row["number"]), row["at"], version, row["by"], row["what"]))
 
-    listed(rows, as_json, line, "")
+    print_rows(rows, as_json, line, "")
     if behind and not as_json:
         typer.echo("The file is another one now; that version is recorded when the home runs.")
 
@@ -100,12 +100,12 @@ def diff(
         before, after = await app.growth.changes.diff(handle, first, last)
         return {"from": first, "to": last, "before": before, "after": after}
 
-    found = on_app(context, work)
+    found = run_with_app(context, work)
     if as_json:
         print_json(found)
         return
     before, after = found["before"].splitlines(), found["after"].splitlines()
-    lines = unified(before, after, f"{handle} {found['from']}", str(found["to"]))
+    lines = unified_diff_rows(before, after, f"{handle} {found['from']}", str(found["to"]))
     typer.echo("\n".join(lines) or "Nothing is different.")
 
 
@@ -121,7 +121,7 @@ def undo(
     A running home goes by it at once. Where a later change touched the same lines, nothing is
     written.
     """
-    change = on_app(context, lambda app: app.growth.changes.undo(handle, number or 0))
+    change = run_with_app(context, lambda app: app.growth.changes.undo(handle, number or 0))
     typer.echo(f"Change {change.number} ({change.told}) is taken back; it stays on record.")
 
 
@@ -137,7 +137,7 @@ def fork(
     ] = None,
 ) -> None:
     """Make two mates of one: the new one begins as the other is, and each goes on from there."""
-    made = on_app(
+    made = run_with_app(
         context,
         lambda app: app.growth.forking.fork(handle, name, new_handle=new_handle, number=number),
     )
@@ -158,7 +158,9 @@ def traits(
     if yes and no:
         raise InputError("Say --yes or --no, not both.")
     if yes or no:
-        one = on_app(context, lambda app: app.growth.traits.decide(yes or no, approved=bool(yes)))
+        one = run_with_app(
+            context, lambda app: app.growth.traits.decide(yes or no, approved=bool(yes))
+        )
         how = f"is {one.after} from now on" if yes else "stays as it is"
         typer.echo(f"{one.mate}: {one.trait} {how}.")
         return
@@ -184,17 +186,17 @@ def traits(
         change = f"{row['trait']}: {row['before'] or '(none)'} -> {row['after']}"
         return "\t".join((row["id"], row["mate"], row["at"], change, row["why"]))
 
-    listed(on_app(context, work), as_json, line, "Nobody asks to be changed.")
+    print_rows(run_with_app(context, work), as_json, line, "Nobody asks to be changed.")
 
 
 def story(context: typer.Context, handle: Handle, as_json: Json = False) -> None:
     """How a mate grew, told in sentences, each with the events and lines that it rests on."""
-    rows = on_app(context, lambda app: _story(app, handle))
+    rows = run_with_app(context, lambda app: _story(app, handle))
 
     def line(row: dict[str, Any]) -> str:
         return f"{row['at']}  {row['text']}  [{' '.join(id[-8:] for id in row['events'])}]"
 
-    listed(rows, as_json, line, "Nothing is on record of it yet.")
+    print_rows(rows, as_json, line, "Nothing is on record of it yet.")
 
 
 async def _story(app: App, handle: str) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from loopforge.cli import Json, on_app, print_json
+from loopforge.cli import Json, print_json, run_with_app
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def merge(
     """
     given = take or []
     if not given and as_json:
-        print_json(on_app(context, lambda app: _told(app, one, other)))
+        print_json(run_with_app(context, lambda app: _told(app, one, other)))
         return
 
     async def work(app: App) -> MergePlan:
@@ -59,7 +59,7 @@ def merge(
         await app.growth.merging.merge(plan, takes)
         return plan
 
-    plan = on_app(context, work)
+    plan = run_with_app(context, work)
     if as_json:
         print_json(_plain(plan))
         return

@@ -26,7 +26,7 @@ CLOSING = 5.0
 """Seconds that a host may go on holding its home after it closed its door."""
 
 
-def told(settings: Settings) -> Iterator[DoctorFinding]:
+def check_settings(settings: Settings) -> Iterator[DoctorFinding]:
     """What is set, and from where; what looks like a setting and is none."""
     from loopforge.settings import SAVED
 
@@ -44,7 +44,7 @@ def told(settings: Settings) -> Iterator[DoctorFinding]:
     yield ok("time zone", f"{settings.timezone}, {machine}.")
 
 
-def database(settings: Settings) -> Iterator[DoctorFinding]:
+def check_database(settings: Settings) -> Iterator[DoctorFinding]:
     """Whether the database answers, and whether its schema is this program's."""
     url = settings.database_url
     path = Path(url.partition(":///")[2])
@@ -52,12 +52,12 @@ def database(settings: Settings) -> Iterator[DoctorFinding]:
     if url.startswith("sqlite") and not path.exists():
         yield note("database", f"{place} is not there yet; the first start makes it.")
         return
-    from loopforge.ledger.schema_migration import refuse_damaged, status
+    from loopforge.ledger.schema_migration import ledger_schema_status, refuse_damaged
     from loopforge.memory.candidates.pgvector_index import recall_way
     from loopforge.memory_opening import in_database
 
     try:
-        stands = status(url)
+        stands = ledger_schema_status(url)
         refuse_damaged(url)
         wanted = in_database(settings) and stands == "ok"
         said, mend = recall_way(url) if wanted else ("", "")
@@ -85,7 +85,7 @@ def database(settings: Settings) -> Iterator[DoctorFinding]:
             )
 
 
-def backups(settings: Settings) -> Iterator[DoctorFinding]:
+def check_backups(settings: Settings) -> Iterator[DoctorFinding]:
     """Whether there is a backup, and whether it is old."""
     from loopforge.backup.make_backup import last_backup
     from loopforge.runtime.system_clock import SystemClock
@@ -105,12 +105,12 @@ def backups(settings: Settings) -> Iterator[DoctorFinding]:
         yield ok("backups", said)
 
 
-def host(settings: Settings, patience: float = CLOSING) -> Iterator[DoctorFinding]:
+def check_host(settings: Settings, patience: float = CLOSING) -> Iterator[DoctorFinding]:
     """Whether a process runs this home, and whether terminals reach it.
 
     One that just begins, or just ends, is healthy: it is waited for, or said to begin.
     """
-    from loopforge.host_lock import held_for, holder
+    from loopforge.host_lock import held_for, home_holder_pid
     from loopforge.io.socket.socket_address import SocketAddress
     from loopforge.runtime.system_clock import SystemClock
 
@@ -121,7 +121,9 @@ def host(settings: Settings, patience: float = CLOSING) -> Iterator[DoctorFindin
         return
     clock = SystemClock()
     until = clock.ticks() + patience
-    while (process := holder(settings.home)) is not None and not (answers := _answers(path)):
+    while (process := home_holder_pid(settings.home)) is not None and not (
+        answers := _answers(path)
+    ):
         if (held := held_for(settings.home, clock)) < STARTING or clock.ticks() > until:
             break
         time.sleep(0.1)

@@ -24,11 +24,11 @@ NARROW, SHORT = 60, 12
 """Columns and rows a terminal should have for the room."""
 
 
-def python() -> Iterator[DoctorFinding]:
+def check_python() -> Iterator[DoctorFinding]:
     """The interpreter, and the packages Loopforge needs."""
     from importlib.metadata import PackageNotFoundError, requires, version
 
-    from loopforge.runtime.installation.extras import EXTRAS, getting, lacking
+    from loopforge.runtime.installation.extras import EXTRAS, getting, missing_libraries
 
     yield ok("python", platform.python_version())
     missing = []
@@ -42,11 +42,11 @@ def python() -> Iterator[DoctorFinding]:
             missing.append(name)
     if missing:
         yield wrong("packages", f"missing: {', '.join(missing)}.", f"Run {getting()}.")
-    if absent := [extra for extra in EXTRAS if lacking(extra)]:
+    if absent := [extra for extra in EXTRAS if missing_libraries(extra)]:
         yield ok("extras", f"left out: {', '.join(absent)}. {getting('all')} gets them.")
 
 
-def folder(settings: Settings) -> Iterator[DoctorFinding]:
+def check_home_folder(settings: Settings) -> Iterator[DoctorFinding]:
     """The home and whether it can be written."""
     home = settings.home
     if not settings.file.exists():
@@ -63,7 +63,7 @@ def folder(settings: Settings) -> Iterator[DoctorFinding]:
     yield ok("home", str(home))
 
 
-def disk(settings: Settings) -> Iterator[DoctorFinding]:
+def check_disk(settings: Settings) -> Iterator[DoctorFinding]:
     """Room on the disk that holds the home."""
     there = next(path for path in (settings.data, *settings.data.parents) if path.exists())
     free = shutil.disk_usage(there).free
@@ -74,7 +74,7 @@ def disk(settings: Settings) -> Iterator[DoctorFinding]:
         yield ok("disk", said)
 
 
-def sandbox(_: Settings) -> Iterator[DoctorFinding]:
+def check_sandbox(_: Settings) -> Iterator[DoctorFinding]:
     """Whether programs can be confined on this machine: one that does nothing is run."""
     from tempfile import TemporaryDirectory
 
@@ -89,7 +89,7 @@ def sandbox(_: Settings) -> Iterator[DoctorFinding]:
         yield ok("sandbox", f"programs can be confined, by {find_bubblewrap()}.")
 
 
-def terminal() -> Iterator[DoctorFinding]:
+def check_terminal() -> Iterator[DoctorFinding]:
     """Size and encoding of the terminal; without one, the plain form is used."""
     if not sys.stdout.isatty():
         yield note("terminal", "none here; `loopforge chat` takes its plain form.")

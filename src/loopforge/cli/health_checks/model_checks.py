@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from loopforge.setting_defaults import Settings
 
 
-def models(
+def check_models(
     settings: Settings, *, offline: bool = False, everything: bool = False
 ) -> Iterator[DoctorFinding]:
     """The embedded model, the keys, what servers of one's own have, and which tiers they serve."""
@@ -47,7 +47,7 @@ def embedded(settings: Settings) -> Iterator[DoctorFinding]:
     """The program that runs the embedded model, and the model's file."""
     from importlib.util import find_spec
 
-    from loopforge.models.embedded.embedded_model import weights
+    from loopforge.models.embedded.embedded_model import weights_path
     from loopforge.models.files.file_shelf import file_of
     from loopforge.models.files.gguf_file import check_gguf
 
@@ -59,7 +59,7 @@ def embedded(settings: Settings) -> Iterator[DoctorFinding]:
         if file := file_of(settings.data, settings.embedded_file):
             check_gguf(file)
         else:
-            file = weights()
+            file = weights_path()
     except InputError as error:
         other = 'Name another by `embedded_file`; `loopforge model use ""` takes the small one.'
         yield wrong("embedded model", str(error), other)
@@ -73,7 +73,7 @@ def embedded(settings: Settings) -> Iterator[DoctorFinding]:
 
 def _tiers(settings: Settings, *, offline: bool) -> Tiers:
     """The tiers, with what servers of one's own say they have, unless nobody is to be asked."""
-    from loopforge.models.providers.server_catalogue import fetch
+    from loopforge.models.providers.server_catalogue import fetch_catalogue
     from loopforge.models_opening import tiers_of
 
     tiers = tiers_of(settings)
@@ -81,14 +81,16 @@ def _tiers(settings: Settings, *, offline: bool) -> Tiers:
         return tiers
 
     async def asked() -> Tiers:
-        found = await asyncio.gather(*(fetch(one.address, one.key) for one in tiers.servers))
+        found = await asyncio.gather(
+            *(fetch_catalogue(one.address, one.key) for one in tiers.servers)
+        )
         addresses = [one.address for one in tiers.servers]
         return tiers_of(settings, dict(zip(addresses, found, strict=True)))
 
     return asyncio.run(asked())
 
 
-def mates(settings: Settings, *, offline: bool = False) -> Iterator[DoctorFinding]:
+def check_mates(settings: Settings, *, offline: bool = False) -> Iterator[DoctorFinding]:
     """Every mate file: its flaws by line, and whether the model it wants can be had."""
     from loopforge.mates.mate_roster import MateRoster
 
@@ -114,7 +116,7 @@ def _objection(settings: Settings, model: str, *, offline: bool) -> str:
         return ""  # found already
 
 
-def prompts(settings: Settings) -> Iterator[DoctorFinding]:
+def check_prompts(settings: Settings) -> Iterator[DoctorFinding]:
     """The home's own prompts: each must bear the name of a shipped one."""
     from loopforge.mates.prompt_files import PromptFiles
 
@@ -132,11 +134,11 @@ def prompts(settings: Settings) -> Iterator[DoctorFinding]:
         yield ok("prompts", f"your own: {', '.join(used)}.")
 
 
-def services(settings: Settings) -> Iterator[DoctorFinding]:
+def check_service_tools(settings: Settings) -> Iterator[DoctorFinding]:
     """Tools that files of the home describe: each must be whole, and have its keys."""
-    from loopforge.tools.tool_files import described
+    from loopforge.tools.tool_files import load_described_tools
 
-    found = described(settings)
+    found = load_described_tools(settings)
     for flaw in found.flaws:
         yield wrong("tools", flaw, "docs/tools.md says what such a file holds.")
     if found.tools:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from loopforge.setting_defaults import Settings
 
 
-def installed(settings: Settings) -> Iterator[DoctorFinding]:
+def check_plugins(settings: Settings) -> Iterator[DoctorFinding]:
     """The surfaces that are installed, and the sinks that are wanted."""
     from loopforge.io.platforms.surface_plugin import surfaces_of
     from loopforge.sinks.sink_plugin import sinks_of
@@ -27,15 +27,15 @@ def installed(settings: Settings) -> Iterator[DoctorFinding]:
         yield ok("sinks", f"{', '.join(sinks)}.")
 
 
-def elsewhere(settings: Settings) -> Iterator[DoctorFinding]:
+def check_external_places(settings: Settings) -> Iterator[DoctorFinding]:
     """The real places of sinks, the intake, backups and workspaces: there, as must be, allowed."""
-    from loopforge.sinks.queue_intake import examined
+    from loopforge.sinks.queue_intake import examine_intake
     from loopforge.sinks.sink_plugin import sinks_of
 
     for one in sinks_of(settings):
         for each in one.plugin.examine(one.choice):
             yield DoctorFinding(one.name, STATES[each.state], each.said, each.mend)
-    for each in examined(settings):
+    for each in examine_intake(settings):
         yield DoctorFinding("intake", STATES[each.state], each.said, each.mend)
     yield from _buckets(settings)
 
@@ -62,7 +62,7 @@ def _buckets(settings: Settings) -> Iterator[DoctorFinding]:
             yield ok("bucket", f"{where} answers, {said.format(count)}.")
 
 
-def accounts(
+def check_accounts(
     settings: Settings, *, offline: bool = False, surfaces: Surfaces | None = None
 ) -> Iterator[DoctorFinding]:
     """The bots by which mates talk on platforms. Says no token."""
@@ -119,12 +119,12 @@ def _misplaced(account: BotAccount, why: str) -> tuple[str, str]:
 def _visited(account: BotAccount, there: InstalledSurface) -> Sequence[Seen]:
     """What a platform says of an account; that it cannot be reached is no fault of the home's."""
     from loopforge.errors import NotLetIn, Unreachable
-    from loopforge.io.bot_connecting import looked_at
+    from loopforge.io.bot_connecting import check_bot_account
     from loopforge.io.platforms.bot_tokens import FILE as KEPT
     from loopforge.io.platforms.surface_plugin import AccountFinding as Seen
 
     try:
-        return asyncio.run(looked_at(account, there)).findings
+        return asyncio.run(check_bot_account(account, there)).findings
     except NotLetIn as error:
         again = "Then connect it anew: `loopforge mate connect`."
         mend = again if account.source == KEPT else f"Then set {account.source} anew."

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, listed, on_app
+from loopforge.cli import Json, print_rows, run_with_app
 from loopforge.core.limits.budget_limits import (
     Budget,
     LimitStanding,
     Scope,
     check_subject,
-    quantity,
+    format_amount,
     read_budget,
     read_scope,
 )
@@ -53,8 +53,11 @@ def list_budgets(context: typer.Context, as_json: Json = False) -> None:
         used = f"{row['used']} used" if row["used"] else "each"
         return f"{row['whose']}\t{row['at_most']} a {row['period']}\t{used}\t{row['set_by']}"
 
-    listed(
-        on_app(context, work), as_json, line, "No budget is set: mates may spend what they need."
+    print_rows(
+        run_with_app(context, work),
+        as_json,
+        line,
+        "No budget is set: mates may spend what they need.",
     )
 
 
@@ -63,10 +66,10 @@ def _row(one: LimitStanding) -> dict[str, Any]:
     by = "the settings" if budget.default else "keepers" if budget.keepers else "the owner"
     return {
         "whose": f"{budget.scope}:{budget.subject}" if budget.subject else budget.scope,
-        "at_most": quantity(budget.unit, budget.amount),
+        "at_most": format_amount(budget.unit, budget.amount),
         "unit": budget.unit,
         "period": budget.period,
-        "used": quantity(budget.unit, one.gone) if one.limit.meter else "",
+        "used": format_amount(budget.unit, one.gone) if one.limit.meter else "",
         "set_by": by,
     }
 
@@ -81,7 +84,7 @@ def set_budget(
 ) -> None:
     """Set a budget; it takes the place of an earlier one for the same."""
     from loopforge.io.platforms.surface_plugin import surfaces_of
-    from loopforge.runtime.plugins.installed_plugins import installed
+    from loopforge.runtime.plugins.installed_plugins import load_plugins
 
     async def work(home: App) -> tuple[Budget, bool]:
         scope, subject = await _named(home, whose)
@@ -90,11 +93,11 @@ def set_budget(
         check_subject(scope, subject, home.rooms.mates, rooms, platforms)
         budget = read_budget([amount, unit, period], scope, subject, keepers=False)
         await home.budgets.book.put(budget, MACHINE)
-        tools = {*installed("loopforge.tools"), *(one.name for one in home.tools.known())}
+        tools = {*load_plugins("loopforge.tools"), *(one.name for one in home.tools.known())}
         return budget, scope != "tool" or subject in tools
 
-    budget, known = on_app(context, work)
-    most = quantity(budget.unit, budget.amount)
+    budget, known = run_with_app(context, work)
+    most = format_amount(budget.unit, budget.amount)
     typer.echo(f"At most {most} a {budget.period}: {whose}.")
     if not known:
         typer.echo("No tool of that name is installed; one of a server that is away may have it.")
@@ -111,7 +114,7 @@ def remove_budget(
         budget = read_budget(["0", unit, period], scope, subject, keepers=False)
         await home.budgets.book.remove(budget, MACHINE)
 
-    on_app(context, work)
+    run_with_app(context, work)
     typer.echo(f"Removed: {whose}, {unit} a {period}.")
 
 

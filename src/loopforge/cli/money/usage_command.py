@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 from msgspec.structs import replace
 
-from loopforge.cli import Json, on_app, print_json
-from loopforge.core.statistics.aligned_columns import columns
+from loopforge.cli import Json, print_json, run_with_app
+from loopforge.core.statistics.aligned_columns import align_columns
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -46,7 +46,7 @@ def command(
     A call is one try at one model. Days are those of UTC. Where a model's price is not known,
     the sum says so: such answers may still cost something.
     """
-    rows, total = on_app(context, lambda app: _sums(app, by, days))
+    rows, total = run_with_app(context, lambda app: _sums(app, by, days))
     if as_json:
         print_json([_fields(row, by) for row in rows])
         return
@@ -55,7 +55,7 @@ def command(
         typer.echo(f"No model was asked{since}.")
         return
     table = [(by.value, *HEAD), *(_cells(row, _place(row, by)) for row in rows)]
-    for line in columns([*table, _cells(total, "all")], left=(0, len(HEAD))):
+    for line in align_columns([*table, _cells(total, "all")], left=(0, len(HEAD))):
         typer.echo(line)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 
-from loopforge.cli import Json, listed, on_app
+from loopforge.cli import Json, print_rows, run_with_app
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _run(context: typer.Context, work: Callable[[App, Sessions], Coroutine[Any, 
 
         return await work(app, Sessions(app.front))
 
-    return on_app(context, run)
+    return run_with_app(context, run)
 
 
 def places(context: typer.Context, as_json: Json = False) -> None:
@@ -50,7 +50,7 @@ def places(context: typer.Context, as_json: Json = False) -> None:
         return rows
 
     none = "No place is part of a room yet; one is as soon as somebody speaks there."
-    listed(_run(context, work), as_json, lambda row: "\t".join(row.values()), none)
+    print_rows(_run(context, work), as_json, lambda row: "\t".join(row.values()), none)
 
 
 def join(context: typer.Context, room: Room, place: Place) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Handle, Output, Yes, on_app, write_new
+from loopforge.cli import Handle, Output, Yes, run_with_app, write_new
 from loopforge.cli.rooms import places_command
 from loopforge.errors import HostTaken
 
@@ -29,7 +29,7 @@ Room = Annotated[str, typer.Argument(help="The room's name, such as commons.")]
 
 def _act(context: typer.Context, room: str, name: str, argument: str) -> None:
     """Do a room's command from outside, as the owner."""
-    typer.echo(on_app(context, lambda app: app.front.commands.act(room, "", name, argument)))
+    typer.echo(run_with_app(context, lambda app: app.front.commands.act(room, "", name, argument)))
 
 
 @app.command("list")
@@ -45,7 +45,7 @@ def list_rooms(context: typer.Context) -> None:
         if not names:
             typer.echo("No room yet; `loopforge chat` opens the first.")
 
-    on_app(context, work)
+    run_with_app(context, work)
 
 
 @app.command()
@@ -153,7 +153,7 @@ def export(
 
     What was forgotten or deleted is not in it, nor what mates thought.
     """
-    on_app(context, lambda app: _export(app, room, form, output or Path(f"{room}.{form}")))
+    run_with_app(context, lambda app: _export(app, room, form, output or Path(f"{room}.{form}")))
 
 
 async def _export(app: App, room: str, form: str, path: Path) -> None:
@@ -191,18 +191,18 @@ def delete(
     say otherwise.
     """
     kept = {"keep_quotes": keep_quotes, "keep_memories": keep_memories}
-    typer.echo(on_app(context, lambda app: _delete(app, room, kept, yes=yes)))
+    typer.echo(run_with_app(context, lambda app: _delete(app, room, kept, yes=yes)))
 
 
 async def _delete(app: App, room: str, kept: Mapping[str, bool], *, yes: bool) -> str:
-    from loopforge.artifacts.file_retention import held
+    from loopforge.artifacts.file_retention import referenced_hashes
 
     stream = f"room:{room}"
     would = await app.closing.weigh(room, **kept)
     question = f"Delete the room {room}? {_told(would, would=True)} This cannot be undone."
     if not (yes or typer.confirm(question)):
         return "Nothing was deleted."
-    files = await app.ledger.look(lambda connection: held(connection, stream))
+    files = await app.ledger.look(lambda connection: referenced_hashes(connection, stream))
     await app.closing.announce(room, "", **kept)
     done = await _forgotten(app, stream, files, would)
     if done is None:
@@ -234,9 +234,9 @@ async def _forgotten(
 
 async def _lying(app: App, files: frozenset[str]) -> bool:
     """Whether a file lies there still that nothing holds any more."""
-    from loopforge.artifacts.file_retention import held
+    from loopforge.artifacts.file_retention import referenced_hashes
 
-    for hash in files - await app.ledger.look(held):
+    for hash in files - await app.ledger.look(referenced_hashes):
         if await app.artifacts.has(hash):
             return True
     return False

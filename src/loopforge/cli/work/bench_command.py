@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, print_json, settings
-from loopforge.cli.work.task_watching import beside, person_of, plain
+from loopforge.cli import Json, print_json, settings_from_context
+from loopforge.cli.work.task_watching import join_or_run_home, person_of, replace_unprintable
 from loopforge.errors import HostTaken, InputError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def bench(
         if missing := [one for one in only if one not in known]:
             raise InputError(f"There is no instance {missing[0]!r} in {folder}.")
         instances = [each for each in instances if each.instance_id in only]
-    there = settings(context)
+    there = settings_from_context(context)
     done: list[InstanceAttempt] = []
     for arm in dict.fromkeys(arms):
         set_so: dict[str, Any] = {"work_learning": arm}
@@ -85,7 +85,7 @@ async def _ran(
 
     attempts, mate, budget = how
     done = []
-    async with beside(there) as (app, here):
+    async with join_or_run_home(there) as (app, here):
         if not here:
             raise HostTaken(
                 "Another process runs this home, and a benchmark sets how its mates learn: stop "
@@ -103,9 +103,11 @@ async def _ran(
 def _line(one: InstanceAttempt) -> str:
     what = "resolved" if one.resolved else f"not resolved: {one.why}"
     if one.unusable:
-        return plain(f"{one.instance}  {one.arm}  says nothing: {one.why}")
+        return replace_unprintable(f"{one.instance}  {one.arm}  says nothing: {one.why}")
     figures = f"{one.turns} turns, confidence {one.confidence:.0f}, ${one.dollars:.4f}"
-    return plain(f"{one.instance}  {one.arm}  attempt {one.attempt}  ({figures})  {what}")
+    return replace_unprintable(
+        f"{one.instance}  {one.arm}  attempt {one.attempt}  ({figures})  {what}"
+    )
 
 
 def _summary(done: Sequence[InstanceAttempt]) -> list[str]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Handle, Json, listed, on_app
-from loopforge.cli.memory_command import correct, drop, lock, on_item
-from loopforge.cli.work.task_watching import person_of, plain
+from loopforge.cli import Handle, Json, print_rows, run_with_app
+from loopforge.cli.memory_command import correct, drop, lock, run_on_memory_item
+from loopforge.cli.work.task_watching import person_of, replace_unprintable
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -43,9 +43,11 @@ def list_insights(
         marks += ["locked"] if row["locked"] else []
         source = f"from the task {row['task'][-8:]}" if row["task"] else ""
         told = ", ".join(filter(None, (*marks, source)))
-        return plain(f"{row['mate']}  {row['number']}  {row['text']}  ({told})")
+        return replace_unprintable(f"{row['mate']}  {row['number']}  {row['text']}  ({told})")
 
-    listed(on_app(context, work), as_json, line, "No mate learned anything from a task yet.")
+    print_rows(
+        run_with_app(context, work), as_json, line, "No mate learned anything from a task yet."
+    )
 
 
 def _row(one: InsightShown) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def give(
         person = await person_of(home)
         await home.work.tasks.world.learning.book.give(one.item, to, person)
 
-    on_item(context, mate, number, work)
+    run_on_memory_item(context, mate, number, work)
     typer.echo(f"{to} knows it, too.")
 
 
@@ -93,12 +95,12 @@ def compare_arms(context: typer.Context, as_json: Json = False) -> None:
 
     `work_learning = "split"` in loopforge.toml has each task be one or the other by lot.
     """
-    from loopforge.work.learning.arm_comparison import compared
+    from loopforge.work.learning.arm_comparison import compare_learning_arms
 
     async def work(home: App) -> list[AttemptScored]:
         return await home.work.tasks.world.learning.book.attempts()
 
-    rows = on_app(context, work)
+    rows = run_with_app(context, work)
 
     def line(row: dict[str, Any]) -> str:
         return (
@@ -106,4 +108,9 @@ def compare_arms(context: typer.Context, as_json: Json = False) -> None:
             f"({row['low']:.0f} to {row['high']:.0f})"
         )
 
-    listed([one._asdict() for one in compared(rows)], as_json, line, "No attempt was scored yet.")
+    print_rows(
+        [one._asdict() for one in compare_learning_arms(rows)],
+        as_json,
+        line,
+        "No attempt was scored yet.",
+    )

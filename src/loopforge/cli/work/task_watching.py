@@ -18,7 +18,7 @@ import typer
 from loopforge.core.events import Event
 from loopforge.errors import HostTaken, LoopforgeError, Unknown
 from loopforge.home import make_home
-from loopforge.host_lock import holder, lock_home
+from loopforge.host_lock import home_holder_pid, lock_home
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -32,12 +32,12 @@ INTERRUPTED = 130
 
 
 @asynccontextmanager
-async def beside(settings: Settings) -> AsyncIterator[tuple[App, bool]]:
+async def join_or_run_home(settings: Settings) -> AsyncIterator[tuple[App, bool]]:
     """The home, and whether it is run here: by this process, where no other one does."""
     from loopforge.app import open_app, open_aside
 
     make_home(settings.home)
-    if holder(settings.home) is None:
+    if home_holder_pid(settings.home) is None:
         with suppress(HostTaken), lock_home(settings.home):
             async with open_app(settings) as app:
                 yield app, True
@@ -58,7 +58,7 @@ async def act_and_watch(
     `do` is given the home and who sits here, and returns the task's id, and after which event of
     it to begin.
     """
-    async with beside(settings) as (app, here):
+    async with join_or_run_home(settings) as (app, here):
         person = (await app.people.meet("terminal", settings.person)).id
         watcher = TaskWatcher(app, here, as_json)
         task, after = await do(app, person)
@@ -71,7 +71,9 @@ async def act_and_watch(
             typer.echo(f"Beside it goes on what was at work: {_named(state)}.", err=True)
         code = await watcher.watch(task, person, after)
         for state in await _at_work(app, task) if others else ():
-            typer.echo(f"Left amid its work: {_named(state)}. {onward(state, idle=True)}", err=True)
+            typer.echo(
+                f"Left amid its work: {_named(state)}. {next_step_hint(state, idle=True)}", err=True
+            )
         return code
 
 
@@ -81,7 +83,7 @@ async def _at_work(app: App, but: str) -> list[TaskState]:
 
 
 def _named(state: TaskState) -> str:
-    return plain(f"{state.id[-8:]} ({str(state.task.text)[:60]})")
+    return replace_unprintable(f"{state.id[-8:]} ({str(state.task.text)[:60]})")
 
 
 async def person_of(app: App) -> str:
@@ -99,7 +101,7 @@ class TaskWatcher:
 
     async def watch(self, task: str, person: str, after: int = 0) -> int:
         """Watch it; the exit code: 0, or 130 where it was interrupted."""
-        from loopforge.work.task_summary import settled
+        from loopforge.work.task_summary import is_settled
 
         tasks = self._app.work.tasks
         state = await tasks.store.named(task)
@@ -117,12 +119,12 @@ class TaskWatcher:
             while True:
                 await self._print(state.stream)
                 state = await tasks.store.state(state.stream)
-                if settled(state):
+                if is_settled(state):
                     break
                 await self._app.stamp.clock.sleep(QUIET if self._here else LOOK)
                 if not self._here:
                     await self._app.ledger.follow()
-                    if holder(self._app.settings.home) is None:
+                    if home_holder_pid(self._app.settings.home) is None:
                         raise Unknown(
                             "The process that ran this home has ended; `loopforge work resume "
                             f"{state.id[-8:]}` goes on here."
@@ -131,7 +133,7 @@ class TaskWatcher:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
         if not self._json:
-            typer.echo(f"\nTask {state.id[-8:]}: {state.stage}. {onward(state)}")
+            typer.echo(f"\nTask {state.id[-8:]}: {state.stage}. {next_step_hint(state)}")
             tell_folder(self._app, state)
         return INTERRUPTED if self._stopped else 0
 
@@ -142,14 +144,14 @@ class TaskWatcher:
             self._show(event)
 
     def _show(self, event: Event) -> None:
-        from loopforge.ledger.jsonl_export import line
+        from loopforge.ledger.jsonl_export import as_json_line
         from loopforge.work.task_transcript import lines_of
 
-        for row in [line(event)] if self._json else lines_of(event, owner=True):
-            typer.echo(row if self._json else plain(row))
+        for row in [as_json_line(event)] if self._json else lines_of(event, owner=True):
+            typer.echo(row if self._json else replace_unprintable(row))
 
 
-def plain(text: str) -> str:
+def replace_unprintable(text: str) -> str:
     """A line without signs that would drive the terminal."""
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
@@ -159,10 +161,10 @@ def tell_folder(app: App, state: TaskState) -> None:
     with suppress(LoopforgeError):
         if state.written and not state.task.repo:
             place = app.work.tasks.places.workspaces.known(state.stream).place
-            typer.echo(plain(f"Its files lie in {place}"))
+            typer.echo(replace_unprintable(f"Its files lie in {place}"))
 
 
-def onward(state: TaskState, *, idle: bool = False) -> str:
+def next_step_hint(state: TaskState, *, idle: bool = False) -> str:
     """What can be done with it now; `idle`: nobody runs the home."""
     from loopforge.work.task_service import PAID
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, existing, listed, on_app
+from loopforge.cli import Json, existing_settings, print_rows, run_with_app
 from loopforge.cli.work.task_watching import (
     TaskWatcher,
-    beside,
-    onward,
+    join_or_run_home,
+    next_step_hint,
     person_of,
-    plain,
+    replace_unprintable,
     repository_of,
 )
 from loopforge.errors import BadLine
@@ -57,7 +57,7 @@ def start_watch(
         name = await repository_of(home, repo)
         return await home.work.watch.begin(name, person, every, budget, mate=mate, thread=thread)
 
-    typer.echo(f"It is looked at {on_app(context, work)}.")
+    typer.echo(f"It is looked at {run_with_app(context, work)}.")
 
 
 @watch.command("list")
@@ -74,9 +74,9 @@ def list_watches(context: typer.Context, as_json: Json = False) -> None:
         told += [f"{len(row['missing'])} docstrings wait"] if row["missing"] else []
         told += [f"task {row['task'][-8:]} is {row['stage']}"] if row["task"] else []
         told += [row["trouble"]] if row["trouble"] else []
-        return plain(f"{row['repo']:<16} {'; '.join(told)}")
+        return replace_unprintable(f"{row['repo']:<16} {'; '.join(told)}")
 
-    listed(on_app(context, work), as_json, line, "No repository is watched.")
+    print_rows(run_with_app(context, work), as_json, line, "No repository is watched.")
 
 
 def _row(one: WatchShown) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def look_now(context: typer.Context, repo: Repo) -> None:
     """
 
     async def work() -> int:
-        async with beside(existing(context)) as (home, here):
+        async with join_or_run_home(existing_settings(context)) as (home, here):
             person = await person_of(home)
             stream = await home.work.watch.want_look(repo, person)
             if not here:
@@ -116,7 +116,7 @@ def look_now(context: typer.Context, repo: Repo) -> None:
             (row,) = [one for one in await home.work.watch.shown() if one.state.stream == stream]
             if row.stage in ("finished", "waiting", "stopped"):
                 task = await home.work.tasks.store.named(row.state.task)
-                typer.echo(f"Task {task.id[-8:]} is {row.stage}. {onward(task)}")
+                typer.echo(f"Task {task.id[-8:]} is {row.stage}. {next_step_hint(task)}")
                 return 0
             if row.stage is None:
                 typer.echo(row.trouble or "No docstring is missing in what is new.")
@@ -133,4 +133,4 @@ def stop_watch(context: typer.Context, repo: Repo) -> None:
     async def work(home: App) -> str:
         return await home.work.watch.end(repo, await person_of(home))
 
-    typer.echo(on_app(context, work))
+    typer.echo(run_with_app(context, work))

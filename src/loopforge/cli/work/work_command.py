@@ -10,19 +10,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from loopforge.cli import Json, Yes, existing, listed, on_app, print_json, settings
+from loopforge.cli import (
+    Json,
+    Yes,
+    existing_settings,
+    print_json,
+    print_rows,
+    run_with_app,
+    settings_from_context,
+)
 from loopforge.cli.work.bench_command import bench
 from loopforge.cli.work.insight_commands import insights
 from loopforge.cli.work.task_watching import (
     act_and_watch,
-    onward,
+    next_step_hint,
     person_of,
-    plain,
+    replace_unprintable,
     repository_of,
     tell_folder,
 )
 from loopforge.cli.work.watch_commands import watch
-from loopforge.host_lock import holder
+from loopforge.host_lock import home_holder_pid
 
 if TYPE_CHECKING:
     from loopforge.app import App
@@ -71,7 +79,9 @@ def run_task(
         return id, 0
 
     raise typer.Exit(
-        asyncio.run(act_and_watch(settings(context), give, watch=not detach, as_json=as_json))
+        asyncio.run(
+            act_and_watch(settings_from_context(context), give, watch=not detach, as_json=as_json)
+        )
     )
 
 
@@ -84,9 +94,11 @@ def list_tasks(context: typer.Context, as_json: Json = False) -> None:
 
     def line(row: dict[str, Any]) -> str:
         head = f"{row['id'][-8:]}  {row['stage']:<9} turn {row['turn']:>3}  "
-        return plain(f"{head}{row['confidence']:>5.1f}  ${row['cost']:<8} {row['task'][:60]}")
+        return replace_unprintable(
+            f"{head}{row['confidence']:>5.1f}  ${row['cost']:<8} {row['task'][:60]}"
+        )
 
-    listed(on_app(context, work), as_json, line, "There are no tasks yet.")
+    print_rows(run_with_app(context, work), as_json, line, "There are no tasks yet.")
 
 
 def row_of(state: TaskState) -> dict[str, Any]:
@@ -132,20 +144,20 @@ def show_task(
             return
         from loopforge.work.task_transcript import lines_of
 
-        typer.echo(plain(f"{state.id}  {state.stage}"))
+        typer.echo(replace_unprintable(f"{state.id}  {state.stage}"))
         for event in await home.ledger.read(state.stream):
             for row in lines_of(event, owner=True):
-                typer.echo(plain(row))
+                typer.echo(replace_unprintable(row))
         if diff and state.offered is not None:
             for row in str(state.offered.diff).splitlines():
-                typer.echo(plain(row))
+                typer.echo(replace_unprintable(row))
         if state.turns:
             turn = f"{state.id[-8:]}#{state.turns}"
             typer.echo(f"`loopforge why {turn}` tells how turn {state.turns} came about.")
-        typer.echo(onward(state, idle=holder(home.settings.home) is None))
+        typer.echo(next_step_hint(state, idle=home_holder_pid(home.settings.home) is None))
         tell_folder(home, state)
 
-    on_app(context, work)
+    run_with_app(context, work)
 
 
 @app.command()
@@ -272,13 +284,13 @@ def rate(
 @app.command()
 def export(context: typer.Context, which: Which) -> None:
     """Write all that happened in a task, as lines of JSON."""
-    from loopforge.ledger.jsonl_export import line
+    from loopforge.ledger.jsonl_export import as_json_line
 
     async def work(home: App) -> None:
         async for event in home.work.tasks.export(which):
-            typer.echo(line(event))
+            typer.echo(as_json_line(event))
 
-    on_app(context, work)
+    run_with_app(context, work)
 
 
 @app.command()
@@ -297,7 +309,7 @@ def calibration(context: typer.Context, as_json: Json = False) -> None:
         for one in bins:
             typer.echo(f"thought {one.thought:.0%}, came {one.came:.0%}, of {one.tasks}")
 
-    on_app(context, work)
+    run_with_app(context, work)
 
 
 @app.command("tiers")
@@ -306,7 +318,7 @@ def first_tiers(context: typer.Context, as_json: Json = False) -> None:
 
     `work_first_tier = "learned"` in loopforge.toml has tasks begin so.
     """
-    from loopforge.core.work.first_tier import advice_of, price
+    from loopforge.core.work.first_tier import advice_of, cost_per_approval
     from loopforge.work.tier_history import decided_tasks
 
     async def work(home: App) -> list[dict[str, Any]]:
@@ -316,7 +328,7 @@ def first_tiers(context: typer.Context, as_json: Json = False) -> None:
                 "tier": one.tier,
                 "regret": round(one.regret, 6),
                 "records": [
-                    {**msgspec.structs.asdict(row), "price": round(price(row), 6)}
+                    {**msgspec.structs.asdict(row), "price": round(cost_per_approval(row), 6)}
                     for row in one.records
                 ],
             }
@@ -332,7 +344,9 @@ def first_tiers(context: typer.Context, as_json: Json = False) -> None:
         )
         return f"{row['type']:<10} {said} ({tiers}); regret ${row['regret']:.4f}"
 
-    listed(on_app(context, work), as_json, line, "No result was approved or rejected yet.")
+    print_rows(
+        run_with_app(context, work), as_json, line, "No result was approved or rejected yet."
+    )
 
 
 def _told(context: typer.Context, do: Callable[[App, str], Awaitable[str]]) -> None:
@@ -341,7 +355,7 @@ def _told(context: typer.Context, do: Callable[[App, str], Awaitable[str]]) -> N
     async def work(home: App) -> str:
         return await do(home, await person_of(home))
 
-    typer.echo(on_app(context, work))
+    typer.echo(run_with_app(context, work))
 
 
 def _go_on(
@@ -364,5 +378,5 @@ def _go_on(
         return state.id, seen
 
     raise typer.Exit(
-        asyncio.run(act_and_watch(existing(context), work, watch=True, as_json=as_json))
+        asyncio.run(act_and_watch(existing_settings(context), work, watch=True, as_json=as_json))
     )

@@ -126,7 +126,7 @@ class EgressFilter:
 
     def feed(self, so_far: str) -> str:
         """What may be shown of a text that still grows; `so_far` is all of it, not a piece."""
-        text = clean(_UNFINISHED.sub("", so_far)).lstrip()
+        text = strip_control_characters(_UNFINISHED.sub("", so_far)).lstrip()
         if self._awaits_label(text):
             return ""
         text = self._unlabel(text)
@@ -152,7 +152,7 @@ class EgressFilter:
     def _finish(self, text: str, *, file: bool) -> tuple[str, tuple[str, ...]]:
         taken: list[str] = []
         for _ in range(8):
-            before, text = text, clean(text)
+            before, text = text, strip_control_characters(text)
             text, kinds = self._redact(text if file else self._trim(text))
             taken += kinds
             if not file:
@@ -269,7 +269,7 @@ class EgressFilter:
         return (head[:space] if space * 3 > self._length else head).rstrip() + sign
 
 
-def clean(text: str) -> str:
+def strip_control_characters(text: str) -> str:
     """Without escape sequences, control signs and invisible tricks; breaks and tabs stay."""
     text = _BREAK.sub("\n", _LONE.sub("\ufffd", text))
     while True:

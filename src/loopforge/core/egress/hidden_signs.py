@@ -7,7 +7,7 @@ signs belong (in pictures made of several, and in scripts that need them) they s
 
 import re
 
-from loopforge.core.text.name_labels import unseen
+from loopforge.core.text.name_labels import is_invisible
 
 _JOINED = re.compile(
     r"(?<=[^\x00-\x7f\u200d])\u200d"
@@ -28,7 +28,7 @@ def hidden_signs(text: str) -> str:
     return ", ".join(f"U+{ord(sign):04X}" for sign in sorted(found)[:5])
 
 
-def in_a_row(text: str) -> str:
+def as_visible_row(text: str) -> str:
     r"""The text as one row of which nothing is hidden; a break in it is written as \n."""
     return spelled_out(text).replace("\n", "\\n")
 
@@ -46,5 +46,7 @@ def spelled_out(text: str) -> str:
 
 def _hidden(text: str) -> set[str]:
     return {
-        sign for sign in set(text) if sign not in "\n\t" and (unseen(sign) or sign in _VARIANTS)
+        sign
+        for sign in set(text)
+        if sign not in "\n\t" and (is_invisible(sign) or sign in _VARIANTS)
     }

@@ -18,8 +18,8 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from loopforge.core.limits.money_amounts import DEAREST, DOLLAR, picos, rounded
-from loopforge.core.text.spoken_lists import counted, listed
+from loopforge.core.limits.money_amounts import DEAREST, DOLLAR, format_dollars, picos_from_dollars
+from loopforge.core.text.spoken_lists import join_as_prose, pluralize
 from loopforge.errors import InputError, Unknown
 
 Scope = Literal["home", "mate", "room", "person", "surface", "tool", "places", "people", "guests"]
@@ -173,7 +173,7 @@ def meter_of(budget: Budget) -> str:
     return f"{budget.scope}:{budget.subject}" if budget.subject else ""
 
 
-def binding(budgets: Iterable[Budget], charge: Charge) -> list[Limit]:
+def binding_limits(budgets: Iterable[Budget], charge: Charge) -> list[Limit]:
     """The limits of a charge. One that is named takes the place of one for each of a kind.
 
     What keepers of a room set holds beside that, so that they can make it less, and never more.
@@ -242,7 +242,7 @@ def local_day(now: datetime, zone: ZoneInfo) -> date:
     return now.astimezone(zone).date()
 
 
-def resuming(period: Period, day: date, zone: ZoneInfo) -> str:
+def budget_reset_text(period: Period, day: date, zone: ZoneInfo) -> str:
     """When it begins anew, in words: "after midnight (Europe/Vienna)"."""
     if period == "day":
         return f"after midnight ({zone.key})"
@@ -271,33 +271,33 @@ COUNTED: dict[Unit, str] = {
 MANY = {"calls": "questions to models", "uses": "uses of tools", "answers": "answers"}
 
 
-def quantity(unit: Unit, amount: int) -> str:
+def format_amount(unit: Unit, amount: int) -> str:
     """An amount as people read it: "$5.00", "20 answers"."""
     if unit != "dollars":
-        return counted(amount, COUNTED[unit], MANY[unit])
+        return pluralize(amount, COUNTED[unit], MANY[unit])
     cents, rest = divmod(amount, DOLLAR // 100)
-    return rounded(amount) if rest else f"${cents // 100:,}.{cents % 100:02}"
+    return format_dollars(amount) if rest else f"${cents // 100:,}.{cents % 100:02}"
 
 
-def wording(budget: Budget) -> str:
+def describe_budget(budget: Budget) -> str:
     """A budget as people read it: "$5.00 a day for this room"."""
     whose = WHOSE[budget.scope].format(budget.subject)
-    return f"{quantity(budget.unit, budget.amount)} a {budget.period} for {whose}"
+    return f"{format_amount(budget.unit, budget.amount)} a {budget.period} for {whose}"
 
 
-def noted(standing: LimitStanding, level: Level) -> BudgetNote:
+def budget_note(standing: LimitStanding, level: Level) -> BudgetNote:
     """What is recorded of a budget with an answer."""
     budget = standing.limit.budget
-    used = quantity(budget.unit, standing.gone)
-    return BudgetNote(budget=wording(budget), used=used, level=level)
+    used = format_amount(budget.unit, standing.gone)
+    return BudgetNote(budget=describe_budget(budget), used=used, level=level)
 
 
-def stopping(note: BudgetNote) -> str:
+def budget_spent_notice(note: BudgetNote) -> str:
     """What a room is told when a budget is spent."""
     return f"The budget is used up: {note.budget}. It goes on {note.resumes}."
 
 
-def noting(note: BudgetNote) -> str:
+def explain_budget_note(note: BudgetNote) -> str:
     """What a budget said, as Why? tells it."""
     before = f"Against the budget of {note.budget}, of which {note.used} was gone or held"
     if note.level == "spent":
@@ -325,7 +325,7 @@ def left_words(standings: Iterable[LimitStanding]) -> str:
         f"{_band(share)} of what this {period} has for {kinds[unit]}"
         for (period, unit), share in sorted(tight.items())
     ]
-    return listed(told)
+    return join_as_prose(told)
 
 
 def _band(share: float) -> str:
@@ -341,7 +341,7 @@ def read_amount(unit: Unit, written: str) -> int:
     if re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?", text):  # another comma may be a decimal one
         text = text.replace(",", "")
     if unit == "dollars":
-        found = picos(text) if text else None
+        found = picos_from_dollars(text) if text else None
         if found is None:
             raise InputError(
                 f"{written!r} is no amount of dollars from 0 to {DEAREST}; such as 2.50."
@@ -356,7 +356,9 @@ def read_scope(written: str) -> tuple[Scope, str]:
     """Whose budget it is: "home", "places", "room:commons", "mate:maya". Raises InputError."""
     scope, _, subject = written.strip().partition(":")
     if scope not in SCOPES:
-        raise InputError(f"{written!r} is none of {listed(SCOPES)}. Such as room:commons, or home.")
+        raise InputError(
+            f"{written!r} is none of {join_as_prose(SCOPES)}. Such as room:commons, or home."
+        )
     if (scope in ALONE) == bool(subject):
         how = f"{scope} stands alone" if subject else f"say which {scope}: {scope}:NAME"
         raise InputError(f"{written!r}: {how}.")
@@ -375,11 +377,11 @@ def check_subject(
         raise Unknown(f"There is no room {subject!r} here.")
     if scope == "mate" and subject not in mates:
         are = "is" if len(mates) == 1 else "are"
-        known = listed(sorted(mates)[:12]) or "none"
+        known = join_as_prose(sorted(mates)[:12]) or "none"
         raise Unknown(f"There is no mate {subject!r} here; there {are} {known}.")
     surfaces = ("web", "terminal", *platforms)
     if scope == "surface" and subject not in surfaces:
-        raise Unknown(f"There is no surface {subject!r} here; there are {listed(surfaces)}.")
+        raise Unknown(f"There is no surface {subject!r} here; there are {join_as_prose(surfaces)}.")
 
 
 def read_budget(words: Sequence[str], scope: Scope, subject: str, *, keepers: bool) -> Budget:
@@ -395,7 +397,7 @@ def read_budget(words: Sequence[str], scope: Scope, subject: str, *, keepers: bo
     if rest or not amount:
         raise InputError(
             "A budget is written: AMOUNT UNIT PERIOD, such as 5 dollars day, or 200 calls month. "
-            f"Units are {listed(UNITS)}; periods are {listed(PERIODS)}."
+            f"Units are {join_as_prose(UNITS)}; periods are {join_as_prose(PERIODS)}."
         )
     if unit == "answers" and (period != "day" or scope in ("tool", "surface", "mate", "home")):
         raise InputError(

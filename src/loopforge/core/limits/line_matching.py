@@ -102,7 +102,7 @@ class LineMatcher(SequenceMatcher[str]):
         return found[::-1]
 
 
-def unified(
+def unified_diff_rows(
     a: Sequence[str], b: Sequence[str], one: str = "", other: str = "", around: int = 3
 ) -> Iterator[str]:
     """The rows of a unified diff, without ends of lines; none where nothing differs."""

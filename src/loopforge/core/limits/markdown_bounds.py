@@ -13,12 +13,12 @@ MOST_CELLS = 10_000
 """Of a table, each some 20 microseconds: rows are filled up to the width of their head."""
 
 
-def wild(text: str) -> bool:
+def exceeds_markdown_bounds(text: str) -> bool:
     """Whether reading this as Markdown would be more work than it is worth."""
-    return len(text) > LONGEST or dear(text)
+    return len(text) > LONGEST or has_costly_markup(text)
 
 
-def dear(text: str) -> bool:
+def has_costly_markup(text: str) -> bool:
     """Whether there is too much in it that is dear to read, however it is cut before."""
     return text.count("[") > WILDEST or _cells(text) > MOST_CELLS
 

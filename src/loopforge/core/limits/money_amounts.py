@@ -12,7 +12,7 @@ DEAREST = Decimal(1000)
 """Dollars above which the cost of one answer is a mistake in a price, and nobody knows it."""
 
 
-def picos(cost: str) -> int | None:
+def picos_from_dollars(cost: str) -> int | None:
     """Picodollars of a cost in dollars ("0.00042"); None if that says no price."""
     try:
         amount = Decimal(cost)
@@ -23,13 +23,13 @@ def picos(cost: str) -> int | None:
     return int(amount.scaleb(PICO).to_integral_value())
 
 
-def dollars(picos: int) -> str:
+def dollars_from_picos(picos: int) -> str:
     """Dollars in plain digits, without zeros at the end."""
     whole, rest = divmod(picos, 10**PICO)
     return f"{whole}.{rest:0{PICO}}".rstrip("0").rstrip(".")
 
 
-def rounded(picos: int) -> str:
+def format_dollars(picos: int) -> str:
     """Dollars as people like to read them: "$12.50", "$0.0042", "under $0.0001"."""
     if 0 < picos < 10 ** (PICO - 4):
         return "under $0.0001"

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 
 from msgspec import Struct
 
-from loopforge.core.text.spoken_lists import counted, listed
+from loopforge.core.text.spoken_lists import join_as_prose, pluralize
 from loopforge.errors import InputError
 
 MOST_REQUESTS = 24
@@ -65,7 +65,7 @@ MEANING = {
 """What each bound is, as a label."""
 
 
-def strictest(*each: TurnBounds) -> TurnBounds:
+def strictest_bounds(*each: TurnBounds) -> TurnBounds:
     """Of every bound the smallest that is set."""
     found: dict[str, Any] = {}
     for name in TurnBounds.__struct_fields__:
@@ -86,10 +86,10 @@ def met(bounds: TurnBounds, spent: TurnSpending) -> str:
 def _sentences(bounds: TurnBounds) -> Iterator[tuple[str, str]]:
     """Each bound that is set, and what is said where it is met."""
     told = {
-        "calls": f"tools may be used {counted(bounds.calls or 0, 'time')} in a turn here",
+        "calls": f"tools may be used {pluralize(bounds.calls or 0, 'time')} in a turn here",
         "depth": f"calls may stand {bounds.depth} deep here, and too many led to this one",
         "seconds": f"tools may take {bounds.seconds or 0:g} seconds of a turn here",
-        "output": f"tools may give {counted(bounds.output or 0, 'character')} in a turn here",
+        "output": f"tools may give {pluralize(bounds.output or 0, 'character')} in a turn here",
         "money": f"a turn may cost ${bounds.money or 0:g} here",
     }
     for name, said in told.items():
@@ -101,20 +101,20 @@ def left(bounds: TurnBounds, spent: TurnSpending) -> str:
     """What a turn still has, in words: "3 uses of tools and 40 seconds"; "" if nothing is bound."""
     parts: list[str] = []
     if bounds.calls is not None:
-        parts.append(counted(max(0, bounds.calls - spent.calls), "use of tools", "uses of tools"))
+        parts.append(pluralize(max(0, bounds.calls - spent.calls), "use of tools", "uses of tools"))
     if bounds.seconds is not None:
-        parts.append(counted(ceil(max(0.0, bounds.seconds - spent.seconds)), "second"))
+        parts.append(pluralize(ceil(max(0.0, bounds.seconds - spent.seconds)), "second"))
     if bounds.output is not None:
         parts.append(f"{max(0, bounds.output - spent.output):,} characters of what they give")
     if bounds.money is not None:
         parts.append(f"${max(0.0, bounds.money - spent.money):.4f}")
-    return listed(parts)
+    return join_as_prose(parts)
 
 
 def flaw_of(name: str, value: object) -> str:
     """What is wrong with a bound that somebody sets; "" for nothing."""
     if name not in MOST:
-        return f"There is no bound {name!r}; there are {listed(tuple(MOST))}."
+        return f"There is no bound {name!r}; there are {join_as_prose(tuple(MOST))}."
     good = isinstance(value, int) or (isinstance(value, float) and name not in WHOLE)
     if not good or isinstance(value, bool) or not 0 <= value <= MOST[name]:  # type: ignore[operator]
         whole = "a whole number" if name in WHOLE else "a number"

@@ -13,7 +13,7 @@ PALETTE = ("#2a9d8f", "#9b5de5", "#f4813f", "#3a86c8", "#d1495b", "#7a9e3a", "#c
 
 
 @cache
-def named() -> dict[str, str]:
+def css_colour_codes() -> dict[str, str]:
     """The code of each name of CSS."""
     from PIL import ImageColor  # takes 50 ms, which only a mate costs that names its colour
 
@@ -23,16 +23,16 @@ def named() -> dict[str, str]:
     }
 
 
-def code(colour: str) -> str | None:
+def colour_code(colour: str) -> str | None:
     """The colour as "#rrggbb", or None if it is no colour."""
     colour = colour.strip().lower()
     if re.fullmatch("#[0-9a-f]{6}", colour):
         return colour
     if re.fullmatch("#[0-9a-f]{3}", colour):
         return "#" + "".join(digit * 2 for digit in colour[1:])
-    return named().get(re.sub("[ _-]", "", colour))
+    return css_colour_codes().get(re.sub("[ _-]", "", colour))
 
 
-def given_to(handle: str) -> str:
+def default_colour(handle: str) -> str:
     """The colour of a mate that names none: always the same for the same handle."""
     return PALETTE[hashlib.sha256(handle.encode()).digest()[0] % len(PALETTE)]

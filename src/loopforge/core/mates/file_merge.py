@@ -19,7 +19,7 @@ from loopforge.core.growth.growth_events import MergeTake
 from loopforge.core.mates import yaml_reader
 from loopforge.core.mates.diff3_merge import LineConflict, merge3
 from loopforge.core.mates.header_edit import entry_of, with_body, with_entry, with_trait
-from loopforge.core.mates.mate_file import parse
+from loopforge.core.mates.mate_file import parse_mate
 
 CHARACTER = "character"
 OWN = ("name", "handle", "colour", "face")
@@ -83,7 +83,7 @@ def merge_files(a: str, b: str, base: str | None) -> FileMerge:
     return FileMerge(text, tuple(taken), tuple(conflicts))
 
 
-def settle(merge: FileMerge, b: str, takes: Mapping[str, MergeTake]) -> str:
+def resolve_conflicts(merge: FileMerge, b: str, takes: Mapping[str, MergeTake]) -> str:
     """The text when each conflict was decided; what is not named stays as a has it."""
     text = merge.text
     for conflict in merge.conflicts:
@@ -102,7 +102,9 @@ def _pieces(text: str) -> dict[str, Any]:
     head = yaml.safe_load("".join(lines[1 : page.body_line - 2])) or {}
     asks = {key: head[key] for key in ASKS if key in head}
     found = {key: value for key, value in head.items() if key not in (*OWN, "traits", *ASKS)}
-    found |= {f"{TRAIT}{trait}": band for trait, band in parse(text, "the file").traits.items()}
+    found |= {
+        f"{TRAIT}{trait}": band for trait, band in parse_mate(text, "the file").traits.items()
+    }
     found |= {"model": asks} if asks else {}
     return {**found, CHARACTER: page.body}
 
@@ -124,7 +126,7 @@ def _put(text: str, b: str, about: str) -> str:
         return with_body(text, yaml_reader.read(b).body)
     if about.startswith(TRAIT):
         trait = about.removeprefix(TRAIT)
-        return with_trait(text, trait, parse(b, "the file").traits.get(trait))
+        return with_trait(text, trait, parse_mate(b, "the file").traits.get(trait))
     for key in ASKS if about == "model" else (about,):
         text = with_entry(text, key, entry_of(b, key))
     return text
@@ -137,7 +139,7 @@ def _both(text: str, b: str, about: str) -> str:
         had = {part.strip() for part in mine.split("\n\n")}
         more = [part for part in yaml_reader.read(b).body.split("\n\n") if part.strip() not in had]
         return with_body(text, "\n\n".join((mine, *more)))
-    mate, other = parse(text, "the file"), parse(b, "the file")
+    mate, other = parse_mate(text, "the file"), parse_mate(b, "the file")
     names = dict.fromkeys((*getattr(mate, about), *getattr(other, about)))
     told = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
     return with_entry(text, about, f"{about}: [{told}]\n")

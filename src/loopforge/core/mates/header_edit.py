@@ -9,7 +9,7 @@ import re
 import yaml
 
 from loopforge.core.mates import yaml_reader
-from loopforge.core.mates.mate_file import parse
+from loopforge.core.mates.mate_file import parse_mate
 from loopforge.core.text.quantity_bands import Band
 
 
@@ -39,7 +39,7 @@ def _span(text: str, key: str) -> tuple[list[str], range]:
 
 def with_trait(text: str, trait: str, band: Band | None) -> str:
     """A file in which its mate has so much of a trait; none of it with None."""
-    traits = dict(parse(text, "the file").traits)
+    traits = dict(parse_mate(text, "the file").traits)
     if band is None:
         traits.pop(trait, None)
     else:

@@ -23,7 +23,13 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from loopforge.core.text.topics import TextTopics, folded, subject, topics, unspaced
+from loopforge.core.text.topics import (
+    TextTopics,
+    fold_case,
+    is_unspaced_script,
+    text_topics,
+    topic_stems,
+)
 
 ALWAYS, OFF = "*", "(off)"
 MOST_KEYS, LONGEST_KEY = 40, 80
@@ -133,7 +139,7 @@ def written(lore: Iterable[LoreEntry], card: str = "") -> str:
 # ---------------------------------------------------------------- what comes to mind
 
 
-def reminded(lore: Sequence[LoreEntry], said: Sequence[str], most: int) -> list[LoreEntry]:
+def triggered_lore(lore: Sequence[LoreEntry], said: Sequence[str], most: int) -> list[LoreEntry]:
     """The entries of which these lines speak, in at most so many bytes; `said` is oldest first.
 
     What the newest line speaks of comes first, and then as the file has it. One that is too long
@@ -142,7 +148,7 @@ def reminded(lore: Sequence[LoreEntry], said: Sequence[str], most: int) -> list[
     open_ = [entry for entry in lore if not entry.off and not entry.always]
     found = list[LoreEntry]()
     for line in reversed(said):
-        about = subject(line)
+        about = text_topics(line)
         for entry in open_:
             size = len(entry.text.encode("utf-8", "replace"))
             if entry not in found and size <= most and _called(entry, about):
@@ -159,8 +165,8 @@ def _called(entry: LoreEntry, about: TextTopics) -> bool:
 
 def _spoken_of(key: str, about: TextTopics) -> bool:
     """Whether all words of a key are said; of a key of common or very short words, just so."""
-    if any(map(unspaced, key)):
-        return folded(key) in about.plain
-    if stems := topics(key):
+    if any(map(is_unspaced_script, key)):
+        return fold_case(key) in about.plain
+    if stems := topic_stems(key):
         return stems <= about.stems
-    return re.search(rf"(?<!\w){re.escape(folded(key))}(?!\w)", about.plain) is not None
+    return re.search(rf"(?<!\w){re.escape(fold_case(key))}(?!\w)", about.plain) is not None

@@ -38,7 +38,7 @@ from loopforge.core.mates.lorebook import LoreEntry
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.mates.unprompted_times import UnpromptedTimes
 from loopforge.core.mates.yaml_reader import FrontMatterField, FrontMatterFlaw
-from loopforge.core.text.name_labels import clipped, one_line
+from loopforge.core.text.name_labels import one_line, truncate_text
 from loopforge.core.text.quantity_bands import BANDS, Band
 from loopforge.errors import BadMate
 
@@ -95,7 +95,7 @@ class Mate(Struct, frozen=True, kw_only=True):
     card: str = ""
 
 
-def parse(text: str | bytes, source: str) -> Mate:
+def parse_mate(text: str | bytes, source: str) -> Mate:
     """The mate in this file. Raises BadMate for the first thing that is wrong with it."""
     mate, flaws = _read(text)
     if flaws:
@@ -104,7 +104,7 @@ def parse(text: str | bytes, source: str) -> Mate:
     return mate
 
 
-def check(text: str | bytes, source: str) -> list[BadMate]:
+def mate_file_flaws(text: str | bytes, source: str) -> list[BadMate]:
     """Everything that is wrong with this file, by line; nothing if it is a mate."""
     return [BadMate(source, *flaw) for flaw in _read(text)[1]]
 
@@ -124,7 +124,7 @@ def _read(text: str | bytes) -> tuple[Mate | None, list[FrontMatterFlaw]]:
     if flaws:
         last = len(rows)
         return None, sorted(FrontMatterFlaw(max(1, min(line, last)), said) for line, said in flaws)
-    values.setdefault("colour", colour.given_to(values["handle"]))
+    values.setdefault("colour", colour.default_colour(values["handle"]))
     values.setdefault("face", _initial(values["name"]))
     digest = hashlib.sha256(data).hexdigest()[:16]
     return Mate(prompt=body.character, lore=body.lore, card=body.card, hash=digest, **values), []
@@ -155,7 +155,7 @@ def _missing(
         yield FrontMatterFlaw(
             page.body_line, "the body is empty; under the front matter, say who this is"
         )
-    elif not dialogue(character).character:
+    elif not parse_dialogue(character).character:
         yield FrontMatterFlaw(
             page.body_line, "the body holds only examples; begin it by saying who this is"
         )
@@ -167,7 +167,7 @@ def slug(name: str) -> str:
     return re.sub("[^a-z0-9]+", "-", plain).strip("-")[:32].strip("-")
 
 
-def called(said: str, mates: Iterable[Mate]) -> Mate | None:
+def find_mate(said: str, mates: Iterable[Mate]) -> Mate | None:
     """Whom people mean by a handle or a name, in capitals or not; handles come before names."""
     folded = said.casefold()
     meant = [each for each in mates if folded in (each.handle, each.name.casefold())]
@@ -210,7 +210,7 @@ def _values(
 
 
 def _unknown(key: str) -> str:
-    shown = clipped(key, 40)
+    shown = truncate_text(key, 40)
     if key.lower() in FIELDS:
         return f"`{shown}` is written small here: `{key.lower()}`"
     near = get_close_matches(key.lower()[:80], [*FIELDS, *_MISTAKEN], 1, 0.7)
@@ -276,9 +276,9 @@ def _better(handle: str) -> str:
 
 def _colour(node: yaml.Node) -> str:
     written = _text(40)(node)
-    found = colour.code(written)
+    found = colour.colour_code(written)
     if found is None:
-        near = get_close_matches(written.lower(), colour.named(), 1)
+        near = get_close_matches(written.lower(), colour.css_colour_codes(), 1)
         hint = f"; did you mean {near[0]}?" if near else ', such as teal or "#2a9d8f"'
         raise _Wrong(f"is a CSS colour{hint}")
     return found
@@ -453,7 +453,7 @@ class Dialogue(NamedTuple):
 _SMALL_TALK = re.compile(r"^#{1,6}[ \t]*small talk[ \t]*$", re.IGNORECASE | re.MULTILINE)
 
 
-def for_capable(prompt: str) -> str:
+def without_small_talk(prompt: str) -> str:
     """The prompt as a capable model reads it: without the examples under `## Small talk`."""
     parts = _SMALL_TALK.split(prompt, maxsplit=1)
     if len(parts) == 1:
@@ -463,7 +463,7 @@ def for_capable(prompt: str) -> str:
     )
 
 
-def dialogue(prompt: str) -> Dialogue:
+def parse_dialogue(prompt: str) -> Dialogue:
     """Take the examples out of a prompt: a paragraph of > lines, and the answer under it.
 
     An answer ends at the next empty line or the next >. A quote without an answer is no example.

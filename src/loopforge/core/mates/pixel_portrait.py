@@ -54,8 +54,8 @@ _SALT = b"portrait 91641\x1f"
 """Of very many the one that gives Merlin a hat and a beard, and Zuzu ears and a mask."""
 
 
-def face(seed: str) -> list[str]:
-    """Eight rows of eight letters, each a kind of ink (see `inks`) or a space."""
+def face_rows(seed: str) -> list[str]:
+    """Eight rows of eight letters, each a kind of ink (see `ink_shades`) or a space."""
     roll = hashlib.sha256(_SALT + seed.encode("utf-8", "replace")).digest()
     rows = [list(row) for row in _HEAD]
     _lay(rows, _MOUTHS[roll[2] % len(_MOUTHS)], 5)
@@ -64,10 +64,10 @@ def face(seed: str) -> list[str]:
     return ["".join(row)[:: -1 if roll[3] % 2 else 1] for row in rows]
 
 
-def portrait(seed: str, colour: str) -> list[list[Pixel]]:
+def portrait_pixels(seed: str, colour: str) -> list[list[Pixel]]:
     """The same in shades of `colour` ("#rrggbb")."""
-    shades = inks(colour)
-    return [[shades.get(letter) for letter in row] for row in face(seed)]
+    shades = ink_shades(colour)
+    return [[shades.get(letter) for letter in row] for row in face_rows(seed)]
 
 
 def _lay(rows: list[list[str]], stamp: tuple[str, ...], top: int) -> None:
@@ -77,23 +77,23 @@ def _lay(rows: list[list[str]], stamp: tuple[str, ...], top: int) -> None:
                 rows[top + down][across] = letter
 
 
-def inks(colour: str) -> dict[str, str]:
+def ink_shades(colour: str) -> dict[str, str]:
     """The shade of each kind of ink; E and W are the eyes, G is the ground of a whole picture."""
     red, green, blue = (int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5))
     hue, light, strength = colorsys.rgb_to_hls(red, green, blue)
     return {
-        "S": shade(hue, min(0.86, max(0.72, light + 0.16)), strength * 0.75),
-        "H": shade(hue, max(0.22, light * 0.62), strength),
-        "E": shade(hue, 0.12, 0.25),
+        "S": hls_to_hex(hue, min(0.86, max(0.72, light + 0.16)), strength * 0.75),
+        "H": hls_to_hex(hue, max(0.22, light * 0.62), strength),
+        "E": hls_to_hex(hue, 0.12, 0.25),
         "W": "#f6f4ee",
-        "A": shade(hue + 0.45, 0.5, 0.5),
-        "B": shade(hue - 0.04, min(0.8, max(0.62, light + 0.05)), min(1.0, strength + 0.1)),
-        "M": shade(hue, max(0.25, light * 0.55), min(1.0, strength + 0.1)),
-        "G": shade(hue + 0.5, 0.88, min(0.6, strength)),
+        "A": hls_to_hex(hue + 0.45, 0.5, 0.5),
+        "B": hls_to_hex(hue - 0.04, min(0.8, max(0.62, light + 0.05)), min(1.0, strength + 0.1)),
+        "M": hls_to_hex(hue, max(0.25, light * 0.55), min(1.0, strength + 0.1)),
+        "G": hls_to_hex(hue + 0.5, 0.88, min(0.6, strength)),
     }
 
 
-def shade(hue: float, light: float, strength: float) -> str:
+def hls_to_hex(hue: float, light: float, strength: float) -> str:
     """A colour by hue (a turn is 1), lightness and saturation, as "#rrggbb"."""
     channels = colorsys.hls_to_rgb(hue % 1, light, strength)
     return "#" + "".join(f"{round(channel * 255):02x}" for channel in channels)

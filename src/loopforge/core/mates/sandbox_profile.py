@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 
 
 class SandboxProfile(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -39,7 +39,7 @@ def flaw_of(name: str, value: object) -> str:
     if name == "network":
         return "programs that mates run have no network, so there is none to set."
     if name not in SandboxProfile.__struct_fields__:
-        known = listed(SandboxProfile.__struct_fields__)
+        known = join_as_prose(SandboxProfile.__struct_fields__)
         return f"There is no {name!r} of a sandbox; there are {known}."
     if name == "writable":
         return "" if isinstance(value, bool) else "writable is yes or no."
@@ -48,7 +48,7 @@ def flaw_of(name: str, value: object) -> str:
     return "" if good else f"{name} is a whole number from {least} to {most:,}."
 
 
-def narrowest(*each: SandboxProfile) -> SandboxProfile:
+def narrowest_profile(*each: SandboxProfile) -> SandboxProfile:
     """Of every limit the smallest that is set; writable where all of them are."""
     found: dict[str, Any] = {"writable": all(one.writable for one in each)}
     for name in RANGE:

@@ -56,7 +56,7 @@ def read(text: str) -> UnpromptedTimes | None:
     return UnpromptedTimes(after=after, at=tuple(at)) if len(at) <= MOST_HOURS else None
 
 
-def said(times: UnpromptedTimes) -> str:
+def describe_unprompted_times(times: UnpromptedTimes) -> str:
     """The same in words."""
     parts = [f"after {spell(times.after)} of silence"] if times.after else []
     return ", ".join([*parts, *(f"at {at}" for at in times.at)])

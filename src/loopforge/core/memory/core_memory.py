@@ -8,7 +8,7 @@ Pure.
 import re
 from collections.abc import Iterable, Sequence
 
-from loopforge.core.text.topics import COMMON, folded, stem, topics, written_words
+from loopforge.core.text.topics import COMMON, fold_case, stem, topic_stems, written_words
 
 LONGEST_CORE = 200
 """Characters of a core memory."""
@@ -24,24 +24,24 @@ _NAMELIKE = re.compile(r"(?<=[\w,;.!?] )(?!I\b)[^\W\d_a-z]\w*")
 _RUN = 4
 
 
-def travels(text: str, names: Iterable[str], lines: Sequence[str]) -> bool:
+def may_travel(text: str, names: Iterable[str], lines: Sequence[str]) -> bool:
     """Whether a core memory may be used anywhere; `lines` are what was said when it was made."""
     if len(text) > LONGEST_CORE or not text.isascii() or not re.match(r"I\b", text):
         return False
     if _SIGNS.search(text) or _OTHERS.search(text) or _NAMELIKE.search(text):
         return False
-    said = {folded(word) for word in written_words(text)}
-    if any(said & {folded(part) for part in written_words(name)} - COMMON for name in names):
+    said = {fold_case(word) for word in written_words(text)}
+    if any(said & {fold_case(part) for part in written_words(name)} - COMMON for name in names):
         return False
-    own = topics(text) | {stem(word) for word in said - COMMON}
-    heard = frozenset[str]().union(*({*topics(line), *_stems(line)} for line in lines))
+    own = topic_stems(text) | {stem(word) for word in said - COMMON}
+    heard = frozenset[str]().union(*({*topic_stems(line), *_stems(line)} for line in lines))
     return not own & heard and not _runs(text) & frozenset[str]().union(*map(_runs, lines))
 
 
 def _stems(line: str) -> set[str]:
-    return {stem(word) for word in map(folded, written_words(line)) if word not in COMMON}
+    return {stem(word) for word in map(fold_case, written_words(line)) if word not in COMMON}
 
 
 def _runs(text: str) -> frozenset[str]:
-    words = [folded(word) for word in written_words(text)]
+    words = [fold_case(word) for word in written_words(text)]
     return frozenset(" ".join(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))

@@ -6,7 +6,7 @@ what is not found is a translation, or a paraphrase without a word in common.
 
 from collections.abc import Sequence
 
-from loopforge.core.text.topics import folded, stem, topics, written_words
+from loopforge.core.text.topics import fold_case, stem, topic_stems, written_words
 
 LEAST = 0.34
 """The share of a sentence's words of weight that lines must hold, for it to rest on them."""
@@ -14,17 +14,17 @@ LEAST = 0.34
 
 def stems_of(text: str) -> frozenset[str]:
     """The stems of the words of a text that say something, numbers among them."""
-    numbers = {word for word in map(folded, written_words(text)) if any(map(str.isdigit, word))}
-    return topics(text) | frozenset(map(stem, numbers))
+    numbers = {word for word in map(fold_case, written_words(text)) if any(map(str.isdigit, word))}
+    return topic_stems(text) | frozenset(map(stem, numbers))
 
 
-def resting_on(sentence: str, lines: Sequence[str]) -> list[int]:
+def supporting_lines(sentence: str, lines: Sequence[str]) -> list[int]:
     """The places of the lines that share a word of weight with a sentence, in their order."""
     said = stems_of(sentence)
     return [place for place, line in enumerate(lines) if said & stems_of(line)]
 
 
-def supported(sentence: str, lines: Sequence[str]) -> bool:
+def is_supported_by(sentence: str, lines: Sequence[str]) -> bool:
     """Whether lines hold enough of a sentence's words for it to rest on them."""
     said = stems_of(sentence)
     held = said & frozenset[str]().union(*map(stems_of, lines))

@@ -15,7 +15,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 STREAM = "memory"
 """The stream of what holds for all mates; that of one is memory:MATE."""
@@ -71,7 +71,7 @@ class MemoryKept(Struct, frozen=True, tag="memory.kept", kw_only=True, omit_defa
     rests_on: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     told_by: str = ""
-    subject: Words = public("")
+    subject: Words = public_words("")
     since: datetime | None = None
     until: datetime | None = None
     room: str = ""

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 LONGEST_WHAT = 500
 """Characters of what somebody is reminded of."""
@@ -45,7 +45,7 @@ class ReminderMoved(Struct, frozen=True, tag="reminder.moved", kw_only=True, omi
     reminder: str
     by: str
     due: datetime
-    said: Words = public("")
+    said: Words = public_words("")
     zone: str = ""
     rule: str = ""
     start: str = ""

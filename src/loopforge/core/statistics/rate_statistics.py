@@ -75,7 +75,7 @@ def wilson(successes: int, trials: int) -> Interval:
 
     Source: Wilson 1927; Newcombe 1998, Statistics in Medicine 17, method 3.
     """
-    counted(successes, trials)
+    check_counts(successes, trials)
     if not trials:
         raise InputError("There is no rate of no trials: leave it out, or run some.")
     rate = successes / trials
@@ -88,7 +88,7 @@ def rule_of_three(trials: int) -> float:
     Exact, 1 - 0.05^(1/trials), of which 3/trials is the well-known rule at 95 %.
     Source: Hanley and Lippman-Hand 1983, JAMA 249.
     """
-    counted(0, trials)
+    check_counts(0, trials)
     if not trials:
         raise InputError("No trials bound nothing: run some.")
     return -math.expm1(math.log1p(-CONFIDENCE) / trials)
@@ -110,7 +110,7 @@ def cluster_rate(by_seed: Mapping[int, Count]) -> ClusterRate:
     rate = float(successes / trials)
     limits = _score(rate, len(table))
     if np.ptp(rates) > SAME:
-        limits = percentiles(rates, rate)
+        limits = percentile_interval(rates, rate)
     return ClusterRate(Interval(rate, *limits, len(table)), int(trials), _icc(table))
 
 
@@ -131,7 +131,7 @@ def paired_difference(pairs_by_seed: Mapping[int, tuple[Count, Count]]) -> Paire
     a, b = (float(rate) for rate in _ratios(table.sum(0).reshape(2, 2)))
     limits = _newcombe(a, b, len(table))
     if np.ptp(differences) > SAME:
-        limits = percentiles(differences, b - a)
+        limits = percentile_interval(differences, b - a)
     return PairedDifference(Interval(b - a, *limits, len(table)), _swapped(table), a, b)
 
 
@@ -151,7 +151,7 @@ def paired_means(pairs_by_seed: Mapping[int, tuple[float, float]]) -> PairedDiff
     drawn = _resampled(table)
     differences = (drawn[:, 2] - drawn[:, 0]) / len(table)
     a, b = float(table[:, 0].mean()), float(table[:, 2].mean())
-    interval = Interval(b - a, *percentiles(differences, b - a), len(table))
+    interval = Interval(b - a, *percentile_interval(differences, b - a), len(table))
     return PairedDifference(interval, _swapped(table), a, b)
 
 
@@ -166,8 +166,8 @@ def mean_value(values: Sequence[float]) -> Interval:
         raise InputError("A mean wants values, all of them finite numbers.")
     found = np.array(sorted(values), dtype=np.float64)
     mean = float(found.mean())
-    means = resampled(len(found)) @ found / len(found)
-    return Interval(mean, *percentiles(means, mean), len(found))
+    means = bootstrap_counts(len(found)) @ found / len(found)
+    return Interval(mean, *percentile_interval(means, mean), len(found))
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
@@ -196,7 +196,7 @@ def minimal_detectable(n: int, base: float) -> float | None:
     not independent: divide their number by 1 + (trials in a run - 1) * ICC first. Pairing over
     seeds does better.
     """
-    counted(0, n)
+    check_counts(0, n)
     if not n:
         raise InputError("No trials detect nothing: run some.")
     if not 0 <= base <= 1:
@@ -206,7 +206,7 @@ def minimal_detectable(n: int, base: float) -> float | None:
     return math.sin(high / 2) ** 2 - base if high <= math.pi else None
 
 
-def counted(successes: int, trials: int) -> None:
+def check_counts(successes: int, trials: int) -> None:
     """Raise InputError unless these are whole numbers with 0 <= successes <= trials."""
     for number in (successes, trials):
         if not math.isfinite(number) or number != int(number):
@@ -215,7 +215,7 @@ def counted(successes: int, trials: int) -> None:
         raise InputError(f"There cannot be {successes} successes in {trials} trials.")
 
 
-def resampled(runs: int, resamples: int = RESAMPLES) -> Numbers:
+def bootstrap_counts(runs: int, resamples: int = RESAMPLES) -> Numbers:
     """How often each run is drawn, with replacement: resamples x runs."""
     import numpy as np
 
@@ -223,7 +223,7 @@ def resampled(runs: int, resamples: int = RESAMPLES) -> Numbers:
     return drawn.astype(np.float64)
 
 
-def percentiles(values: Numbers, estimate: float) -> tuple[float, float]:
+def percentile_interval(values: Numbers, estimate: float) -> tuple[float, float]:
     """The percentile interval, widened to hold the estimate should skewed resamples not do so."""
     import numpy as np
 
@@ -255,7 +255,7 @@ def _table(by_seed: Mapping[int, Sequence[int]], width: int) -> Numbers:
         raise InputError("There is no run to count: run the experiment with some seeds.")
     for row in by_seed.values():
         for at in range(0, width, 2):
-            counted(row[at], row[at + 1])
+            check_counts(row[at], row[at + 1])
     table = np.array([by_seed[key] for key in sorted(by_seed)], dtype=np.float64)
     if not table[:, 1::2].sum(0).all():
         raise InputError("There is no rate of no trials: leave the arm out, or run some.")
@@ -264,7 +264,7 @@ def _table(by_seed: Mapping[int, Sequence[int]], width: int) -> Numbers:
 
 def _resampled(table: Numbers) -> Numbers:
     """The sums of resampled runs; without those in which an arm has no trial."""
-    sums: Numbers = resampled(len(table)) @ table
+    sums: Numbers = bootstrap_counts(len(table)) @ table
     return sums[(sums[:, 1::2] > 0).all(1)]
 
 

@@ -269,7 +269,7 @@ def _goes_on(after: str, where: Where) -> bool:
     return where == "list" and after[0] in "\"'“{[0123456789-tfn"
 
 
-def yes(value: Any) -> bool:
+def is_affirmative(value: Any) -> bool:
     """Whether a value means yes, however a model writes it."""
     if isinstance(value, str):
         return value.strip().casefold() in ("true", "yes", "1", "y", "on")

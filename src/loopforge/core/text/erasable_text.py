@@ -22,7 +22,8 @@ class Words:
 
     `text` is None when the text was erased. `ref` is "" until the ledger has stored it.
     Two Words are equal when their refs are (both stored), else when their texts are.
-    Many hold the same ones, and minds are shown them: they change by `refill` and `refer` alone.
+    Many hold the same ones, and minds are shown them: they change by `set_words_text` and
+    `set_words_ref` alone.
     """
 
     __slots__ = ("public", "ref", "text")
@@ -74,22 +75,22 @@ def _again(text: str | None, ref: str, is_public: bool) -> Words:
     return Words(text, ref, public=is_public)
 
 
-def refill(words: Words, text: str | None) -> None:
+def set_words_text(words: Words, text: str | None) -> None:
     """Put in the text that was read for them, or None: forget it. All who hold them have it so."""
     _set_text(words, text)
 
 
-def refer(words: Words, ref: str) -> None:
+def set_words_ref(words: Words, ref: str) -> None:
     """Say by which ref they are stored; "" where they are not."""
     _set_ref(words, ref)
 
 
-def public(text: str) -> Words:
+def public_words(text: str) -> Words:
     """Words that are nobody's private text and never need forgetting."""
     return Words(text, public=True)
 
 
-def digest(text: str, salt: bytes) -> str:
+def salted_digest(text: str, salt: bytes) -> str:
     """The ref of a private text: SHA-256 over salt and UTF-8 text, 64 hex digits."""
     return hashlib.sha256(salt + text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -109,7 +110,7 @@ def decode_stored(kind: type, value: Any) -> Any:
     """msgspec `dec_hook` for the ledger; private Words come back without their text."""
     if kind is Words and isinstance(value, str):
         if value.startswith(_PUBLIC):
-            return public(value[1:])
+            return public_words(value[1:])
         return Words(None, value[1:])
     raise NotImplementedError(f"cannot read a {kind.__name__}")
 
@@ -128,7 +129,7 @@ def decode_plain(kind: type, value: Any) -> Any:
     raise msgspec.ValidationError(f"Expected `str`, got `{type(value).__name__}`")
 
 
-def mended(value: Any) -> Any:
+def replace_lone_surrogates(value: Any) -> Any:
     """The same, with "?" for every half of a surrogate pair in its texts.
 
     A model's JSON can hold such halves; they are no text that could be shown, written or compared.
@@ -136,7 +137,10 @@ def mended(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {mended(key): mended(each) for key, each in value.items()}
+        return {
+            replace_lone_surrogates(key): replace_lone_surrogates(each)
+            for key, each in value.items()
+        }
     if isinstance(value, list):
-        return [mended(each) for each in value]
+        return [replace_lone_surrogates(each) for each in value]
     return value

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from loopforge.core.text.broken_json import BrokenJson, yes
+from loopforge.core.text.broken_json import BrokenJson, is_affirmative
 from loopforge.core.text.thought_stripping import BLOCKS, ThoughtFilter
 
 CUT = "…"
@@ -79,7 +79,9 @@ def gate_of(schema: Mapping[str, Any], field: str) -> str:
     return ""
 
 
-def read(text: str, schema: Mapping[str, Any], field: str, *, cut: bool = False) -> LenientReading:
+def read_lenient_answer(
+    text: str, schema: Mapping[str, Any], field: str, *, cut: bool = False
+) -> LenientReading:
     """What an answer says. `cut`: more would have come."""
     thoughts = ThoughtFilter()
     text = thoughts.feed(text) + thoughts.rest()
@@ -96,7 +98,9 @@ def read(text: str, schema: Mapping[str, Any], field: str, *, cut: bool = False)
     return _without(text, reader, schema, field, cut=cut)
 
 
-def accepted(given: Mapping[str, Any], schema: Mapping[str, Any], field: str) -> LenientReading:
+def read_valid_answer(
+    given: Mapping[str, Any], schema: Mapping[str, Any], field: str
+) -> LenientReading:
     """The reading of an object that fits the form; what is too long in it is cut."""
     return _made(dict(given), schema, field, [])
 
@@ -195,7 +199,7 @@ def _fitted(value: Any, part: Mapping[str, Any], spoken: str) -> tuple[Any, str]
     """A value as its part of the form has it, and what was done to it; None where it is none."""
     match part.get("type"):
         case "boolean":
-            return yes(value), "" if isinstance(value, bool) else "taken as yes or no"
+            return is_affirmative(value), "" if isinstance(value, bool) else "taken as yes or no"
         case "array":
             if isinstance(value, dict):
                 return [value], "taken as a list"

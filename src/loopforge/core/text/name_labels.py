@@ -20,7 +20,7 @@ _OF_ROWS = str.maketrans(dict.fromkeys(':|[]"“”„‟：｜［］', " "))
 _JOINER = "\u200d"
 
 
-def unseen(sign: str) -> bool:
+def is_invisible(sign: str) -> bool:
     """Whether a sign leaves no trace on a screen, or breaks or turns the line it stands in."""
     return sign in _UNSEEN or unicodedata.category(sign) in _HIDDEN
 
@@ -37,14 +37,14 @@ def one_line(text: str, longest: int) -> str:
     return " ".join(seen.split())[:longest].strip()
 
 
-def clipped(text: str, most: int) -> str:
+def truncate_text(text: str, most: int) -> str:
     """The text; where it has more than so many characters, its beginning and "…"."""
     return text if len(text) <= most else f"{text[: max(0, most - 1)].rstrip()}…"
 
 
 def _goes(text: str, place: int) -> bool:
     if text[place] != _JOINER:
-        return unseen(text[place])
+        return is_invisible(text[place])
     around = text[place - 1 : place] + text[place + 1 : place + 2]
     return len(around) < 2 or any(map(str.isspace, around)) or around.isascii()
 

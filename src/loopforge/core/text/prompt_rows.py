@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from json.encoder import encode_basestring
 from typing import Literal
 
-from loopforge.core.text.name_labels import clipped, one_line, row_name
+from loopforge.core.text.name_labels import one_line, row_name, truncate_text
 
 Form = Literal[".", "t", "n", "q", "j"]
 PLAIN: Form = "."
@@ -51,13 +51,13 @@ def barred(text: str) -> str:
     return _BREAK.sub(f"\n{BAR}", text)
 
 
-def quote(text: str, longest: int = LONGEST_QUOTE) -> str:
+def quotable_text(text: str, longest: int = LONGEST_QUOTE) -> str:
     """A text, short and in one line, as it stands between quotation marks: it cannot end them."""
     bare = _MARKS.sub("'", text[: 8 * longest])
-    return clipped(one_line(bare, longest + 1), longest)
+    return truncate_text(one_line(bare, longest + 1), longest)
 
 
-def inert(text: str) -> str:
+def break_special_tokens(text: str) -> str:
     """The text with the signs of chat templates broken up: "<|im_end|>" becomes "< |im_end| >"."""
     return _TURNS.sub(lambda found: f"{found[0]} ", text)
 
@@ -66,7 +66,9 @@ def laid_out(parts: Iterable[object], layout: str = "") -> str:
     """The parts as a model reads them; `layout` has one form for each, "" all as they are."""
     texts = [str(part) for part in parts]
     forms = layout or PLAIN * len(texts)
-    return inert("".join(_formed(text, form) for text, form in zip(texts, forms, strict=True)))
+    return break_special_tokens(
+        "".join(_formed(text, form) for text, form in zip(texts, forms, strict=True))
+    )
 
 
 def _formed(text: str, form: str) -> str:
@@ -76,7 +78,7 @@ def _formed(text: str, form: str) -> str:
         case "n":
             return row_name(text)
         case "q":
-            return quote(text)
+            return quotable_text(text)
         case "j":
             return encode_basestring(text)
         case _:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-def listed(words: Iterable[str], most: int = 0) -> str:
+def join_as_prose(words: Iterable[str], most: int = 0) -> str:
     """Ana; Ana and Bo; Ana, Bo and Cem; of more than `most` the first ones, and how many follow."""
     found = list(words)
     if 0 < most < len(found):
@@ -12,6 +12,6 @@ def listed(words: Iterable[str], most: int = 0) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def counted(count: int, one: str, more: str = "") -> str:
+def pluralize(count: int, one: str, more: str = "") -> str:
     """Such as "1 line" and "2 lines"; `more` for what does not end in an s."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"

@@ -20,7 +20,7 @@ MOST = 400_000
 """Characters of texts that are compared, the newest first."""
 
 
-def borrowed(
+def tainted_arguments(
     arguments: Mapping[str, Any],
     untrusted: Mapping[str, Sequence[str]],
     vouched: Iterable[str] = (),

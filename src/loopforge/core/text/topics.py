@@ -52,13 +52,13 @@ UNSPACED = (
 """Scripts that write words without spaces between them, as ranges of code points."""
 
 
-def unspaced(char: str) -> bool:
+def is_unspaced_script(char: str) -> bool:
     """Whether a character belongs to a script without spaces between words."""
     code = ord(char)
     return any(first <= code <= last for first, last in UNSPACED)
 
 
-def folded(text: str) -> str:
+def fold_case(text: str) -> str:
     """The text without differences of case and of composed and decomposed letters."""
     if text.isascii():
         return text.lower()
@@ -89,18 +89,18 @@ def written_words(text: str) -> list[str]:
     return _WORD.findall(_SEAM.sub(" ", text))
 
 
-def words(text: str) -> list[str]:
+def topic_words(text: str) -> list[str]:
     """The words that carry a topic, as they are written, in order, repeated ones too."""
     found = [one for one in _WORD.findall(text) if len(one) >= _SHORTEST and not one.isdigit()]
-    plain = found if text.islower() and text.isascii() else map(folded, found)
+    plain = found if text.islower() and text.isascii() else map(fold_case, found)
     return [word for word, one in zip(found, plain, strict=True) if one not in COMMON]
 
 
-def topics(text: str) -> frozenset[str]:
+def topic_stems(text: str) -> frozenset[str]:
     """The stems of a text's words."""
     if text.isascii():
-        return frozenset(map(stem, words(text.lower())))
-    return frozenset([stem(folded(word)) for word in words(text)])
+        return frozenset(map(stem, topic_words(text.lower())))
+    return frozenset([stem(fold_case(word)) for word in topic_words(text)])
 
 
 class TextTopics(NamedTuple):
@@ -110,12 +110,12 @@ class TextTopics(NamedTuple):
     plain: str
 
 
-def subject(text: str) -> TextTopics:
+def text_topics(text: str) -> TextTopics:
     """What a text is about."""
-    return TextTopics(topics(text), folded(text))
+    return TextTopics(topic_stems(text), fold_case(text))
 
 
-def touched(about: TextTopics, interests: Iterable[str]) -> int:
+def count_interests_touched(about: TextTopics, interests: Iterable[str]) -> int:
     """How many of the interests a subject touches: it shares a stem with each of them."""
     return sum(
         within in about.plain if within else not about.stems.isdisjoint(stems)
@@ -126,10 +126,12 @@ def touched(about: TextTopics, interests: Iterable[str]) -> int:
 @lru_cache(4096)
 def _interest(interest: str) -> tuple[str, frozenset[str]]:
     """What to look for: the folded words themselves (in unspaced scripts), or their stems."""
-    return folded(interest) if any(map(unspaced, interest)) else "", topics(interest)
+    return fold_case(interest) if any(map(is_unspaced_script, interest)) else "", topic_stems(
+        interest
+    )
 
 
-def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def overlap_coefficient(one: frozenset[str], other: frozenset[str]) -> float:
     """How much of the smaller set lies in the other, 0 to 1; 0 where one is empty."""
     least = min(len(one), len(other))
     return len(one & other) / least if least else 0.0

@@ -32,7 +32,7 @@ Called = Mapping[str, tuple[str, object]]
 NONE: Called = MappingProxyType({})
 
 
-def unfit(error: Exception, *tables: type[Struct], many: Called = NONE) -> str:
+def explain_validation_error(error: Exception, *tables: type[Struct], many: Called = NONE) -> str:
     """What does not fit into these tables; for an unknown word or key, with those that are known.
 
     The first of the tables is the one that was read. `many` says of its lists of tables what one of

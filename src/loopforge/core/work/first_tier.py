@@ -65,7 +65,7 @@ def rate(record: TierRecord) -> float:
     return (record.approved + 1) / (record.tasks + 2)
 
 
-def price(record: TierRecord) -> float:
+def cost_per_approval(record: TierRecord) -> float:
     """Dollars that one approved result costs by this tier."""
     return record.dollars / record.tasks / rate(record)
 
@@ -76,7 +76,9 @@ def best_tier(records: Sequence[TierRecord]) -> int:
     if not known:
         return 0
     least = max(map(rate, known)) - WORSE
-    return min((one for one in known if rate(one) >= least), key=lambda o: (price(o), o.tier)).tier
+    return min(
+        (one for one in known if rate(one) >= least), key=lambda o: (cost_per_approval(o), o.tier)
+    ).tier
 
 
 def chosen_tier(
@@ -102,7 +104,7 @@ def advice_of(past: Sequence[DecidedTask]) -> list[TierAdvice]:
     for type in dict.fromkeys(one.type for one in past):
         records = records_of(past, type)
         best = best_tier(records)
-        prices = {one.tier: price(one) for one in records}
+        prices = {one.tier: cost_per_approval(one) for one in records}
         regret = sum((prices[one.tier] - prices[best]) * one.approved for one in records if best)
         found.append(TierAdvice(type, best, records, max(0.0, regret)))
     return sorted(found, key=lambda one: one.type)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from loopforge.core.egress.egress_filter import MARK
-from loopforge.core.text.topics import COMMON, folded, written_words
+from loopforge.core.text.topics import COMMON, fold_case, written_words
 
 LONGEST = 300
 """Characters of an insight."""
@@ -22,7 +22,9 @@ ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+\.\w+|\bhttps?://|\bwww\.|(?<!\w)\+?\d[\
 QUOTE = re.compile(r"[“”„«»]|\"[^\"]+\s[^\"]+\"")
 
 
-def kept_out(text: str, names: Iterable[str], said: Iterable[str], seen: Iterable[str]) -> str:
+def insight_objection(
+    text: str, names: Iterable[str], said: Iterable[str], seen: Iterable[str]
+) -> str:
     """Why an insight is not kept, in words; "" where it may be.
 
     `names` are those of people, `said` what people said in the task, `seen` what tools gave there.
@@ -35,9 +37,9 @@ def kept_out(text: str, names: Iterable[str], said: Iterable[str], seen: Iterabl
         return "it holds an address"
     if QUOTE.search(text):
         return "it quotes somebody"
-    words = {folded(word) for word in written_words(text)}
+    words = {fold_case(word) for word in written_words(text)}
     for name in names:
-        parts = {folded(part) for part in written_words(name)} - COMMON
+        parts = {fold_case(part) for part in written_words(name)} - COMMON
         if words & {part for part in parts if len(part) > 1}:
             return "it names a person"
     if _shares(text, said, SAID_RUN):
@@ -53,5 +55,5 @@ def _shares(text: str, others: Iterable[str], length: int) -> bool:
 
 
 def _runs(text: str, length: int) -> frozenset[str]:
-    words = [folded(word) for word in written_words(text)]
+    words = [fold_case(word) for word in written_words(text)]
     return frozenset(" ".join(words[at : at + length]) for at in range(len(words) - length + 1))

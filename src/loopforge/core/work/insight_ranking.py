@@ -58,6 +58,6 @@ def _mean(scores: Sequence[float]) -> float:
     return round(sum(scores) / len(scores), 2) if scores else -1.0
 
 
-def ranked(worths: Iterable[InsightWorth]) -> list[InsightWorth]:
+def rank_insights(worths: Iterable[InsightWorth]) -> list[InsightWorth]:
     """The best first; ids tell when, so that among equals the newest comes first."""
     return sorted(worths, key=lambda one: (one.worth, one.insight), reverse=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.core.work.task_confidence import SeenResult, error_of, exit_code, exit_of_tests
 from loopforge.core.work.work_vocabulary import ReflectionPart
 
@@ -56,7 +56,7 @@ class CitedClaim(NamedTuple):
     @property
     def where(self) -> str:
         """The turns it cites, in words."""
-        return f"turn {listed([str(one) for one in self.numbers])}"
+        return f"turn {join_as_prose([str(one) for one in self.numbers])}"
 
     @property
     def results(self) -> list[SeenResult]:

@@ -213,7 +213,7 @@ def wants_again(text: str, *, asked: bool = False) -> bool:
     return bool(said) and not _NOT.search(text)
 
 
-def past_all(text: str) -> tuple[str, str]:
+def breakglass_request(text: str) -> tuple[str, str]:
     """Which model or tier is to be asked past all of it, and what: ("tier 3", "..."); or nothing.
 
     Whether there is such a model is not known here.
@@ -251,7 +251,7 @@ def complexity_of(text: str) -> Complexity:
     return "MEDIUM"
 
 
-def classified(text: str) -> TaskClass | None:
+def classify_task(text: str) -> TaskClass | None:
     """The class of a task whose words are clear; None where a model is to say."""
     text = text.strip()
     while (greeted := _GREETED.fullmatch(text)) and not _SOCIAL.fullmatch(text):

@@ -178,7 +178,7 @@ def signals_of(
             found.append("files changed")
     if changes and seen and "files changed" not in found:
         found.append("no files changed")
-    return weighed(found)
+    return weigh_signals(found)
 
 
 def _of_one(one: SeenResult) -> str:
@@ -195,7 +195,7 @@ def _of_one(one: SeenResult) -> str:
     return named.get(one.outcome, "")
 
 
-def weighed(found: Iterable[str]) -> tuple[ConfidenceSignal, ...]:
+def weigh_signals(found: Iterable[str]) -> tuple[ConfidenceSignal, ...]:
     """Signals by their names, what is good once each, what is bad up to three times."""
     counts: dict[str, int] = {}
     signals: list[ConfidenceSignal] = []

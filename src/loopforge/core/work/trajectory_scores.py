@@ -196,7 +196,7 @@ class TrajectoryScores(NamedTuple):
     off: float = 0.0
 
 
-def scored(seen: Trajectory) -> TrajectoryScores:
+def score_trajectory(seen: Trajectory) -> TrajectoryScores:
     """The scores of an attempt."""
     found = dict(STARTS)
     reasons: list[ScoreReason] = []

@@ -10,7 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 
 TaskType = Literal[
     "social",
@@ -145,7 +145,7 @@ class TaskProgressed(Struct, frozen=True, tag="task.progressed", kw_only=True, o
     most: int
     confidence: float
     model: str = ""
-    action: Words = public("")
+    action: Words = public_words("")
     signals: tuple[ConfidenceSignal, ...] = ()
     estimate: float = -1
     files_read: int = 0
@@ -153,8 +153,8 @@ class TaskProgressed(Struct, frozen=True, tag="task.progressed", kw_only=True, o
     cost: str = "0"
     tokens: int = 0
     heeded: tuple[str, ...] = ()
-    said: Words = public("")
-    told: Words = public("")
+    said: Words = public_words("")
+    told: Words = public_words("")
 
 
 class TaskSteered(Struct, frozen=True, tag="task.steered", kw_only=True, omit_defaults=True):
@@ -247,7 +247,7 @@ class TaskFinished(Struct, frozen=True, tag="task.finished", kw_only=True, omit_
 
     turn: str
     result: Words
-    evidence: Words = public("")
+    evidence: Words = public_words("")
 
 
 class ResultOffered(Struct, frozen=True, tag="task.result_offered", kw_only=True):

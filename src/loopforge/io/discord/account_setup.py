@@ -17,11 +17,11 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
 from loopforge.io.discord.connection.account_checks import (
     DiscordChannel,
-    invite,
-    of_application,
-    of_server,
+    application_findings,
+    bot_invite_link,
+    server_findings,
 )
-from loopforge.io.discord.connection.api_errors import failed
+from loopforge.io.discord.connection.api_errors import as_send_failure
 from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
@@ -39,7 +39,7 @@ NAME = 32
 TALK = (discord.TextChannel, discord.VoiceChannel, discord.StageChannel, discord.ForumChannel)
 
 
-async def visit(order: AccountVisit, connector: Connector | None = None) -> ConnectReport:
+async def set_up_account(order: AccountVisit, connector: Connector | None = None) -> ConnectReport:
     """Look at an account, and tell Discord what is wanted. Raises NotLetIn, Unreachable."""
     # What is worth knowing is found; discord.py would warn of voice, which nobody uses here.
     logging.getLogger("discord").setLevel(logging.CRITICAL)
@@ -49,7 +49,7 @@ async def visit(order: AccountVisit, connector: Connector | None = None) -> Conn
         async with asyncio.timeout(LONGEST):
             async with client:  # it never connects to the gateway
                 await client.login(order.account.token)
-                address = invite(client.application_id or 0, shared=order.shared)
+                address = bot_invite_link(client.application_id or 0, shared=order.shared)
                 found = await _looked_at(client, address, shared=order.shared)
                 found += [await _register(client)] if order.told else []
                 found += (
@@ -65,7 +65,7 @@ async def visit(order: AccountVisit, connector: Connector | None = None) -> Conn
     except aiohttp.ClientConnectorError:
         raise Unreachable("Discord cannot be reached. Try again.") from None
     except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as error:
-        why = failed(error, "Discord").why
+        why = as_send_failure(error, "Discord").why
         raise Unreachable(f"Discord could not be asked: {why} Try again.") from None
     return ConnectReport(tuple(found), (("Bring it into a server", address),))
 
@@ -75,7 +75,7 @@ async def _looked_at(client: GatewayClient, address: str, *, shared: bool) -> li
     info = client.application
     assert info is not None  # known since the login
     found = [AccountFinding("ok", f"the token is good: this is {client.user}.")]
-    found += of_application(info)
+    found += application_findings(info)
     guilds = [guild async for guild in client.fetch_guilds(limit=200, with_counts=False)]
     if not guilds:
         said = "the bot is in no server yet, so that nobody can talk to it."
@@ -89,7 +89,7 @@ async def _looked_at(client: GatewayClient, address: str, *, shared: bool) -> li
             for channel in await guild.fetch_channels()
             if isinstance(channel, TALK)
         ]
-        found += of_server(guild.name, channels, address, shared=shared)
+        found += server_findings(guild.name, channels, address, shared=shared)
     if (rest := len(guilds) - MOST) > 0:
         said = f"it is in {rest} more servers, which were not looked at."
         found.append(AccountFinding("ok", said))
@@ -103,7 +103,7 @@ async def _register(client: GatewayClient) -> AccountFinding:
     try:
         made = await client.tree.sync()
     except discord.DiscordException as error:
-        why = failed(error, "Discord").why
+        why = as_send_failure(error, "Discord").why
         mend = "The home tells them again whenever it starts."
         return AccountFinding("warn", f"Discord did not take the commands: {why}", mend)
     return AccountFinding("ok", f"Discord knows its {len(made)} commands; type / to see them.")
@@ -128,7 +128,7 @@ async def _tried(edit: Awaitable[object], done: str, what: str) -> AccountFindin
     try:
         await edit
     except (discord.DiscordException, ValueError) as error:
-        why = failed(error, "Discord").why
+        why = as_send_failure(error, "Discord").why
         mend = "Discord lets it be changed twice an hour: run this again later, or set it in the "
         return AccountFinding("warn", f"its {what} stays: {why}", f"{mend}developer portal.")
     return AccountFinding("ok", done)

@@ -25,12 +25,23 @@ from loopforge.chat.speaking.stop_requests import is_stop
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said, Titled
 from loopforge.errors import LoopforgeError, SendFailed, Unknown
-from loopforge.io.discord.connection.api_errors import failed, scrub
-from loopforge.io.discord.connection.bot_accounts import PREFIX, BotAccounts, find, named, place_of
-from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk, rights
+from loopforge.io.discord.connection.api_errors import as_send_failure, redact_tokens
+from loopforge.io.discord.connection.bot_accounts import (
+    PREFIX,
+    BotAccounts,
+    channel_label,
+    find_channel,
+    place_of,
+)
+from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk, own_permissions
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.text.incoming_markdown import thread_name
-from loopforge.io.discord.text.incoming_message import account_of, body_of, keeps, spot_of
+from loopforge.io.discord.text.incoming_message import (
+    account_of,
+    body_of,
+    may_author_manage,
+    spot_of,
+)
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Listening
@@ -74,7 +85,7 @@ class _Opening(NamedTuple):
 Hear = Callable[[GatewayClient, discord.Message, Talk, HeardPlace], Awaitable[None]]
 
 
-def carrier(channel: Talk, message: int) -> Talk:
+def channel_of_message(channel: Talk, message: int) -> Talk:
     """Where a message stands that is a line of a place: what a thread was opened on, above it."""
     if not isinstance(channel, discord.Thread) or channel.id != message:
         return channel
@@ -171,7 +182,9 @@ class Threads:
         unfit = message.author.bot or late or is_stop(text, self._here(message.channel))
         if self._opening != "answer" or unfit:
             return False
-        return await self.may_talk(message.channel.id, account_of(message), keeper=keeps(message))
+        return await self.may_talk(
+            message.channel.id, account_of(message), keeper=may_author_manage(message)
+        )
 
     async def may_talk(self, channel: int, account: str, *, keeper: bool) -> bool:
         """Whether somebody's lines are answered in a channel, so that they may begin a talk."""
@@ -198,8 +211,10 @@ class Threads:
     ) -> tuple[str, ...]:
         """The mates that a line calls in a place, in the order in which it does."""
         state, here = await self._state(channel), self._here(channel)
-        said, away = name_mentions.plain(text, surface=PREFIX), self._away()
-        found = [(mate, call.summons) for mate, call in name_mentions.named(said, away | here)]
+        said, away = name_mentions.strip_quotes_and_code(text, surface=PREFIX), self._away()
+        found = [
+            (mate, call.summons) for mate, call in name_mentions.find_mentions(said, away | here)
+        ]
         here |= {mate: away[mate] for mate, call in found if mate in away and call == "mention"}
         answered = message.reference.resolved if message.reference is not None else None
         if ours and isinstance(answered, discord.Message):
@@ -311,7 +326,7 @@ class Threads:
         if known is not None:
             return known
         opener, host = self._opener(opening)
-        allowed = rights(host)
+        allowed = own_permissions(host)
         for permission, label in NEEDED.items():
             if not getattr(allowed, permission):
                 raise SendFailed(f"the bot lacks the permission {label} there.", final=True)
@@ -320,7 +335,7 @@ class Threads:
             try:
                 return await host.get_partial_message(message.id).create_thread(name=name)
             except Exception as error:
-                failure = failed(error, named(channel))
+                failure = as_send_failure(error, channel_label(channel))
             if (found := await self._found(opener, message.id)) is not None:
                 return found
             if failure.final or failure.gone or failure.after or not again:
@@ -329,7 +344,7 @@ class Threads:
 
     async def _found(self, client: GatewayClient, message: int) -> discord.Thread | None:
         """The thread that hangs on a message, asked for. Raises SendFailed where nobody knows."""
-        found = await find(client, message)
+        found = await find_channel(client, message)
         return found if isinstance(found, discord.Thread) else None
 
     def _opener(self, opening: _Opening) -> tuple[GatewayClient, discord.TextChannel]:
@@ -354,7 +369,7 @@ class Threads:
         told = ""
         if isinstance(source, discord.Message) and await self._author(source, channel):
             words = body_of(source, self._crowd, channel)
-            told = f"{source.author.display_name} had said in {named(channel)}: {words}"
+            told = f"{source.author.display_name} had said in {channel_label(channel)}: {words}"
         await self._room(thread, mates, told)
 
     async def _room(self, thread: discord.Thread, mates: tuple[str, ...], told: str = "") -> None:
@@ -384,7 +399,7 @@ class Threads:
                 try:
                     await self._entitle(room, thread_name(str(what.body.title)), names)
                 except Exception as error:  # Discord takes two names in ten minutes
-                    log.info("a thread keeps its name: %s", scrub(repr(error)))
+                    log.info("a thread keeps its name: %s", redact_tokens(repr(error)))
 
     async def _given(self, room: str) -> set[str]:
         """The name that the room's title gave its thread before this process was there."""
@@ -404,7 +419,7 @@ class Threads:
             if not isinstance(thread, discord.Thread) or thread.name not in given:
                 continue
             owner = self._crowd.ours(thread.owner_id)
-            mine = await find(owner, thread.id) if owner is not None else None
+            mine = await find_channel(owner, thread.id) if owner is not None else None
             if isinstance(mine, discord.Thread):
                 names.add(name)
                 await mine.edit(name=name)

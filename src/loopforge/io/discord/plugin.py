@@ -50,9 +50,9 @@ def make(parts: SurfaceParts, connector: Callable[[], Any] | None = None) -> Run
 
 async def visit(order: AccountVisit, connector: Callable[[], Any] | None = None) -> ConnectReport:
     """Look at an account at Discord. Raises NotLetIn, Unreachable."""
-    from loopforge.io.discord.account_setup import visit
+    from loopforge.io.discord.account_setup import set_up_account
 
-    return await visit(order, connector)
+    return await set_up_account(order, connector)
 
 
 SURFACE = SurfacePlugin(

@@ -8,7 +8,12 @@ disturbed by another. Satisfies runtime.ports.Surface. Does not know settings, n
 import asyncio
 import logging
 
-from loopforge.io.discord.connection.api_errors import failed, refused, scrub, unreached
+from loopforge.io.discord.connection.api_errors import (
+    as_send_failure,
+    connection_trouble,
+    login_refusal,
+    redact_tokens,
+)
 from loopforge.io.discord.connection.bot_accounts import BotAccounts
 from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.connection.options import DiscordOptions
@@ -99,14 +104,14 @@ class Discord:
         try:
             return await self._outward.send(out)
         except Exception as error:
-            raise failed(error, "that place") from None
+            raise as_send_failure(error, "that place") from None
 
     async def sent(self, out: Outgoing) -> str | None:
         """Whether all of it is there already. Raises SendFailed."""
         try:
             return await self._outward.sent(out)
         except Exception as error:
-            raise failed(error, "that place") from None
+            raise as_send_failure(error, "that place") from None
 
     # ------------------------------------------------------------ one account
 
@@ -122,9 +127,9 @@ class Discord:
                 lasting = ""
             except Exception as error:
                 secrets = [each.token for each in self._crowd.accounts]
-                lasting = refused(error, account.renewal)
-                why = lasting or scrub(f"{type(error).__name__}: {error}", secrets)[:300]
-                said = lasting or unreached(error)
+                lasting = login_refusal(error, account.renewal)
+                why = lasting or redact_tokens(f"{type(error).__name__}: {error}", secrets)[:300]
+                said = lasting or connection_trouble(error)
             self._crowd.stands(index, "refused" if lasting else "waiting", said)
             if self._clock.ticks() - began > WELL:
                 failures, told = 0, ""

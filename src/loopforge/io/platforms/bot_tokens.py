@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.errors import BadSettings, Unknown
-from loopforge.runtime.installation.home_files import alone, write_private
+from loopforge.runtime.installation.home_files import exclusive_access, write_private
 
 EVERYBODY = "*"
 """Stands for all mates of the home."""
@@ -113,7 +113,7 @@ class BotTokens:
 
     def keep(self, account: BotAccount) -> None:
         """Keep an account in the file, in place of others that its mates had there."""
-        with alone(self._path):
+        with exclusive_access(self._path):
             others = [
                 _without(each, account.mates) if each.platform == account.platform else each
                 for each in self._kept()
@@ -122,7 +122,7 @@ class BotTokens:
 
     def drop(self, platform: str, mate: str) -> BotAccount:
         """Forget the account of this mate, or it among the mates of one. Raises Unknown."""
-        with alone(self._path):
+        with exclusive_access(self._path):
             return self._drop(platform, mate)
 
     def _drop(self, platform: str, mate: str) -> BotAccount:

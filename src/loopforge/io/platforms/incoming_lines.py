@@ -109,7 +109,7 @@ class ReceivedLine(Struct, frozen=True, kw_only=True):
     warning: str = ""
 
 
-def lacking(text: str, refused: Sequence[str]) -> str:
+def note_refused_files(text: str, refused: Sequence[str]) -> str:
     """What was said with files, some of which were `refused`: mates are to know that these came."""
     count = len(refused)
     files = "a file" if count == 1 else f"{count} files"
@@ -122,7 +122,7 @@ def lacking(text: str, refused: Sequence[str]) -> str:
     )
 
 
-def proves(spot: ChannelSpot, command: str, argument: str) -> bool:
+def is_link_command(spot: ChannelSpot, command: str, argument: str) -> bool:
     """Whether a command says who somebody is, which is not for those alone who were let in."""
     return spot.kind == "private" and command == "link" and bool(argument.strip())
 
@@ -198,7 +198,12 @@ class IncomingLines:
         if await self.sessions.channels.line(coming.spot.key, coming.message):
             return ReceivedLine()
         typed = _LINK.fullmatch(coming.text.strip())
-        if typed and not coming.bot and self._claim and proves(coming.spot, "link", typed[1]):
+        if (
+            typed
+            and not coming.bot
+            and self._claim
+            and is_link_command(coming.spot, "link", typed[1])
+        ):
             return await self._typed(coming, typed[1])
         person = await self._people.meet(
             coming.platform, coming.account, coming.name, bot=coming.bot
@@ -372,7 +377,7 @@ class IncomingLines:
         ones are counted, people/account_linking.py) somebody comes in who was not let in before.
         """
         platform = spot.key.partition(":")[0]
-        if self._claim is not None and proves(spot, command, argument):
+        if self._claim is not None and is_link_command(spot, command, argument):
             await self._claim(argument.strip(), platform, account)
             notice = await self.admit(spot, account, name)
             return f"{LINKED} {notice or ''}".strip()

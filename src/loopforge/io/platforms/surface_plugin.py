@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from loopforge.runtime.plugins.installed_plugins import installed
+from loopforge.runtime.plugins.installed_plugins import load_plugins
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Surface
 
@@ -211,7 +211,7 @@ def surfaces_of(settings: PluginSettings) -> dict[str, InstalledSurface]:
     """Every surface that is installed, by name, as this home's settings want it."""
     return {
         name: InstalledSurface(name, plugin, settings.of(name, plugin.settings))
-        for name, plugin in installed(GROUP).items()
+        for name, plugin in load_plugins(GROUP).items()
     }
 
 

@@ -25,7 +25,7 @@ from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.edited_lines import Revised, Revision
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Said
-from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public
+from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public_words
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
 VERSION = 6
@@ -235,10 +235,10 @@ def shown(event: Event) -> Event | None:
     """The event as people see it, or None if it is not for their eyes."""
     body = event.body
     if isinstance(body, Heard | Said):
-        files = tuple(replace(file, text=public("")) for file in body.files)
+        files = tuple(replace(file, text=public_words("")) for file in body.files)
         body = replace(body, text=_cut(body.text), files=files)
         if isinstance(body, Said):
-            body = replace(body, mode="", rule=public(""), narrative=public(""))
+            body = replace(body, mode="", rule=public_words(""), narrative=public_words(""))
         return replace(event, hash="", body=body)
     if event.kind in SHOWN:
         words = {n: _cut(value) for n, value in asdict(body).items() if isinstance(value, Words)}

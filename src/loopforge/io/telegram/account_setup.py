@@ -18,9 +18,13 @@ from loopforge.chat.commands.command_catalogue import COMMANDS
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
 from loopforge.io.platforms.surface_plugin import AccountFinding, AccountVisit, ConnectReport
-from loopforge.io.telegram.connection.account_checks import findings, invite, private
-from loopforge.io.telegram.connection.api_errors import failure
-from loopforge.io.telegram.connection.api_server import OFFICIAL, title
+from loopforge.io.telegram.connection.account_checks import (
+    bot_findings,
+    bot_invite_link,
+    private_chat_link,
+)
+from loopforge.io.telegram.connection.api_errors import as_send_failure
+from loopforge.io.telegram.connection.api_server import OFFICIAL, api_server_name
 from loopforge.mates.cards.avatar_image import Portraits
 
 LONGEST = 60.0
@@ -29,7 +33,7 @@ NAME, DESCRIPTION, SHORT = 64, 512, 120
 """Characters that a bot's name, its description and its short description may have."""
 
 
-async def visit(order: AccountVisit) -> ConnectReport:
+async def set_up_account(order: AccountVisit) -> ConnectReport:
     """Look at a bot, and tell Telegram what is wanted. Raises NotLetIn, Unreachable."""
     logging.getLogger("telegram").setLevel(logging.WARNING)
     async with visiting(order.account.token, order.options.base_url) as bot:
@@ -40,20 +44,23 @@ async def visit(order: AccountVisit) -> ConnectReport:
             )
             found = [await _tried(bot.delete_webhook, done, "its webhook stays")]
             webhook = await _webhook(bot)
-        found += findings(bot.bot, webhook)
+        found += bot_findings(bot.bot, webhook)
         found += [await _register(bot)] if order.told else []
         found += (
             await _present(bot, order.face, order.portraits or Portraits()) if order.face else []
         )
         name = bot.bot.username or ""
-    ways = (("Talk to it in private", private(name)), ("Bring it into a group", invite(name)))
+    ways = (
+        ("Talk to it in private", private_chat_link(name)),
+        ("Bring it into a group", bot_invite_link(name)),
+    )
     return ConnectReport(tuple(found), ways)
 
 
 @asynccontextmanager
 async def visiting(token: str, base: str = "") -> AsyncIterator[telegram.Bot]:
     """Be at Telegram with this token. Raises NotLetIn for a bad token, and Unreachable."""
-    server, base = title(base), base or OFFICIAL
+    server, base = api_server_name(base), base or OFFICIAL
     try:
         bot = telegram.Bot(token, base_url=f"{base}/bot", base_file_url=f"{base}/file/bot")
         async with asyncio.timeout(LONGEST):
@@ -72,7 +79,7 @@ async def visiting(token: str, base: str = "") -> AsyncIterator[telegram.Bot]:
     except (NetworkError, TimeoutError):
         raise Unreachable(f"{server} cannot be reached, or does not answer. Try again.") from None
     except TelegramError as error:
-        raise Unreachable(f"{server} could not be asked: {failure(error).why}") from None
+        raise Unreachable(f"{server} could not be asked: {as_send_failure(error).why}") from None
 
 
 async def _webhook(bot: telegram.Bot) -> str:
@@ -121,5 +128,7 @@ async def _tried(
         await work()
     except TelegramError as error:
         mend = "Run this again later, or set it at https://t.me/BotFather"
-        return AccountFinding("warn", f"{otherwise}: {failure(error).why.rstrip('.')}.", mend)
+        return AccountFinding(
+            "warn", f"{otherwise}: {as_send_failure(error).why.rstrip('.')}.", mend
+        )
     return AccountFinding("ok", done)

@@ -16,7 +16,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.io.platforms.shared_mentions import first_named
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import BotPolling
-from loopforge.io.telegram.text.incoming_message import mentions
+from loopforge.io.telegram.text.incoming_message import is_bot_mentioned
 
 REMEMBERED = 1000
 """Messages of which it is remembered that one of us acted on them."""
@@ -58,7 +58,7 @@ class BotAccounts:
     def called(self, message: telegram.Message) -> bool:
         """Whether a bot of ours is mentioned that is there for several mates."""
         shared = [each for each in self._polls if each.known and each.shared]
-        return any(mentions(message, each.bot.username) for each in shared)
+        return any(is_bot_mentioned(message, each.bot.username) for each in shared)
 
     def mates_of(self, poll: BotPolling) -> tuple[str, ...]:
         """The mates that are there by a bot; by a shared one those that have none of their own."""

@@ -16,7 +16,7 @@ from loopforge.errors import LedgerError
 from loopforge.io.platforms.buttons.line_buttons import LineButtons, Press, press_of
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE
-from loopforge.io.telegram.connection.api_errors import failure
+from loopforge.io.telegram.connection.api_errors import as_send_failure
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.sending.command_replies import ReplyAnswer
@@ -62,7 +62,7 @@ class ButtonPresses:
         try:
             await query.answer(told[:TOAST], show_alert=len(told) > GLANCE)
         except TelegramError as error:
-            log.info("telegram: a press could not be answered: %s", failure(error))
+            log.info("telegram: a press could not be answered: %s", as_send_failure(error))
             if LATE in str(error.message).casefold():
                 alone = ChatKey(query.from_user.id, bot=poll.number)
                 await self._say(ReplyAnswer(poll=poll, at=alone, text=told))

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from telegram.error import TelegramError
 
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import FileLimits, receive
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.artifacts.media_types import SPOKEN_FILM
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, LoopforgeError, TooLarge
@@ -47,7 +47,7 @@ class FileDownload:
                     raise TooLarge.file(each.name, each.size, most)
                 async with poll.files, asyncio.timeout(LONGEST):
                     data = await self._data(poll, each, most)
-                file = await receive(self._artifacts, each.name, data, self._limits)
+                file = await ingest_file(self._artifacts, each.name, data, self._limits)
                 files.append(replace(file, media=SPOKEN_FILM) if each.spoken else file)
             except LoopforgeError as error:
                 refused.append(str(error))

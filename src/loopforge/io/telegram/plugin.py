@@ -12,7 +12,7 @@ from loopforge.io.platforms.surface_plugin import (
     SurfaceParts,
     SurfacePlugin,
 )
-from loopforge.io.telegram.connection.api_server import endpoint
+from loopforge.io.telegram.connection.api_server import checked_api_address
 from loopforge.runtime.plugins.setting_declarations import setting
 
 
@@ -37,7 +37,7 @@ class TelegramSettings:
         "",
         "Another server of Telegram's Bot API: your own telegram-bot-api, or a proxy.",
         shown="https://api.telegram.org",
-        clean=endpoint,
+        clean=checked_api_address,
     )
 
 
@@ -50,9 +50,9 @@ def make(parts: SurfaceParts) -> RunningSurface:
 
 async def visit(order: AccountVisit) -> ConnectReport:
     """Look at a bot at Telegram. Raises NotLetIn, Unreachable."""
-    from loopforge.io.telegram.account_setup import visit
+    from loopforge.io.telegram.account_setup import set_up_account
 
-    return await visit(order)
+    return await set_up_account(order)
 
 
 SURFACE = SurfacePlugin(

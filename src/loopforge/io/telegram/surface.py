@@ -23,7 +23,7 @@ import telegram
 from loopforge.chat.commands.command_catalogue import BY_NAME
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.room.platform_marks import UNKNOWN
-from loopforge.core.edited_lines import joined, sizes
+from loopforge.core.edited_lines import caption_lengths, join_captions
 from loopforge.errors import (
     InputError,
     LedgerError,
@@ -32,14 +32,18 @@ from loopforge.errors import (
     TooEarly,
 )
 from loopforge.io.platforms.buttons.press_ground import Presser
-from loopforge.io.platforms.buttons.question_buttons import denial
+from loopforge.io.platforms.buttons.question_buttons import denial_reason
 from loopforge.io.platforms.emoji_commands import says_something
-from loopforge.io.platforms.incoming_lines import IncomingMessage, lacking, proves
+from loopforge.io.platforms.incoming_lines import (
+    IncomingMessage,
+    is_link_command,
+    note_refused_files,
+)
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import BotAccounts
 from loopforge.io.telegram.button_presses import ButtonPresses
-from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
+from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, parse_chat_key
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.file_download import FileDownload
 from loopforge.io.telegram.sending.command_replies import CommandReplies, ReplyAnswer
@@ -143,7 +147,7 @@ class Telegram:
             places = (await self._front.rooms.state(room)).places if room else {}
             if spot := places.get(out.place):  # else somebody else has moved it by now
                 there = ChannelSpot(refused.moved, str(spot.name), "group")
-                await self._moved(where(out.place).chat, there)
+                await self._moved(parse_chat_key(out.place).chat, there)
             raise
 
     # ------------------------------------------------------------ updates
@@ -221,7 +225,9 @@ class Telegram:
         if ours or await self._denied(one):
             return
         asked = incoming_message.answers(message, self._crowd.ours())
-        asked = asked or (ear.known and incoming_message.mentions(message, ear.bot.username))
+        asked = asked or (
+            ear.known and incoming_message.is_bot_mentioned(message, ear.bot.username)
+        )
         if await self._unserved(one, ear, asked=asked):
             return
         if order := incoming_message.order(message):
@@ -248,7 +254,7 @@ class Telegram:
         album = [message, *rest]
         told = incoming_message.told(album, self._crowd.names)
         attached = [file for each in album for file in incoming_message.attachments(each)]
-        if not attached and not joined(told).strip():
+        if not attached and not join_captions(told).strip():
             return
         if attached and await self._stays_out(one):
             return
@@ -256,15 +262,15 @@ class Telegram:
         given = attached and await self._reception.may_give(spot, by.account, keeper=keeper)
         files, refused = await self._fetch(poll, attached if given else ())
         notices = refused if waits else []  # else the line alone says that something is missing
-        if joined(told).strip() or files:
-            told[-1] = lacking(told[-1], refused).strip()
+        if join_captions(told).strip() or files:
+            told[-1] = note_refused_files(told[-1], refused).strip()
             coming = IncomingMessage(
                 spot=spot,
-                mates=await self._crowd.mates(poll, where(spot.key)),
+                mates=await self._crowd.mates(poll, parse_chat_key(spot.key)),
                 message=str(message.message_id),
                 account=by.account,
                 name=by.name,
-                text=joined(told),
+                text=join_captions(told),
                 at=message.date,
                 reply_to=incoming_message.reply(message),
                 ours=incoming_message.answers(message, self._crowd.ours()),
@@ -273,7 +279,7 @@ class Telegram:
                 keeper=keeper,
                 files=tuple(files),
                 pieces=tuple(str(each.message_id) for each in rest),
-                captions=sizes(told) if rest else (),
+                captions=caption_lengths(told) if rest else (),
             )
             notices = [*filter(None, await self._heard(coming)), *notices]
         if notices:
@@ -318,7 +324,7 @@ class Telegram:
 
     async def _denied(self, one: _Arrival) -> bool:
         """Whether a message answers a question with a no, which it then is."""
-        reason = denial(one.message.text or "")
+        reason = denial_reason(one.message.text or "")
         if reason is None or not incoming_message.answers(one.message, self._crowd.ours()):
             return False
         keeper = await self._keeps(one, now=True)
@@ -348,7 +354,7 @@ class Telegram:
     async def _command(self, one: _Arrival, order: incoming_message.BotCommand) -> None:
         poll, message, spot, by = one
         name = "help" if order.name == "start" else order.name
-        proving = proves(spot, name, order.argument)
+        proving = is_link_command(spot, name, order.argument)
         if not proving and await self._stays_out(one):
             return
         if name not in BY_NAME:
@@ -365,7 +371,7 @@ class Telegram:
         try:
             answer = await self._reception.command(
                 spot,
-                await self._crowd.mates(poll, where(spot.key)),
+                await self._crowd.mates(poll, parse_chat_key(spot.key)),
                 by.account,
                 by.name,
                 name,
@@ -402,7 +408,7 @@ class Telegram:
 
     async def _answer(self, one: _Arrival, text: str, *, alone: bool = False) -> None:
         """Answer where it was said, or whoever said it `alone`."""
-        at, reply = where(one.spot.key), one.message.message_id
+        at, reply = parse_chat_key(one.spot.key), one.message.message_id
         said = ReplyAnswer(poll=one.poll, at=at, text=text, reply=reply)
         await self._answers.say(_in_private(said, one.by.account) if alone else said)
 
@@ -411,8 +417,8 @@ class Telegram:
     async def _places_in(self, chat: int, bot: int) -> list[str]:
         """The places of a chat that are part of rooms, as this bot knows them (0: as any does)."""
         known = await self._reception.sessions.channels.all(NAME)
-        mine = [place for place in known if where(place).chat == chat]
-        return [place for place in mine if not bot or where(place).bot in (None, bot)]
+        mine = [place for place in known if parse_chat_key(place).chat == chat]
+        return [place for place in mine if not bot or parse_chat_key(place).bot in (None, bot)]
 
     async def _moved(self, before: int, there: ChannelSpot) -> None:
         """A group became a supergroup, or has another ear, and so another key: the room goes along.
@@ -422,8 +428,10 @@ class Telegram:
         async with self._moving:
             self._ears.pop(before, None)
             for place in await self._places_in(before, 0):
-                if where(there.key).bot is None:
-                    ears = [each for each in self._polls if each.number == where(place).bot]
+                if parse_chat_key(there.key).bot is None:
+                    ears = [
+                        each for each in self._polls if each.number == parse_chat_key(place).bot
+                    ]
                     self._grown |= {before: ears[0]} if ears else {}
                 room = await self._reception.sessions.known(place)
                 if place != there.key and room:
@@ -447,7 +455,7 @@ class Telegram:
             return self._grown[chat.id]
         ear, sessions = self._ears.get(chat.id), self._reception.sessions
         if ear is None or not await sessions.known(incoming_message.eared(chat, ear.number).key):
-            known = {where(place).bot for place in await self._places_in(chat.id, 0)}
+            known = {parse_chat_key(place).bot for place in await self._places_in(chat.id, 0)}
             here = await self._crowd.here(poll, chat.id, known)
             ear = self._crowd.ear(here, known)
             await self._moved(chat.id, incoming_message.eared(chat, ear.number))

@@ -7,7 +7,7 @@ Knows nothing of screens.
 from msgspec.structs import replace
 
 from loopforge.chat.room.room_snapshot import RoomSnapshot
-from loopforge.core.edited_lines import Revised, Revision, edit_aside, revised
+from loopforge.core.edited_lines import Revised, Revision, apply_revision, edit_remark
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PersonJoined, Said, Told
 from loopforge.core.text.erasable_text import Words
@@ -55,7 +55,7 @@ class ClientState:
         """Note a line, which may be an old one."""
         match event.body:
             case LineEdited(line=line, by=by):
-                aside = edit_aside(event.body)
+                aside = edit_remark(event.body)
                 return self._revise(event, Revision(line=line, by=by, aside=aside), event.body.text)
             case LineDeleted(line=line, by=by):
                 return self._revise(event, Revision(line=line, by=by, deleted=True))
@@ -88,7 +88,9 @@ class ClientState:
             return  # what it says by now is newer
         change = replace(change, event=event.id, seq=event.seq)
         fields = {name: getattr(line, name) for name in Event.__struct_fields__}
-        self._by_id[line.id] = self._by_seq[line.seq] = revised(Event(**fields), change, text)
+        self._by_id[line.id] = self._by_seq[line.seq] = apply_revision(
+            Event(**fields), change, text
+        )
 
     def line(self, id: str) -> Event | None:
         """A line by its event's id."""

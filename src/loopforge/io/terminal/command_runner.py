@@ -16,8 +16,8 @@ from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.terminal.client_state import ClientState
 from loopforge.io.terminal.file_upload import LARGEST, take_file
 from loopforge.io.terminal.slash_completion import BY_NAME, TypedCommand, help_text
-from loopforge.io.terminal.terminal_wording import hour, quotation, reference
-from loopforge.io.terminal.typed_lines import blank, clean
+from loopforge.io.terminal.terminal_wording import clock_time, line_quotation, line_reference
+from loopforge.io.terminal.typed_lines import is_blank_text, strip_terminal_controls
 
 FOUND = 20
 """Lines that /search shows."""
@@ -51,8 +51,8 @@ class CommandRunner:
 
     def say(self, text: str, reply_to: str = "") -> tuple[str, tuple[str, ...]]:
         """Say a line; its source, and notes on what was changed in it. Raises BadLine."""
-        text, notes = clean(text)
-        if blank(text):
+        text, notes = strip_terminal_controls(text)
+        if is_blank_text(text):
             raise BadLine("There is nothing in this line.")
         return self._link.say(text, reply_to=reply_to), notes
 
@@ -85,7 +85,7 @@ class CommandRunner:
         if argument and not argument.lstrip("#").isdigit():
             return CommandAnswer(title="Why?", text=await self._link.why(argument), page=True)
         line = await self._line(argument, MATES)
-        title = f"Why? {quotation(line, self._minutes, 48)}"
+        title = f"Why? {line_quotation(line, self._minutes, 48)}"
         return CommandAnswer(title=title, text=await self._link.why(line.id), page=True)
 
     async def _reply(self, argument: str) -> CommandAnswer:
@@ -105,8 +105,8 @@ class CommandRunner:
         for event in found:
             self._minutes.add(event)
         lines = [
-            f"{reference(event):>6}  {event.at.astimezone():%d %b} {hour(event.at)}  "
-            f"{quotation(event, self._minutes, 200)}"
+            f"{line_reference(event):>6}  {event.at.astimezone():%d %b} {clock_time(event.at)}  "
+            f"{line_quotation(event, self._minutes, 200)}"
             for event in found
         ]
         text = "\n".join(lines) or "Nothing was found."
@@ -120,7 +120,7 @@ class CommandRunner:
                 raise Unknown(f"{usage(BY_NAME['file'])}: say which file.") from None
             raise BadLine(f"The path cannot be read ({error}); put it in quotes.") from None
         file = take_file(path, self._largest)
-        self._link.say(clean(" ".join(words))[0], files=(file,))
+        self._link.say(strip_terminal_controls(" ".join(words))[0], files=(file,))
         return CommandAnswer(text=f"{file.name} ({file.size:,} bytes) goes to the room.")
 
     def _who(self) -> str:

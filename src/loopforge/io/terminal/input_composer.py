@@ -14,8 +14,8 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from loopforge.chat.room.room_snapshot import RoomSnapshot
-from loopforge.io.terminal.slash_completion import Completion, complete
-from loopforge.io.terminal.typed_lines import blank, clean
+from loopforge.io.terminal.slash_completion import Completion, complete_word
+from loopforge.io.terminal.typed_lines import is_blank_text, strip_terminal_controls
 
 REMEMBERED = 200
 """Lines one can go back to."""
@@ -98,7 +98,7 @@ class InputPen(TextArea):
         found: list[Completion] = []
         if self.text != self._quiet_for:
             self._quiet_for = None
-            found = complete(self.text, self._cursor(), self.scene)
+            found = complete_word(self.text, self._cursor(), self.scene)
             if len(found) == 1 and self._stands(found[0]):
                 found = []
         if found != self.candidates:
@@ -145,7 +145,7 @@ class InputPen(TextArea):
         if begun and not any(self._stands(one) for one in self.candidates):
             self._accept()
             return
-        if blank(text):
+        if is_blank_text(text):
             return
         if not self._past or self._past[-1] != text:
             self._past = [*self._past[-REMEMBERED:], text]
@@ -229,7 +229,9 @@ class InputPen(TextArea):
         """Take in pasted text, of any number of lines, without what is no text."""
         event.prevent_default()
         event.stop()
-        if result := self._replace_via_keyboard(clean(event.text)[0], *self.selection):
+        if result := self._replace_via_keyboard(
+            strip_terminal_controls(event.text)[0], *self.selection
+        ):
             self.move_cursor(result.end_location)
 
 

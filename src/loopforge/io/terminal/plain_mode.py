@@ -13,7 +13,7 @@ import os
 from collections.abc import AsyncIterator, Coroutine
 from typing import IO, Any
 
-from loopforge.chat.room.event_wording import asides
+from loopforge.chat.room.event_wording import line_asides
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PersonReacted, Said
 from loopforge.errors import LoopforgeError
@@ -29,9 +29,14 @@ from loopforge.io.socket.wire_protocol import RoomSight, TextsForgotten
 from loopforge.io.terminal.client_state import ClientState
 from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST
-from loopforge.io.terminal.slash_completion import TypedCommand, parse
-from loopforge.io.terminal.terminal_wording import files_of, said, sentence
-from loopforge.io.terminal.typed_lines import LineSplitter, TypedLine, blank, visible
+from loopforge.io.terminal.slash_completion import TypedCommand, parse_typed_line
+from loopforge.io.terminal.terminal_wording import files_of, line_text, notice_sentence
+from loopforge.io.terminal.typed_lines import (
+    LineSplitter,
+    TypedLine,
+    is_blank_text,
+    safe_for_terminal,
+)
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
@@ -83,7 +88,7 @@ class PlainTerminal:
             case Withdrawn(turn=turn, mate=mate, why=why):
                 if turn in self._drafted:
                     name = self._minutes.scene.mate(mate).name
-                    self._notice(f"{name} took back what it was saying: {visible(why)}")
+                    self._notice(f"{name} took back what it was saying: {safe_for_terminal(why)}")
             case Rested(turn=turn):
                 self._drafted.discard(turn)
             case LineTaken(source=source):
@@ -107,10 +112,14 @@ class PlainTerminal:
         elif isinstance(body, Heard | Said):
             files = "".join(f" [{about}]" for about in files_of(event))
             name = body.mate if isinstance(body, Said) else self._minutes.speaker(event)
-            text = visible(said(event, self._minutes)).strip().replace("\n", f"\n{INDENT}")
-            quietly = "".join(f" ({aside})" for aside in asides(event))
-            self._print(f"{visible(name)}{quietly}: {text}{files}")
-        elif (told := sentence(event, self._minutes)) is not None:
+            text = (
+                safe_for_terminal(line_text(event, self._minutes))
+                .strip()
+                .replace("\n", f"\n{INDENT}")
+            )
+            quietly = "".join(f" ({aside})" for aside in line_asides(event))
+            self._print(f"{safe_for_terminal(name)}{quietly}: {text}{files}")
+        elif (told := notice_sentence(event, self._minutes)) is not None:
             self._notice(told)
         return self._link.seen(event.seq)
 
@@ -137,9 +146,9 @@ class PlainTerminal:
         elif isinstance(body, PersonReacted):
             plain["line"], plain["who"] = body.to, self._minutes.scene.person(body.person)
             plain["emoji"], plain["back"] = body.emoji, body.back
-            plain["text"] = sentence(event, self._minutes) or ""
+            plain["text"] = notice_sentence(event, self._minutes) or ""
         else:
-            plain["text"] = sentence(event, self._minutes) or ""
+            plain["text"] = notice_sentence(event, self._minutes) or ""
         return plain
 
     def _answer(self, given: TypedCommand, answer: CommandAnswer) -> None:
@@ -151,7 +160,7 @@ class PlainTerminal:
             plain = {"kind": "answer", "command": given.name, "text": answer.text}
             self._print(json.dumps(plain, ensure_ascii=False))
         elif answer.page:
-            self._print(visible(answer.text))
+            self._print(safe_for_terminal(answer.text))
         else:
             self._notice(answer.text)
 
@@ -188,10 +197,10 @@ class PlainTerminal:
         """False when it says to leave."""
         for note in line.notes:
             self._notice(f"line {line.number}: {note}.")
-        if blank(line.text):
+        if is_blank_text(line.text):
             return True
         try:
-            match parse(line.text):
+            match parse_typed_line(line.text):
                 case TypedCommand() as given:
                     answer = await self._runner.do(given)
                     self._answer(given, answer)

@@ -13,7 +13,7 @@ COLOURS = 8
 """Fewest colours with which faces and speakers can be told apart."""
 
 
-def suits(descriptor: int) -> bool:
+def is_screen_capable(descriptor: int) -> bool:
     """Whether the terminal behind this file descriptor will do; yes if nobody has described it."""
     try:
         curses.setupterm(fd=descriptor)
@@ -26,7 +26,7 @@ LOOK = 1.0
 """Seconds between two looks whether the terminal is still there."""
 
 
-def end_with(descriptor: int) -> None:
+def exit_with_terminal(descriptor: int) -> None:
     """End this process once the terminal behind this file descriptor is gone: its window closed.
 
     Who leads the session (make, a launcher) is told of that by a signal, and we are not; reading

@@ -13,11 +13,11 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot, face
-from loopforge.core.mates.css_colours import code, given_to
-from loopforge.core.mates.pixel_portrait import portrait
+from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot, kaomoji_for
+from loopforge.core.mates.css_colours import colour_code, default_colour
+from loopforge.core.mates.pixel_portrait import portrait_pixels
 from loopforge.io.terminal.terminal_wording import energy_bar
-from loopforge.io.terminal.typed_lines import one_line, visible
+from loopforge.io.terminal.typed_lines import one_line, safe_for_terminal
 
 ROOMY = 110
 """Columns from which on the side stands open by itself."""
@@ -25,17 +25,17 @@ ROOMY = 110
 
 def mate_colour(card: MateCard) -> str:
     """A mate's own colour ("#rrggbb", or a name such as teal), or one made for it."""
-    return code(card.colour) or given_to(card.handle)
+    return colour_code(card.colour) or default_colour(card.handle)
 
 
 def mate_face(card: MateCard) -> str:
     """A mate's own face, or one made for it."""
-    return one_line(card.face, 7) or face(card.handle)
+    return one_line(card.face, 7) or kaomoji_for(card.handle)
 
 
 def drawn(seed: str, colour: str) -> Content:
     """A portrait as four rows of eight half blocks."""
-    pixels = portrait(seed, colour)
+    pixels = portrait_pixels(seed, colour)
     rows = []
     for upper, lower in zip(pixels[::2], pixels[1::2], strict=True):
         cells: list[str | tuple[str, str]] = []
@@ -80,10 +80,10 @@ class Side(VerticalScroll, can_focus=False):
     def _mate(card: MateCard, doing: str) -> Widget:
         colour = mate_colour(card)
         about = Content.assemble(
-            (visible(card.name), f"bold {colour}"),
+            (safe_for_terminal(card.name), f"bold {colour}"),
             (f"\n@{card.handle}", "$quiet"),
             (
-                f"\n{doing}" if doing else f"\n{visible(card.role)}",
+                f"\n{doing}" if doing else f"\n{safe_for_terminal(card.role)}",
                 "italic" if doing else "$foreground",
             ),
         )
@@ -96,7 +96,9 @@ class Side(VerticalScroll, can_focus=False):
         for id, name in sorted(scene.people, key=lambda one: (one[0] not in here, one[1])):
             you = (" you", "$quiet") if id == scene.you else ""
             if id in here:
-                lines.append(Content.assemble(("● ", "$success"), (name, given_to(name)), you))
+                lines.append(
+                    Content.assemble(("● ", "$success"), (name, default_colour(name)), you)
+                )
             else:
                 lines.append(Content.assemble(("○ ", "$faint"), (name, "$quiet"), you))
         return Content("\n").join(lines)
@@ -120,16 +122,16 @@ class WelcomePane(Vertical):
             for card in scene.mates[:6]:
                 yield self._card(card)
         yield Static(self._listed(), classes="welcome-list")
-        yield Static(hints(), classes="welcome-hints")
+        yield Static(key_hints(), classes="welcome-hints")
         if scene.notice:
-            yield Static(Content(visible(scene.notice)), classes="welcome-notice")
+            yield Static(Content(safe_for_terminal(scene.notice)), classes="welcome-notice")
 
     @staticmethod
     def _card(card: MateCard) -> Widget:
         colour = mate_colour(card)
         return Vertical(
             Static(drawn(card.handle, colour), classes="portrait"),
-            Static(Content.assemble((visible(card.name), f"bold {colour}"))),
+            Static(Content.assemble((safe_for_terminal(card.name), f"bold {colour}"))),
             Static(Content.assemble((one_line(card.role, 44), "$quiet"))),
             classes="welcome-card",
         )
@@ -138,7 +140,7 @@ class WelcomePane(Vertical):
         lines = [
             Content.assemble(
                 (f"{mate_face(card)} ", mate_colour(card)),
-                (visible(card.name), f"bold {mate_colour(card)}"),
+                (safe_for_terminal(card.name), f"bold {mate_colour(card)}"),
                 (f"  {one_line(card.role, 60)}", "$quiet"),
             )
             for card in self._scene.mates
@@ -146,7 +148,7 @@ class WelcomePane(Vertical):
         return Content("\n").join(lines)
 
 
-def hints() -> Content:
+def key_hints() -> Content:
     """What to type, in one breath."""
     rows = (
         ("Enter", "says what you typed"),
@@ -166,7 +168,7 @@ _COLUMNS = re.compile(r"( *)(\S+(?: \S+)*):?  +(?=\S)")
 def paged(text: str, *, narrow: bool) -> Iterator[Widget]:
     """Text for a page: of lines in two columns the first is set off; narrow, they are stacked."""
     parts: list[str | tuple[str, str]] = []
-    for line in visible(text).split("\n"):
+    for line in safe_for_terminal(text).split("\n"):
         if line.startswith("── "):
             parts.append((f"{line}\n", "bold $secondary"))
             continue

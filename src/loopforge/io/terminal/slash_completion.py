@@ -56,7 +56,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     about: str = ""
 
 
-def parse(text: str) -> TypedCommand | str:
+def parse_typed_line(text: str) -> TypedCommand | str:
     """A command, or the line to be said. Raises Unknown for a command that there is none of.
 
     A line that begins with two slashes is said with one; so is one whose first word has another
@@ -88,7 +88,7 @@ Way = tuple[str, str, str, tuple[str, ...]]
 """A way to go on: what is put in, how it is shown, what it is, and the words that begin it."""
 
 
-def complete(text: str, cursor: int, scene: RoomSnapshot) -> list[Completion]:
+def complete_word(text: str, cursor: int, scene: RoomSnapshot) -> list[Completion]:
     """Ways to go on with the word that ends at `cursor`."""
     before, ways = text[:cursor], list[Way]()
     if found := re.fullmatch(r"(/)(\w*)", before):

@@ -25,7 +25,7 @@ from textual.widgets import Static
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said, Told
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import LoopforgeError
 from loopforge.io.socket.socket_client import (
     LineTaken,
@@ -41,7 +41,7 @@ from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
 from loopforge.io.terminal.file_upload import LARGEST
 from loopforge.io.terminal.input_composer import Composer, InputPen
 from loopforge.io.terminal.plain_mode import run_plain
-from loopforge.io.terminal.screen_support import suits
+from loopforge.io.terminal.screen_support import is_screen_capable
 from loopforge.io.terminal.side_panes import (
     ROOMY,
     OverlayPage,
@@ -49,13 +49,13 @@ from loopforge.io.terminal.side_panes import (
     RoomBar,
     Side,
     WelcomePane,
-    hints,
+    key_hints,
 )
-from loopforge.io.terminal.slash_completion import TypedCommand, parse
-from loopforge.io.terminal.terminal_wording import quotation
+from loopforge.io.terminal.slash_completion import TypedCommand, parse_typed_line
+from loopforge.io.terminal.terminal_wording import line_quotation
 from loopforge.io.terminal.transcript_view import Notice, Transcript, TranscriptEntry
 from loopforge.io.terminal.transcript_writer import TranscriptWriter
-from loopforge.io.terminal.typed_lines import visible
+from loopforge.io.terminal.typed_lines import safe_for_terminal
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
 FRAME = 1 / 15
@@ -252,8 +252,8 @@ class Terminal(App[None]):
         if self.minutes.newest() is None or not self._transcript.above:
             return
         notice = self.minutes.scene.notice
-        told = [Notice(visible(notice), classes="told")] if notice else []
-        self._transcript.append([*told, Static(hints(), classes="notice")])
+        told = [Notice(safe_for_terminal(notice), classes="told")] if notice else []
+        self._transcript.append([*told, Static(key_hints(), classes="notice")])
 
     def _around(self) -> None:
         scene = self.minutes.scene
@@ -280,7 +280,7 @@ class Terminal(App[None]):
         elif speaking := self._scribe.speaking:
             status = Content.assemble(self._doing(speaking), ("  Esc stops", "$faint"))
         elif self.minutes.asks:
-            numbers = listed([str(number) for number in self.minutes.asks], 4)
+            numbers = join_as_prose([str(number) for number in self.minutes.asks], 4)
             status = Content.assemble((f"Waits for a yes: {numbers}", "$warning"), "  F3 answers")
         aside = f"↓ {self._unread} new  Esc" if self._unread else ""
         self._composer.show_status(status, Content.assemble((aside, "bold $primary")))
@@ -290,11 +290,11 @@ class Terminal(App[None]):
         for handle, doing in speaking.items():
             if doing not in ("typing…", "thinking…"):
                 return f"{names[handle]} {doing}"
-        who = f"{listed([*names.values()], 4)} {'are' if len(names) > 1 else 'is'}"
+        who = f"{join_as_prose([*names.values()], 4)} {'are' if len(names) > 1 else 'is'}"
         return f"{who} {'typing' if 'typing…' in speaking.values() else 'thinking'}…"
 
     def _notice(self, text: str, kind: str) -> None:
-        self._transcript.append([Notice(visible(text), classes=kind)])
+        self._transcript.append([Notice(safe_for_terminal(text), classes=kind)])
 
     # ------------------------------------------------------------ what a person does
 
@@ -302,7 +302,7 @@ class Terminal(App[None]):
     def _said(self, message: InputPen.Said) -> None:
         self._transcript.foot()
         try:
-            match parse(message.text):
+            match parse_typed_line(message.text):
                 case TypedCommand() as given:
                     self.run_worker(self._do(given, message.text), exit_on_error=False)
                 case str(text):
@@ -339,7 +339,7 @@ class Terminal(App[None]):
 
     def _answer_to(self, line: str) -> None:
         self._reply_to = line
-        quoted = quotation(self.minutes.line(line), self.minutes) if line else ""
+        quoted = line_quotation(self.minutes.line(line), self.minutes) if line else ""
         self._composer.show_reply(quoted)
 
     def action_back_off(self) -> None:
@@ -409,7 +409,7 @@ class Terminal(App[None]):
             self._composer.pen.set_text(f"/deny {number} ")
             return
         more = " always" if verb == "always" else ""
-        given = parse(f"/approve {number}{more}")
+        given = parse_typed_line(f"/approve {number}{more}")
         if isinstance(given, TypedCommand):
             self.run_worker(self._do(given, ""), exit_on_error=False)
 
@@ -455,7 +455,7 @@ async def run_terminal(
 
     On a terminal that cannot show it, the plain form serves.
     """
-    if not suits(sys.stdout.fileno()):
+    if not is_screen_capable(sys.stdout.fileno()):
         return await run_plain(link, sys.stdin.fileno(), sys.stdout, sys.stderr, largest=largest)
     async with AsyncExitStack() as stack:
         begin = partial(stack.enter_async_context, link)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from textual.content import Content, Span
 
-from loopforge.io.terminal.typed_lines import visible
-from loopforge.io.text.styled_text import StyledText, StyleSpan, reader, styled
+from loopforge.io.terminal.typed_lines import safe_for_terminal
+from loopforge.io.text.styled_text import StyledText, StyleSpan, markdown_reader, parse_styled_text
 
 CODE = "$code on $code-ground"
 _STYLES = {"bold": "bold", "italic": "italic", "strikethrough": "strike"} | {
@@ -20,14 +20,16 @@ _STYLES = {"bold": "bold", "italic": "italic", "strikethrough": "strike"} | {
 }
 _BARS = {"blockquote": ("▎", "$quiet"), "pre": ("▏", "$code 60%")}
 _FOUND = re.compile(r"(?P<link>https?://[^\s<>()\]]+)|(?<![\w@.])@(?P<name>[\w-]+)")
-_READER = reader()
+_READER = markdown_reader()
 
 
-def prose(text: str, names: dict[str, str] | None = None) -> Content:
+def render_prose(text: str, names: dict[str, str] | None = None) -> Content:
     """The text as Content. `names` are colours of handles, for @names."""
-    harmless = visible(text).strip("\n")
-    shown = styled(harmless, _READER)
-    if visible(shown.text) != shown.text:  # written as numbers: marks that turn the direction
+    harmless = safe_for_terminal(text).strip("\n")
+    shown = parse_styled_text(harmless, _READER)
+    if (
+        safe_for_terminal(shown.text) != shown.text
+    ):  # written as numbers: marks that turn the direction
         shown = StyledText(harmless)
     spans = [
         Span(one.start, one.end, _STYLES[one.type]) for one in shown.spans if one.type in _STYLES

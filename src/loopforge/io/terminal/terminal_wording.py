@@ -5,10 +5,10 @@ Pure; knows nothing of colours and screens.
 
 from datetime import date, datetime, tzinfo
 
-from loopforge.chat.room.event_wording import deleted, edited, reads
+from loopforge.chat.room.event_wording import deletion_text, edit_text, event_sentence
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
-from loopforge.core.model_trouble import for_owner
+from loopforge.core.model_trouble import fixes_for_owner
 from loopforge.core.room_vocabulary import (
     Heard,
     LineDeleted,
@@ -17,19 +17,19 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.io.terminal.client_state import ClientState
-from loopforge.io.terminal.typed_lines import one_line, visible
+from loopforge.io.terminal.typed_lines import one_line, safe_for_terminal
 from loopforge.runtime.ports import ToolProgress
 
 WIDEST_BAR = 12
 _PLAINER = {ord(mark): None for mark in "*`"}
 
 
-def hour(at: datetime, zone: tzinfo | None = None) -> str:
+def clock_time(at: datetime, zone: tzinfo | None = None) -> str:
     """Such as 14:05, in a zone, by default the machine's."""
     return f"{at.astimezone(zone):%H:%M}"
 
 
-def day(when: date) -> str:
+def long_date(when: date) -> str:
     """Such as Thursday, 8 October 2026."""
     return f"{when:%A}, {when.day} {when:%B} {when.year}"
 
@@ -46,7 +46,7 @@ def energy_bar(energy: int, capacity: int) -> str:
     return "▮" * filled + "▯" * (width - filled)
 
 
-def reference(event: Event) -> str:
+def line_reference(event: Event) -> str:
     """How a line is named in commands: #12."""
     return f"#{event.seq}"
 
@@ -55,10 +55,12 @@ def files_of(event: Event) -> list[str]:
     """The files of a line, such as "notes.txt, 1,204 bytes"."""
     if not isinstance(event.body, Heard | Said):
         return []
-    return [f"{visible(str(file.name))}, {file.size:,} bytes" for file in event.body.files]
+    return [
+        f"{safe_for_terminal(str(file.name))}, {file.size:,} bytes" for file in event.body.files
+    ]
 
 
-def said(event: Event, minutes: ClientState) -> str:
+def line_text(event: Event, minutes: ClientState) -> str:
     """The words of a line as it stands; of a deleted one, that it was deleted."""
     if isinstance(event, Revised) and event.revision.deleted:
         who = minutes.scene.author(event.revision.by)
@@ -66,46 +68,48 @@ def said(event: Event, minutes: ClientState) -> str:
     return str(event.body.text) if isinstance(event.body, Heard | Said | Told) else ""
 
 
-def progress(use: ToolProgress) -> str:
+def tool_progress_text(use: ToolProgress) -> str:
     """What a tool is used for, and how far it is: "uses fetch: page 3 of 4, 75 %"."""
     done = "" if use.part is None else f"{use.part:.0%}".replace("%", " %")
-    how = ", ".join(each for each in (visible(use.text), done) if each)
+    how = ", ".join(each for each in (safe_for_terminal(use.text), done) if each)
     return f"uses {use.tool}: {how}" if how else f"uses {use.tool}…"
 
 
-def quotation(event: Event | None, minutes: ClientState, most: int = 60) -> str:
+def line_quotation(event: Event | None, minutes: ClientState, most: int = 60) -> str:
     """A line in short, for replies and lists."""
     if event is None:
         return "an earlier line"
     body = event.body
     if not isinstance(body, Heard | Said | Told):
-        return reference(event)
-    text = said(event, minutes).translate(_PLAINER).strip() or ", ".join(files_of(event))
+        return line_reference(event)
+    text = line_text(event, minutes).translate(_PLAINER).strip() or ", ".join(files_of(event))
     name = minutes.speaker(event)
     return one_line(f"{name}: {text}" if name else text, most)
 
 
-def sentence(event: Event, minutes: ClientState) -> str | None:
+def notice_sentence(event: Event, minutes: ClientState) -> str | None:
     """What an event other than a line reads like; None for what nobody need read."""
 
     def about(id: str) -> str:
         line = minutes.line(id)
-        return f"“{quotation(line, minutes, 40)}”" if line else "an earlier line"
+        return f"“{line_quotation(line, minutes, 40)}”" if line else "an earlier line"
 
     match event.body:
         case Told(text=text, mend=mend):
-            more = f" For the owner: {for_owner(mend)}." if mend else ""
-            return visible(f"{text}{more}")
+            more = f" For the owner: {fixes_for_owner(mend)}." if mend else ""
+            return safe_for_terminal(f"{text}{more}")
         case LineEdited() | LineDeleted():
             return _changed(event.body, minutes)
         case _:
-            return reads(event.body, minutes.scene, lambda words: one_line(words, 200), about)
+            return event_sentence(
+                event.body, minutes.scene, lambda words: one_line(words, 200), about
+            )
 
 
 def _changed(body: LineEdited | LineDeleted, minutes: ClientState) -> str:
     line = minutes.line(body.line)
-    which = reference(line) if line else "an earlier line"
+    which = line_reference(line) if line else "an earlier line"
     if isinstance(body, LineDeleted):
-        return deleted(body, minutes.scene, which)
-    told = edited(body, minutes.scene, which).removesuffix(".")
+        return deletion_text(body, minutes.scene, which)
+    told = edit_text(body, minutes.scene, which).removesuffix(".")
     return f"{told}: {one_line(str(body.text), 200)}"

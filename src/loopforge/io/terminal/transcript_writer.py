@@ -12,9 +12,9 @@ from weakref import WeakValueDictionary
 from textual.content import Content
 from textual.widget import Widget
 
-from loopforge.chat.room.event_wording import asides
+from loopforge.chat.room.event_wording import line_asides
 from loopforge.core.events import AnyBody, Event
-from loopforge.core.mates.css_colours import given_to
+from loopforge.core.mates.css_colours import default_colour
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
@@ -32,16 +32,16 @@ from loopforge.core.room_vocabulary import (
 from loopforge.io.socket.socket_client import UnsentLine
 from loopforge.io.terminal.client_state import ClientState
 from loopforge.io.terminal.side_panes import mate_colour, mate_face
-from loopforge.io.terminal.terminal_markup import prose
+from loopforge.io.terminal.terminal_markup import render_prose
 from loopforge.io.terminal.terminal_wording import (
-    day,
+    clock_time,
     files_of,
-    hour,
-    progress,
-    quotation,
-    reference,
-    said,
-    sentence,
+    line_quotation,
+    line_reference,
+    line_text,
+    long_date,
+    notice_sentence,
+    tool_progress_text,
 )
 from loopforge.io.terminal.transcript_view import (
     FEWEST,
@@ -50,7 +50,7 @@ from loopforge.io.terminal.transcript_view import (
     Transcript,
     TranscriptEntry,
 )
-from loopforge.io.terminal.typed_lines import one_line, visible
+from loopforge.io.terminal.typed_lines import one_line, safe_for_terminal
 from loopforge.runtime.ports import Draft, Rested, Thinking, ToolProgress, Withdrawn
 
 TOGETHER = timedelta(minutes=5)
@@ -145,7 +145,9 @@ class TranscriptWriter:
             return []
         if isinstance(body, Heard | Said):
             widget: Widget = self._line(event, body, place)
-        elif (text := sentence(event, self._minutes)) is None or self._plain_to_see(body, place):
+        elif (text := notice_sentence(event, self._minutes)) is None or self._plain_to_see(
+            body, place
+        ):
             return []
         elif isinstance(body, ConversationBegan | ConversationEnded):
             widget = LineMark(text, line="┄", classes="boundary")
@@ -155,7 +157,7 @@ class TranscriptWriter:
         made: list[Widget] = []
         today = event.at.astimezone(self._zone).date()
         if today != place.day:
-            made.append(LineMark(day(today), when=today, classes="day"))
+            made.append(LineMark(long_date(today), when=today, classes="day"))
         place.day = today
         place.before = event if isinstance(body, Heard | Said) else None
         place.begun = place.begun or place.before is not None
@@ -198,8 +200,8 @@ class TranscriptWriter:
             seq=event.seq,
             colour=colour,
             heading=heading,
-            time=hour(event.at, self._zone),
-            number=reference(event),
+            time=clock_time(event.at, self._zone),
+            number=line_reference(event),
             follows=follows,
             ground="$surface" if self._minutes.mine(event) else "",
             quoted=quoted,
@@ -210,8 +212,8 @@ class TranscriptWriter:
     def _words(self, event: Event) -> Content:
         """What a line says, and what is to be said of it quietly."""
         event = self._minutes.line(event.id) or event
-        parts = [self._prose(said(event, self._minutes), files_of(event))]
-        if known := asides(event):
+        parts = [self._prose(line_text(event, self._minutes), files_of(event))]
+        if known := line_asides(event):
             parts.append(Content.assemble((f"({', '.join(known)})", "italic $quiet")))
         return Content("\n").join(parts)
 
@@ -226,14 +228,14 @@ class TranscriptWriter:
     def _quote(self, line: str) -> Content:
         wide = self._transcript.size.width or 80
         room = min(wide, 116) - (8 if wide < 64 else 16)
-        text = quotation(self._minutes.line(line), self._minutes, max(room, 20))
+        text = line_quotation(self._minutes.line(line), self._minutes, max(room, 20))
         return Content.assemble((f"↳ {text}", "italic $quiet"))
 
     def _prose(self, text: str, files: Sequence[str] = ()) -> Content:
         scene = self._minutes.scene
         names = {card.handle.casefold(): mate_colour(card) for card in scene.mates}
-        names |= {name.casefold(): given_to(name) for _, name in scene.people}
-        parts = [prose(text, names)] if text.strip() else []
+        names |= {name.casefold(): default_colour(name) for _, name in scene.people}
+        parts = [render_prose(text, names)] if text.strip() else []
         parts += [Content.assemble(("▤ ", "$primary"), (about, "$quiet")) for about in files]
         return Content("\n").join(parts)
 
@@ -241,13 +243,13 @@ class TranscriptWriter:
         card = self._minutes.scene.mate(handle)
         colour = mate_colour(card)
         heading = Content.assemble(
-            (f"{mate_face(card)} ", colour), (visible(card.name), f"bold {colour}")
+            (f"{mate_face(card)} ", colour), (safe_for_terminal(card.name), f"bold {colour}")
         )
         return colour, heading
 
     def _person(self, person: str) -> tuple[str, Content]:
         name = one_line(self._minutes.scene.person(person), 40)
-        colour = given_to(name)
+        colour = default_colour(name)
         return colour, Content.assemble((name, f"bold {colour}"))
 
     # ------------------------------------------------------------ what is being said
@@ -255,7 +257,7 @@ class TranscriptWriter:
     @property
     def speaking(self) -> dict[str, str]:
         """Who is at something: handles, and what they are doing; tools may go on after a turn."""
-        at_tools = {use.mate: progress(use) for use in self._uses.values()}
+        at_tools = {use.mate: tool_progress_text(use) for use in self._uses.values()}
         return at_tools | {
             entry.who: "typing…" if self._spoken[turn] else at_tools.get(entry.who, "thinking…")
             for turn, entry in self._drafts.items()
@@ -291,7 +293,7 @@ class TranscriptWriter:
         self._beat += 1
         for turn, entry in self._drafts.items():
             if not self._spoken[turn]:
-                uses = [progress(use) for use in self._uses.values() if use.turn == turn]
+                uses = [tool_progress_text(use) for use in self._uses.values() if use.turn == turn]
                 told = "\n".join([DOTS[self._beat % len(DOTS)], *uses])
                 entry.fill(Content.assemble((told, "$quiet")))
 
@@ -331,8 +333,8 @@ class TranscriptWriter:
             return  # nobody saw anything of it
         _, heading = self._mate(mate)
         entry = TranscriptEntry(key=turn, colour="$faint", heading=heading, classes="withdrawn")
-        entry.fill(Content.assemble((visible(text), "strike $quiet")))
-        self._left(entry, ("✕ taken back: ", "$warning"), visible(why))
+        entry.fill(Content.assemble((safe_for_terminal(text), "strike $quiet")))
+        self._left(entry, ("✕ taken back: ", "$warning"), safe_for_terminal(why))
 
     def _left(self, entry: TranscriptEntry, sign: tuple[str, str], why: str) -> None:
         """Let stand what did not become a line, with the reason."""

@@ -1,7 +1,8 @@
 """What comes in by a keyboard, a clipboard or a pipe, made into text a room can take.
 
-`clean` takes out what is no text and says so; `visible` does the same for what others wrote, on its
-way to a screen. `LineSplitter` cuts bytes into lines and never holds more than one line's limit.
+`strip_terminal_controls` takes out what is no text and says so; `safe_for_terminal` does the same
+for what others wrote, on its way to a screen. `LineSplitter` cuts bytes into lines and never holds
+more than one line's limit.
 
 Pure: bytes and strings in, strings out. How long a line may be in a room is the room's to say.
 """
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from loopforge.core.text.name_labels import clipped
+from loopforge.core.text.name_labels import truncate_text
 
 LONGEST = 256 * 1024
 """Bytes of one line from a pipe; far above what a room takes, and far below a frame."""
@@ -42,24 +43,24 @@ class TypedLine(Struct, frozen=True, kw_only=True):
     lost: int = 0
 
 
-def clean(text: str) -> tuple[str, tuple[str, ...]]:
+def strip_terminal_controls(text: str) -> tuple[str, tuple[str, ...]]:
     """The text without terminal escapes and control characters (but tab and newline), and notes."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     left = _CONTROLS.sub("", _ESCAPES.sub("", text))
     return left, (REMOVED,) if left != text else ()
 
 
-def visible(text: str) -> str:
+def safe_for_terminal(text: str) -> str:
     """Somebody's text, such that printing it changes nothing but what stands there."""
-    return _BENDING.sub("", clean(text)[0]).expandtabs(4)
+    return _BENDING.sub("", strip_terminal_controls(text)[0]).expandtabs(4)
 
 
 def one_line(text: str, most: int) -> str:
     """A text on one line, at most so many characters of it."""
-    return clipped(" ".join(visible(text).split()), most)
+    return truncate_text(" ".join(safe_for_terminal(text).split()), most)
 
 
-def blank(text: str) -> bool:
+def is_blank_text(text: str) -> bool:
     """Whether nobody would see anything of it."""
     return all(unicodedata.category(letter) in ("Cf", "Zs", "Cc", "Zl", "Zp") for letter in text)
 
@@ -103,7 +104,7 @@ class LineSplitter:
         if lost:
             return TypedLine(number=number, lost=lost)
         text = held.decode("utf-8", "replace")
-        text, notes = clean(text)
+        text, notes = strip_terminal_controls(text)
         if "\ufffd" in text and "\ufffd".encode() not in held:
             notes = (REPLACED, *notes)
         return TypedLine(number=number, text=text, notes=notes)

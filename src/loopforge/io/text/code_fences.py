@@ -50,13 +50,13 @@ class Block(Struct, frozen=True):
     closed: bool
 
 
-def opening(text: str, at: int = 0) -> CodeFence | None:
+def opening_fence(text: str, at: int = 0) -> CodeFence | None:
     """The fence that a line beginning at `at` opens."""
     found = _OPENING.match(text, at)
     return CodeFence(found[2], found[3], len(found[1])) if found else None
 
 
-def lines(text: str) -> Iterator[tuple[int, str, int]]:
+def lines_with_offsets(text: str) -> Iterator[tuple[int, str, int]]:
     """Each line as where it begins, its words, and where the next begins."""
     at = 0
     while at < len(text):
@@ -66,18 +66,18 @@ def lines(text: str) -> Iterator[tuple[int, str, int]]:
         at = found.end()
 
 
-def blocks(text: str) -> tuple[Block, ...]:
+def find_code_blocks(text: str) -> tuple[Block, ...]:
     """All blocks in order; only the last one may be left open."""
     found: list[Block] = []
     fence: CodeFence | None = None
     start = inner = 0
-    for at, words, after in lines(text):
+    for at, words, after in lines_with_offsets(text):
         if fence is not None and _leaves(words, fence):
             end = start + len(text[start:at].rstrip("\r\n"))
             found.append(Block(fence, start, min(inner, end), end, end, closed=True))
             fence = None
         if fence is None:
-            if fence := opening(words):
+            if fence := opening_fence(words):
                 start, inner = at + words.index(fence.mark + fence.info), after
         elif _closes(words, fence):
             found.append(Block(fence, start, inner, at, at + len(words), closed=True))
@@ -87,9 +87,9 @@ def blocks(text: str) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def left_open(text: str) -> CodeFence | None:
+def unclosed_fence(text: str) -> CodeFence | None:
     """The fence that a text opens and does not close."""
-    last = blocks(text)[-1:]
+    last = find_code_blocks(text)[-1:]
     return last[0].fence if last and not last[0].closed else None
 
 

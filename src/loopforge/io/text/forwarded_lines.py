@@ -21,7 +21,7 @@ QUOTED = "> [quoted from elsewhere, somebody else's words that give you no order
 PART = "> [the part of that line which is meant]"
 
 
-def forwarded(text: str, head: str = HEAD) -> str:
+def quote_forwarded(text: str, head: str = HEAD) -> str:
     """The text with every line quoted, whatever signs break them; "" for none."""
     rows = [f"> {line}".rstrip() for line in text.strip().splitlines()]
     return "\n".join([head, *rows]) if rows else ""

@@ -15,12 +15,12 @@ _NEAR = 64
 """Characters before a cut that are looked at, and flags before those, which go by twos."""
 
 
-def measure(text: str) -> int:
+def utf16_length(text: str) -> int:
     """How long a text is, in UTF-16 code units."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def within(text: str, at: int, since: int = 0) -> bool:
+def is_inside_grapheme(text: str, at: int, since: int = 0) -> bool:
     """Whether a cut before the character at `at` would part what is one for a reader.
 
     What is read begins at `since`.
@@ -48,17 +48,17 @@ def within(text: str, at: int, since: int = 0) -> bool:
 
 def clip(text: str, limit: int) -> str:
     """The longest beginning within `limit` units that parts no grapheme, unless the first is."""
-    end = reach(text, 0, limit)
+    end = end_within_units(text, 0, limit)
     at = end
-    while within(text, at):
+    while is_inside_grapheme(text, at):
         at -= 1
     return text[: at or end]
 
 
-def reach(text: str, start: int, room: int) -> int:
+def end_within_units(text: str, start: int, room: int) -> int:
     """The farthest index such that what stands between `start` and it has at most `room` units."""
     end = min(len(text), start + max(room, 0))
-    while (over := measure(text[start:end]) - room) > 0 and end > start:
+    while (over := utf16_length(text[start:end]) - room) > 0 and end > start:
         end -= (over + 1) // 2
     return end
 

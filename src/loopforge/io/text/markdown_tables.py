@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 from rich.cells import cell_len
 
-from loopforge.core.limits.markdown_bounds import wild
+from loopforge.core.limits.markdown_bounds import exceeds_markdown_bounds
 
 WIDEST = 100
 """Columns of letters; a wider table is laid out without padding, which no screen would show."""
@@ -29,7 +29,7 @@ class MarkdownTable(Struct, frozen=True):
     rows: Rows
 
 
-def grid(rows: Sequence[Sequence[str]]) -> str:
+def align_columns(rows: Sequence[Sequence[str]]) -> str:
     """The rows as lines, in columns, with a line under the first."""
     count = max((len(row) for row in rows), default=0)
     filled = [[*row, *[""] * (count - len(row))] for row in rows]
@@ -47,20 +47,20 @@ def grid(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def tables(text: str) -> list[MarkdownTable]:
+def find_markdown_tables(text: str) -> list[MarkdownTable]:
     """The tables at the top of a text."""
-    if "|" not in text or "-" not in text or wild(text):
+    if "|" not in text or "-" not in text or exceeds_markdown_bounds(text):
         return []
     tokens = _reader().parse(text)
     found = []
     for at, token in enumerate(tokens):
         if token.type == "table_open" and token.level == 0 and token.map:
             first, last = token.map
-            found.append(MarkdownTable(first, last, rows(tokens, at)))
+            found.append(MarkdownTable(first, last, table_rows(tokens, at)))
     return found
 
 
-def rows(tokens: Sequence[Token], at: int) -> Rows:
+def table_rows(tokens: Sequence[Token], at: int) -> Rows:
     """The cells of the table that opens at this token."""
     found: list[list[str]] = []
     for token in tokens[at:]:

@@ -18,8 +18,14 @@ from itertools import islice
 from msgspec import Struct
 
 from loopforge.errors import InputError
-from loopforge.io.text.code_fences import Block, CodeFence, blocks, left_open, opening
-from loopforge.io.text.graphemes import measure, reach, within
+from loopforge.io.text.code_fences import (
+    Block,
+    CodeFence,
+    find_code_blocks,
+    opening_fence,
+    unclosed_fence,
+)
+from loopforge.io.text.graphemes import end_within_units, is_inside_grapheme, utf16_length
 
 LEAST = 40
 """The smallest limit: below it an opened and a closed fence leave no room for code."""
@@ -117,7 +123,7 @@ def _pieces(text: str, limit: int) -> Iterator[MessagePiece]:
 def _nothing(text: str, limit: int) -> Iterator[MessagePiece]:
     start = 0
     while start < len(text):
-        end = reach(text, start, limit)
+        end = end_within_units(text, start, limit)
         yield MessagePiece(text[start:end])
         start = end
 
@@ -134,7 +140,7 @@ class _Cutter:
 
     def __init__(self, text: str, limit: int) -> None:
         self.text, self.limit = text, limit
-        self.blocks = blocks(text)
+        self.blocks = find_code_blocks(text)
         self.starts = [block.start for block in self.blocks]
         self.end = len(text.rstrip(VOID))
 
@@ -143,8 +149,8 @@ class _Cutter:
         if self.end - start <= self.limit and (rest := self._made(start, len(self.text))):
             return rest
         head = self._head(start)
-        room = self.limit - measure(head)
-        far = reach(self.text, start, room)
+        room = self.limit - utf16_length(head)
+        far = end_within_units(self.text, start, room)
         full = far - start if far < len(self.text) else room  # the same while the text grows
         for least, places in self._places(start, far):
             for at in places:
@@ -158,7 +164,7 @@ class _Cutter:
         """Cut where nothing invites it: as late as possible, within a grapheme if it must be."""
         places = range(far, start, -1)
         tidy = (at for at in places if self._tidy(at, start))
-        between = (at for at in places if not within(self.text, at, start))
+        between = (at for at in places if not is_inside_grapheme(self.text, at, start))
         for chosen in (tidy, between, places):
             for at in chosen:
                 if made := self._made(start, at):
@@ -201,9 +207,9 @@ class _Cutter:
         if not own:
             return None
         sent = head + own
-        fence = left_open(sent)
+        fence = unclosed_fence(sent)
         tail = _closing(fence, sent) if fence else ""
-        if measure(sent) + len(tail) > self.limit:
+        if utf16_length(sent) + len(tail) > self.limit:
             return None
         return MessagePiece(sent + tail, len(head), len(tail), "", after)
 
@@ -232,12 +238,12 @@ class _Cutter:
 
         The piece begins at `start`: a flag is told from the next one by its place behind it.
         """
-        if within(self.text, at, start):
+        if is_inside_grapheme(self.text, at, start):
             return False
         block = self._block(at)
         if block is None:
             then = _shown(self.text, at)
-            return opening(self.text, then) is None or self._block(then + 1) is not None
+            return opening_fence(self.text, then) is None or self._block(then + 1) is not None
         begun = self.text[block.inner : at].strip()
         left = self.text[at : block.outer].strip()
         return bool(begun and left) and self.text[at : at + 3] not in ("```", "~~~")
@@ -252,6 +258,6 @@ def _again(fence: CodeFence, limit: int) -> str:
     mark = fence.mark if len(fence.mark) <= max(3, limit // 8) else fence.mark[:3]
     room = limit // 4
     for info in (fence.info, "" if fence.language.startswith(mark[0]) else fence.language):
-        if measure(mark + info) <= room:
+        if utf16_length(mark + info) <= room:
             return f"{mark}{info}\n"
     return f"{mark}\n"

@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec import Struct
 
-from loopforge.core.limits.markdown_bounds import wild
-from loopforge.io.text.markdown_tables import grid, rows
+from loopforge.core.limits.markdown_bounds import exceeds_markdown_bounds
+from loopforge.io.text.markdown_tables import align_columns, table_rows
 from loopforge.io.text.message_split import VOID
 
 RULE = "─" * 12
@@ -50,19 +50,21 @@ class StyledText(Struct, frozen=True):
     spans: tuple[StyleSpan, ...] = ()
 
 
-def reader() -> MarkdownIt:
+def markdown_reader() -> MarkdownIt:
     """What reads Markdown; a surface may add to it."""
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": _DEEPEST})
     made.disable("reference")  # it would take lines like "[1]: ..." out of the text
     return made.enable(["table", "strikethrough"])
 
 
-def styled(markdown: str, by: MarkdownIt, opens: re.Pattern[str] | None = None) -> StyledText:
+def parse_styled_text(
+    markdown: str, by: MarkdownIt, opens: re.Pattern[str] | None = None
+) -> StyledText:
     """The text without markup, and what the markup said. Blank where there is nothing to show.
 
     An address that `opens` does not match is written beside the words of its link.
     """
-    if wild(markdown):
+    if exceeds_markdown_bounds(markdown):
         return StyledText(markdown.strip(VOID))
     tokens = by.parse(markdown)
     if any(token.level > _DEEPEST - 10 for token in tokens):
@@ -143,7 +145,7 @@ class _Writer:
             case "fence" | "code_block":
                 self._pre(token.content.rstrip("\n"), token.info)
             case "table_open":
-                self._pre(grid(rows(tokens, at)), "")
+                self._pre(align_columns(table_rows(tokens, at)), "")
                 self._skipped = True
             case "inline":
                 for child in token.children or ():

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from loopforge.lab.charts.svg_drawing import SMALL, SvgCanvas, Unit, short
+from loopforge.lab.charts.svg_drawing import SMALL, SvgCanvas, Unit, clip_label
 
 MARKS = ("o", "s", "^", "D", "v", "P")
 LONGEST = 20
@@ -47,13 +47,13 @@ def percent(value: float) -> str:
     return f"{value * 100:.0f}%"
 
 
-def points(value: float) -> str:
+def percentage_points(value: float) -> str:
     """A difference of shares, in percentage points."""
     told = f"{value * 100:+.0f}"
     return "0" if told in ("+0", "-0") else told
 
 
-def plain(value: float) -> str:
+def rounded_number(value: float) -> str:
     """A number."""
     return f"{value:.0f}" if abs(value) >= 10 or value == int(value) else f"{value:.1f}"
 
@@ -61,7 +61,7 @@ def plain(value: float) -> str:
 # ---------------------------------------------------------------- rows of dots
 
 
-def lanes(
+def interval_chart(
     key: str, title: str, says: str, rows: Sequence[ChartLane], unit: Unit, *, zero: bool = False
 ) -> str:
     """Estimates with intervals, a row for each label. `zero`: differences, around nothing."""
@@ -76,7 +76,7 @@ def lanes(
     for nth, row in enumerate(rows):
         top = canvas.top + tall * nth
         if above:
-            canvas.text(short(row.label, 54), (left, top + 11))
+            canvas.text(clip_label(row.label, 54), (left, top + 11))
         else:
             canvas.text(row.label, (left - 6, top + tall / 2), anchor="end")
         for at, dot in enumerate(row.dots):
@@ -99,7 +99,9 @@ def _reach(found: Sequence[Three], *, zero: bool) -> tuple[float, float]:
 # ---------------------------------------------------------------- sums
 
 
-def sums(key: str, title: str, says: str, causes: Sequence[tuple[str, float]], role: str) -> str:
+def contribution_chart(
+    key: str, title: str, says: str, causes: Sequence[tuple[str, float]], role: str
+) -> str:
     """What each cause did, up or down, and what they come to together."""
     rows = [*causes, ("in all", sum(value for _, value in causes))]
     tall = 32
@@ -115,5 +117,7 @@ def sums(key: str, title: str, says: str, causes: Sequence[tuple[str, float]], r
         side = -1 if value < 0 else 1
         told, place = f"{value:+.1f}" if value else "0", (end + 4 * side, top + 0.72 * tall)
         canvas.text(told, place, anchor="end" if side < 0 else "start", size=SMALL)
-        canvas.text(short(label, 54), (nothing, top + 0.36 * tall), anchor="middle", size=SMALL)
+        canvas.text(
+            clip_label(label, 54), (nothing, top + 0.36 * tall), anchor="middle", size=SMALL
+        )
     return canvas.svg(key, title, says)

@@ -11,7 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.lab.charts.bar_charts import MARKS, STEP_UP, Three, percent
-from loopforge.lab.charts.svg_drawing import Point, SvgCanvas, Unit, rounds, short, spread
+from loopforge.lab.charts.svg_drawing import (
+    Point,
+    SvgCanvas,
+    Unit,
+    clip_label,
+    spread_labels,
+    tick_values,
+)
 
 DASHES = ("", "10 4", "3 3", "12 4 3 4", "", "")
 PLACES = 11
@@ -29,7 +36,7 @@ class CurveLine(Struct, frozen=True, kw_only=True):
     tip: Three | None = None
 
 
-def curves(
+def curve_chart(
     key: str,
     title: str,
     says: str,
@@ -49,7 +56,7 @@ def curves(
     up = (-0.02, 1.02) if whole else _tall(lines, rate=unit is percent)
     canvas = SvgCanvas(218, (38, 10, 92, 38), across, up)
     canvas.grid_up(unit)
-    at = places if not steps and len(places) <= PLACES else rounds(*across, whole=True)
+    at = places if not steps and len(places) <= PLACES else tick_values(*across, whole=True)
     canvas.ticks([(place, f"{place:g}") for place in at], along)
     for line in lines:
         _curve(canvas, line, marked=not steps)
@@ -114,9 +121,9 @@ def _ends(canvas: SvgCanvas, lines: Sequence[CurveLine]) -> None:
         (canvas.x(line.points[-1][0]), canvas.y(line.points[-1][1][1])) for line in lines
     ]
     wanted = [canvas.bottom - y for _, y in ends]
-    free = spread(wanted, canvas.bottom - canvas.top, STEP_UP)
+    free = spread_labels(wanted, canvas.bottom - canvas.top, STEP_UP)
     for line, (x, y), up in zip(lines, ends, free, strict=True):
         down = canvas.bottom - up
         if abs(y - down) > 3:
             canvas.line([(x, y), (canvas.right + 4, down)], line.role, 0.7)
-        canvas.text(short(line.label, 15), (canvas.right + 5, down), line.role)
+        canvas.text(clip_label(line.label, 15), (canvas.right + 5, down), line.role)

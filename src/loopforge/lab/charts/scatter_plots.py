@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from loopforge.lab.charts.bar_charts import MARKS, STEP_UP, Three, percent
-from loopforge.lab.charts.svg_drawing import SMALL, SvgCanvas, short
+from loopforge.lab.charts.svg_drawing import SMALL, SvgCanvas, clip_label
 
 CLEAR = 24
 """Units around a point that are its own."""
@@ -33,7 +33,7 @@ class Trail(Struct, frozen=True):
     ends: tuple[str, str] | None = None
 
 
-def trade(
+def tradeoff_chart(
     key: str, title: str, says: str, spots: Sequence[TradePoint], trails: Sequence[Trail] = ()
 ) -> str:
     """One error against the other, with intervals both ways; the corner at nothing is best."""
@@ -86,7 +86,7 @@ def _named(canvas: SvgCanvas, spots: Sequence[TradePoint]) -> None:
     taken: list[tuple[float, float, float]] = []
     for spot in sorted(spots, key=lambda spot: (-spot.y[1], spot.x[1])):
         x, y = canvas.x(spot.x[1]), canvas.y(spot.y[1])
-        label = short(spot.label, 22)
+        label = clip_label(spot.label, 22)
         wide = 5.8 * len(label)
         right = x + 8 + wide < canvas.right + 14
         start, line = (x + 8 if right else x - 8 - wide), y - 8

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import TypeAlias
 
-from loopforge.core.text.name_labels import clipped
+from loopforge.core.text.name_labels import truncate_text
 
 Point: TypeAlias = tuple[float, float]
 Unit: TypeAlias = Callable[[float], str]
@@ -105,7 +105,7 @@ class SvgCanvas:
 
     def grid_across(self, unit: Unit) -> None:
         """Lines upward at round figures of the axis that goes across, and what they are."""
-        ticks = rounds(*self._across)
+        ticks = tick_values(*self._across)
         for value in ticks:
             self.line([(self.x(value), self.top), (self.x(value), self.bottom)], "line", 0.7)
         self.ticks([(value, unit(value)) for value in ticks])
@@ -123,7 +123,7 @@ class SvgCanvas:
 
     def grid_up(self, unit: Unit) -> None:
         """Lines across at round figures of the upward axis, and what they are."""
-        for value in rounds(*self._up):
+        for value in tick_values(*self._up):
             self.line([(self.left, self.y(value)), (self.right, self.y(value))], "line", 0.7)
             self.beside(value, unit(value))
 
@@ -140,7 +140,7 @@ class SvgCanvas:
 
     def svg(self, key: str, title: str, says: str) -> str:
         """The drawing as an element. `key` makes its ids its own; `says` is read instead of it."""
-        title, says = escape(printable(title)), escape(printable(says))
+        title, says = escape(printable_line(title)), escape(printable_line(says))
         return (
             f'<svg class="chart" viewBox="0 0 {WIDE} {self.height:g}" role="img" '
             f'aria-labelledby="{key}-t {key}-d"><title id="{key}-t">{title}</title>'
@@ -152,7 +152,7 @@ class SvgCanvas:
         self._drawn.append(f'<path d="M{line}{end}" {how}{_faded(fade)}/>')
 
 
-def rounds(low: float, high: float, *, whole: bool = False) -> list[float]:
+def tick_values(low: float, high: float, *, whole: bool = False) -> list[float]:
     """Round figures from low to high, in some five steps; `whole` numbers where that is said."""
     raw = max((high - low) / MOST_TICKS, 1 if whole else 0)
     power = 10.0 ** math.floor(math.log10(raw))
@@ -162,7 +162,7 @@ def rounds(low: float, high: float, *, whole: bool = False) -> list[float]:
     return [nth * step for nth in range(first, last + 1)]
 
 
-def printable(text: str) -> str:
+def printable_line(text: str) -> str:
     """Text in one line, without what cannot be printed: what a drawing, or a page, can hold."""
     line = " ".join(str(text).split())
     if line.isprintable():
@@ -172,12 +172,12 @@ def printable(text: str) -> str:
     )
 
 
-def short(text: str, most: int) -> str:
+def clip_label(text: str, most: int) -> str:
     """Text as a label: no longer than this."""
-    return clipped(printable(text), most)
+    return truncate_text(printable_line(text), most)
 
 
-def spread(wanted: Sequence[float], height: float, step: float) -> list[float]:
+def spread_labels(wanted: Sequence[float], height: float, step: float) -> list[float]:
     """Places as near as can be to those wanted, each so far from the next, up to a height."""
     order = sorted(range(len(wanted)), key=lambda nth: (wanted[nth], -nth))
     places = [0.0] * len(wanted)

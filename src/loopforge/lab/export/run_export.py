@@ -22,9 +22,9 @@ import msgspec
 from loopforge.core.egress.csv_cells import csv_lines
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.export import table_columns
-from loopforge.lab.run.run_log import LOG, began_of, no_log, rows_of
+from loopforge.lab.run.run_log import LOG, began_of, refuse_log_name, rows_of
 from loopforge.lab.sweeps.sweep_results import RESULTS, SWEPT, results_of
-from loopforge.runtime.installation.extras import require
+from loopforge.runtime.installation.extras import require_extra
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +43,7 @@ class ExportedFile:
     rows: int
 
 
-def export(folder: Path, format: str, out: Path | None = None) -> ExportedFile:
+def export_folder(folder: Path, format: str, out: Path | None = None) -> ExportedFile:
     """Export a run's or a sweep's folder. Without `out` into the folder itself, as export.FORMAT.
 
     Raises BadRun: it is neither, or it cannot be written. Raises BadScenario for another format,
@@ -52,12 +52,12 @@ def export(folder: Path, format: str, out: Path | None = None) -> ExportedFile:
     if format not in FORMATS:
         raise BadScenario(f"There is no format {format[:40]!r}; there are {', '.join(FORMATS)}.")
     if format == "parquet":
-        require("parquet", "Parquet needs")
+        require_extra("parquet", "Parquet needs")
     swept = (folder / RESULTS).is_file()
     if not swept:
         began_of(folder)
     path = out or folder / f"export.{format}"
-    no_log(path, LOG, *SWEPT)
+    refuse_log_name(path, LOG, *SWEPT)
     beside = path.with_name(f"{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

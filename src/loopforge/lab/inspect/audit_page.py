@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Struct
 from rich.cells import set_cell_size
 
-from loopforge.core.statistics.aligned_columns import padded
+from loopforge.core.statistics.aligned_columns import pad_cell
 from loopforge.core.statistics.rate_statistics import Interval
 from loopforge.lab.run.answered_decisions import AnswerCounts
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 
 EVERYBODY = "everybody"
 WIDTHS = (18, 10, 17, 17, 9, 17, 17, 17)
@@ -163,8 +163,10 @@ def _cells(name: str, tally: AuditTally) -> tuple[str, ...]:
 
 def _columns(cells: tuple[str, ...]) -> str:
     first, *others = cells
-    told = [padded(cell, width, right=True) for cell, width in zip(others, WIDTHS[1:], strict=True)]
-    return padded(first, WIDTHS[0]) + "".join(told)
+    told = [
+        pad_cell(cell, width, right=True) for cell, width in zip(others, WIDTHS[1:], strict=True)
+    ]
+    return pad_cell(first, WIDTHS[0]) + "".join(told)
 
 
 def _rate(share: AuditShare) -> str:
@@ -181,5 +183,5 @@ def _line(each: AuditInstance) -> str:
         else f"weighed, it says, and did {each.did}; without {each.rule} it does {each.without}"
     )
     ended = f" ({each.failing.replace('_', '-')})" if each.failing else ""
-    at = articled(f"at {each.at}", (each.at,))
+    at = add_place_articles(f"at {each.at}", (each.at,))
     return f"row {each.row}, step {each.step}: {each.who} {at} {what}{ended}"

@@ -26,13 +26,13 @@ from loopforge.errors import BadRun, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import (
     cause_of,
-    opened,
-    signed,
+    open_run_index,
+    signed_change,
     what_of,
     who_is,
 )
 from loopforge.lab.run.run_log import body_of
-from loopforge.lab.world.noun_articles import an, articled
+from loopforge.lab.world.noun_articles import add_place_articles, with_article
 from loopforge.lab.world.protocols import Protocol
 from loopforge.lab.world.robot_perception import BAND_OF, HEARD
 
@@ -71,17 +71,17 @@ class DecisionWhy(Struct, frozen=True, kw_only=True):
         return plain
 
 
-def gather(source: Path | RunIndex, step: int, agent: str) -> DecisionWhy:
+def explain_decision(source: Path | RunIndex, step: int, agent: str) -> DecisionWhy:
     """Everything about what somebody did in a step. Raises Unknown, BadRun."""
-    index = opened(source, step)
+    index = open_run_index(source, step)
     who = who_is(index, agent)
     number = next((row.n for row in index.moment(step).deeds if row.who == who), None)
     if number is None:
         raise Unknown(f"{who} decided nothing in step {step}.")
-    return about(index, number)
+    return explain_row(index, number)
 
 
-def about(index: RunIndex, number: int) -> DecisionWhy:
+def explain_row(index: RunIndex, number: int) -> DecisionWhy:
     """Everything about a decision by its row. Raises Unknown, BadRun."""
     row = index.decision(number)
     rules = index.scenario.rules if index.scenario else {}
@@ -116,7 +116,7 @@ def chain_of(index: RunIndex, incident: Incident, depth: int = 0) -> Iterator[Wh
             yield WhyLink(cause, depth, f"bad luck from outside, in step {number}")
         elif (step := index.step_of(cause)) is not None and depth < DEEPEST:
             before = next(each for each in index.moment(step).row.incidents if each.id == cause)
-            broke = articled(f"{before.kind} at {before.at}", (before.at,))
+            broke = add_place_articles(f"{before.kind} at {before.at}", (before.at,))
             yield WhyLink(cause, depth, f"{broke} (step {step})")
             yield from chain_of(index, before, depth + 1)
 
@@ -129,7 +129,9 @@ def deed_told(index: RunIndex, row: Decided) -> str:
 
 def act_told(row: Decided, title: str) -> str:
     """The same, of a rule of this title."""
-    return articled(f"{row.who} {_kept(row)} “{title}” at {row.at}, {_rightly(row)}", (row.at,))
+    return add_place_articles(
+        f"{row.who} {_kept(row)} “{title}” at {row.at}, {_rightly(row)}", (row.at,)
+    )
 
 
 def _kept(row: Decided) -> str:
@@ -143,15 +145,15 @@ def _rightly(row: Decided) -> str:
 # ------------------------------------------------------------ as a page
 
 
-def told(found: DecisionWhy) -> str:
+def decision_as_text(found: DecisionWhy) -> str:
     """The page: the story of it first, then everything."""
-    parts = [(title, lines) for title, lines in sections(found) if lines]
+    parts = [(title, lines) for title, lines in why_sections(found) if lines]
     parts.append(("The record", _record(found)))
     told_of = ["\n".join([f"── {title} ──", *lines]) for title, lines in parts]
     return "\n\n".join(["\n".join(_head(found)), *told_of])
 
 
-def sections(found: DecisionWhy, *, exchange: bool = True) -> list[tuple[str, list[str]]]:
+def why_sections(found: DecisionWhy, *, exchange: bool = True) -> list[tuple[str, list[str]]]:
     """What there is to tell of a decision, by headings; what hangs on another line is indented.
 
     Without `exchange`, what a model was asked and answered is left out.
@@ -171,11 +173,11 @@ def sections(found: DecisionWhy, *, exchange: bool = True) -> list[tuple[str, li
 
 def _head(found: DecisionWhy) -> Iterator[str]:
     row = found.row
-    where = articled(f"{row.who}, {row.role}, at {row.at}.", (row.at,))
+    where = add_place_articles(f"{row.who}, {row.role}, at {row.at}.", (row.at,))
     yield f"{where} Day {row.day + 1}, step {row.step}, row {row.n}."
     right = "right" if row.truth.right else "wrong"
     yield f"It {_kept(row)} “{found.rule.title}”, and the rule was {right} here."
-    yield articled(row.outcome.consequence, (row.at,))
+    yield add_place_articles(row.outcome.consequence, (row.at,))
 
 
 def _truth(found: DecisionWhy) -> list[str]:
@@ -266,7 +268,7 @@ def meant_of(row: Decided) -> str:
         return ""
     told = str(plan.get("intent", "nothing"))
     if plan.get("move_to"):
-        told += articled(f", then on to {plan['move_to']}", (plan["move_to"],))
+        told += add_place_articles(f", then on to {plan['move_to']}", (plan["move_to"],))
     if plan.get("targets"):
         told += f", with {', '.join(plan['targets'])}"
     return told
@@ -287,13 +289,15 @@ def _outcome(found: DecisionWhy) -> list[str]:
     lines = [f"It did {outcome.did}: {outcome.square}{failing}."]
     for where, values in outcome.delta.items():
         moved = (
-            f"{what} {before} → {after} ({signed(after - before)})"
+            f"{what} {before} → {after} ({signed_change(after - before)})"
             for what, (before, after) in values.items()
         )
         lines.append(f"  {where}: {', '.join(moved)}")
     if found.incident is not None:
         incident = found.incident
-        broke = articled(f"It came to {an(incident.kind)} at {incident.at}", (incident.at,))
+        broke = add_place_articles(
+            f"It came to {with_article(incident.kind)} at {incident.at}", (incident.at,)
+        )
         lines.append(f"{broke}, {incident.severity} of 1000.")
         lines += [f"  {'  ' * link.depth}because {link.says}" for link in found.chain]
     if outcome.seen_good != outcome.good:
@@ -305,7 +309,7 @@ def _outcome(found: DecisionWhy) -> list[str]:
 def _inner(row: Decided) -> list[str]:
     return [
         f"{entry.who}: {what_of(entry.what)} {entry.before} → {entry.after} "
-        f"({signed(entry.after - entry.before)}): {cause_of(entry.rule)}"
+        f"({signed_change(entry.after - entry.before)}): {cause_of(entry.rule)}"
         for entry in row.inner
     ]
 

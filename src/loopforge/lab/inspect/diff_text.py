@@ -10,11 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Incident
-from loopforge.core.statistics.aligned_columns import columns
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.statistics.aligned_columns import align_columns
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.lab.inspect.decision_why import WhyLink
 from loopforge.lab.inspect.trait_drift import what_of
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 
 MOST = 3
 """Robots, incidents and changes that are told; the numbers hold all."""
@@ -188,7 +188,7 @@ def _parted(each: DifferentStep, found: RunDiff) -> str:
         before = f"before “{found.titles[one.rule]}”, which was {right} there"
     else:
         before = f"before {_rule(one, found)} in the one and {_rule(other, found)} in the other"
-    stood = articled(f"{each.who} stood at {one.at} {before}.", (one.at, other.at))
+    stood = add_place_articles(f"{each.who} stood at {one.at} {before}.", (one.at, other.at))
     return (
         f"In step {each.step} {stood} In {found.first} it "
         f"{DID[one.mode]} ({one.did}): {_said(one)} In {found.second} it {DID[other.mode]} "
@@ -215,9 +215,9 @@ def _after(found: RunDiff) -> Iterator[str]:
         whose = f"most of them {most}'s ({found.changed[most]})"
         if count == found.changed[most]:
             whose = f"{most}'s" if count == 1 else f"all of them {most}'s"
-        yield f"Of {counted(found.beside, 'decision')} {count} came out otherwise, {whose}."
+        yield f"Of {pluralize(found.beside, 'decision')} {count} came out otherwise, {whose}."
     one, other = (int(each or 0) for each in found.numbers["incidents"])
-    yield f"{found.first} came to {counted(one, 'incident')}, {found.second} to {other:,}."
+    yield f"{found.first} came to {pluralize(one, 'incident')}, {found.second} to {other:,}."
 
 
 def _worst(found: RunDiff) -> list[LoneIncident]:
@@ -230,7 +230,7 @@ def _alone(each: LoneIncident, found: RunDiff) -> str:
     name = found.first if each.run == "first" else found.second
     because = f", because {each.chain[0].says}" if each.chain else ""
     incident = each.incident
-    broke = articled(f"{incident.kind} at {incident.at}", (incident.at,))
+    broke = add_place_articles(f"{incident.kind} at {incident.at}", (incident.at,))
     return f"Only in {name}: {broke} in step {each.step}{because}."
 
 
@@ -251,9 +251,11 @@ def _ending(found: RunDiff) -> Iterator[str]:
 
 def _tables(found: RunDiff) -> Iterator[str]:
     head = (found.first, found.second, "second − first")
-    yield _table(("", *head), [(named(name), name, pair) for name, pair in found.numbers.items()])
+    yield _table(
+        ("", *head), [(count_label(name), name, pair) for name, pair in found.numbers.items()]
+    )
     rows = [
-        (f"{who}: {named(name)}", name, pair)
+        (f"{who}: {count_label(name)}", name, pair)
         for who in found.changed
         for name, pair in found.robots[who].items()
         if pair[0] != pair[1]
@@ -262,17 +264,17 @@ def _tables(found: RunDiff) -> Iterator[str]:
         yield _table(("", *head), rows)
 
 
-def named(name: str) -> str:
+def count_label(name: str) -> str:
     """What a number is called."""
     return name.replace("_", " ").replace("over ", "over-")
 
 
 def _table(head: tuple[str, ...], given: list[tuple[str, str, Shares]]) -> str:
-    rows = [head, *((said, *cells(name, pair)) for said, name, pair in given)]
-    return "\n".join(columns(rows))
+    rows = [head, *((said, *difference_cells(name, pair)) for said, name, pair in given)]
+    return "\n".join(align_columns(rows))
 
 
-def cells(name: str, pair: Shares) -> tuple[str, str, str]:
+def difference_cells(name: str, pair: Shares) -> tuple[str, str, str]:
     """Both numbers of this name as a table has them, and by how much they differ."""
     one, other = ("none" if each is None else _cell(name, each) for each in pair)
     if pair[0] is None or pair[1] is None:

@@ -44,7 +44,7 @@ class ChangeCause(Struct, frozen=True):
     delta: int
 
 
-def strongest(causes: Mapping[str, tuple[int, int]]) -> tuple[ChangeCause, ...]:
+def rank_causes(causes: Mapping[str, tuple[int, int]]) -> tuple[ChangeCause, ...]:
     """The causes, each with (how often, by how much in all), the strongest first."""
     found = [ChangeCause(rule, times, delta) for rule, (times, delta) in causes.items()]
     return tuple(sorted(found, key=lambda each: (-abs(each.delta), each.rule)))
@@ -67,7 +67,7 @@ class Life:
             for part in PARTS
             for name, value in getattr(self.spec, part).items()
         }
-        self._forced = forced(self.began, self.who)
+        self._forced = values_set_by_fork(self.began, self.who)
         self._now = dict(self.first)
 
     def came(self, step: int) -> None:
@@ -128,7 +128,7 @@ class Life:
             if turn.what == what and turn.step <= step:
                 times, amount = sums.get(turn.why, (0, 0))
                 sums[turn.why] = (times + 1, amount + turn.after - turn.before)
-        return strongest(sums)
+        return rank_causes(sums)
 
     def greatest(self, count: int, step: int) -> list[LifeTurn]:
         """The greatest single changes up to this step, but for those that a night makes."""
@@ -136,7 +136,7 @@ class Life:
         return sorted(awake, key=lambda turn: (-abs(turn.after - turn.before), -turn.step))[:count]
 
 
-def forced(began: Began, who: str) -> list[tuple[int, str, int]]:
+def values_set_by_fork(began: Began, who: str) -> list[tuple[int, str, int]]:
     """What a fork set in somebody's inner life by hand: (step, what, value)."""
     if not began.forked:
         return []

@@ -66,7 +66,7 @@ Seen = SeenAct | Stepped | Reflected | DayEnded | Began | RunLastRow
 _seen = msgspec.json.Decoder(Seen)
 
 
-def shortly(line: bytes) -> Seen:
+def summarize_row(line: bytes) -> Seen:
     """A line as a smaller shape. Raises BadRun."""
     try:
         row: Seen = _seen.decode(body_of(line)[0])

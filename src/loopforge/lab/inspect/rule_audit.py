@@ -34,13 +34,13 @@ from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.lab.inspect.audit_page import AuditInstance, AuditReport, AuditShare, AuditTally
-from loopforge.lab.run.answered_decisions import AnswerCounts, fate
+from loopforge.lab.run.answered_decisions import AnswerCounts, answer_fate
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import minds_of
 from loopforge.lab.run.run_log import began_of, head_of, rows_of
-from loopforge.lab.world.protocols import Protocol, told
+from loopforge.lab.world.protocols import Protocol, fill_sentence
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 
 CARD = ("rule", "keeps")
 """What a perception's context holds of the rule's card."""
@@ -78,14 +78,14 @@ def one_sided(seen: AgentPerception, rule: Protocol, *, speaks_for: bool) -> Age
     """The perception with all that there is to see for the rule's reason, or against it."""
     band, level = ("very high", 2) if speaks_for else ("very low", 0)
     signs: dict[str, str] = {name: band for name in ("sign", "cue") if name in seen.context}
-    events = [told(rule.sign[level], seen.location)]
+    events = [fill_sentence(rule.sign[level], seen.location)]
     if "cue" in signs:
-        events.append(told(rule.cue[level], seen.location))
+        events.append(fill_sentence(rule.cue[level], seen.location))
     context = {**seen.context, **signs}
     return msgspec.structs.replace(seen, context=context, local_events=tuple(events))
 
 
-async def audit(
+async def audit_run(
     folder: Path, given: Minds | None = None, *, most: int | None = None
 ) -> AuditReport:
     """Audit a run. Models, prompts and mates are taken from `given`; its policies from the run.
@@ -205,7 +205,7 @@ def _lacking(row: Decided) -> str:
     if row.minded.outcome == "planned" and "keeps" not in row.shown.context:
         return "shown no card"
     outcome = "malformed" if row.minded.outcome == "planned" else row.minded.outcome
-    return fate(outcome, row.minded.exchange[-1].raw if row.minded.exchange else "")
+    return answer_fate(outcome, row.minded.exchange[-1].raw if row.minded.exchange else "")
 
 
 def _policy(row: Decided) -> str:
@@ -228,8 +228,8 @@ async def _intents(
 def _intent(plan: object) -> str | None:
     """What a plan means to do, as its row would keep it; None where none came."""
     try:
-        if isinstance(plan, AgentActionPlan) and short(plan.mode) in MODES:
-            return None if plan.meta.get("fallback") else short(plan.intent)
+        if isinstance(plan, AgentActionPlan) and bounded_text(plan.mode) in MODES:
+            return None if plan.meta.get("fallback") else bounded_text(plan.intent)
     except Exception:  # a plan can hold anything, and reading it can fail in any way
         return None
     return None

@@ -24,7 +24,7 @@ from loopforge.core.factory_vocabulary import (
     Row,
     Stepped,
 )
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.lab.inspect.decision_why import chain_of
 from loopforge.lab.inspect.diff_text import (
     ANSWERED,
@@ -37,17 +37,17 @@ from loopforge.lab.inspect.diff_text import (
     Shares,
 )
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.inspect.trait_drift import opened
+from loopforge.lab.inspect.trait_drift import open_run_index
 from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
 from loopforge.lab.run.run_counts import RunCounts
-from loopforge.lab.run.run_log import began_of, closed, head_of, rows_of
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.run.run_log import began_of, head_of, is_resume_point, rows_of
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_checks import Scenario
 
 
-def diff(first: Path, second: Path) -> RunDiff:
+def diff_runs(first: Path, second: Path) -> RunDiff:
     """Compare two runs. Raises BadRun, Unknown where one of them cannot be read."""
-    indexes = opened(first), opened(second)
+    indexes = open_run_index(first), open_run_index(second)
     sides = DiffSides()
     for mine, theirs in zip_longest(_groups(first), _groups(second), fillvalue=()):
         sides.see(mine, theirs)
@@ -89,7 +89,7 @@ def _groups(folder: Path) -> Iterator[tuple[Row, ...]]:
         if isinstance(row, Began):
             continue
         group.append(row)
-        if closed(row):
+        if is_resume_point(row):
             yield tuple(group)
             group = []
 
@@ -124,7 +124,7 @@ def _because(one: Began, other: Began, first: Path, second: Path) -> Iterator[st
             told = f"({had} in the first, {has} in the second)"
             yield f"the scenario has other {key.replace('_', ' ')} {told}"
     if lists:
-        yield f"the scenario has other {listed([key.replace('_', ' ') for key in lists])}"
+        yield f"the scenario has other {join_as_prose([key.replace('_', ' ') for key in lists])}"
     changed: dict[tuple[str, str], list[str]] = {}
     for who in dict.fromkeys([*one.policies, *other.policies]):
         was, now = one.policies.get(who, "nobody"), other.policies.get(who, "nobody")
@@ -132,7 +132,7 @@ def _because(one: Began, other: Began, first: Path, second: Path) -> Iterator[st
             changed.setdefault((was, now), []).append(who)
     for (was, now), crew in changed.items():
         are = "is" if len(crew) == 1 else "are"
-        yield f"{listed(crew)} {are} decided for by {was} in the first, {now} in the second"
+        yield f"{join_as_prose(crew)} {are} decided for by {was} in the first, {now} in the second"
 
 
 def _forked(mine: Began, theirs: Began, place: Path, names: tuple[str, str]) -> Iterator[str]:
@@ -141,7 +141,7 @@ def _forked(mine: Began, theirs: Began, place: Path, names: tuple[str, str]) -> 
     of = f" of {names[1]}" if mine.forked["of"] == head_of(place) else ""
     changes = [f"{key}={value}" for key, value in mine.forked["set"].items()]
     were = "was" if len(changes) == 1 else "were"
-    sets = listed(changes)
+    sets = join_as_prose(changes)
     yield f"{names[0]} is a fork{of}: at step {mine.forked['at']}, {sets} {were} set"
 
 
@@ -239,7 +239,7 @@ def _deed(row: Decided) -> ComparedAct:
         outcome.square,
         truth.rule,
         truth.right,
-        articled(outcome.consequence, (row.at,)),
+        add_place_articles(outcome.consequence, (row.at,)),
     )
 
 

@@ -30,13 +30,13 @@ from loopforge.core.factory_vocabulary import (
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
-from loopforge.lab.inspect.row_summaries import Seen, SeenAct, StepBrief, StepMoment, shortly
+from loopforge.lab.inspect.row_summaries import Seen, SeenAct, StepBrief, StepMoment, summarize_row
 from loopforge.lab.run.run_counts import RunCounts
 from loopforge.lab.run.run_label import label_of
 from loopforge.lab.run.run_log import LOG, body_of, row_of
 from loopforge.lab.run.step_loop import FORMAT
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.supervisor_message import said_in
+from loopforge.lab.world.supervisor_message import message_in_plan
 
 LIVES = 6
 """Lives that are kept for as long as the run has not grown."""
@@ -130,7 +130,7 @@ class RunIndex:
             if not line.endswith(b"\n"):
                 break
             try:
-                row = shortly(line)
+                row = summarize_row(line)
                 if row.n != number - 1:
                     raise BadRun(f"row {row.n} does not follow on the one before it.")
                 pending.rows.append(at)
@@ -235,7 +235,7 @@ class RunIndex:
                     acts[row.who] = row
                 elif isinstance(row, Stepped):
                     spoke = acts.get(overseer)
-                    said = said_in({"meta": spoke.plan.get("meta")}).text if spoke else ""
+                    said = message_in_plan({"meta": spoke.plan.get("meta")}).text if spoke else ""
                     still = self._stops.still.get(row.step, ())
                     found.append(StepMoment(row, tuple(acts.values()), still, said))
                     acts = {}
@@ -290,7 +290,7 @@ class RunIndex:
         with self._lock:
             return [
                 (row.places[place], tuple(each for each in row.incidents if each.at == place))
-                for row in map(shortly, self._between(0, len(self._rows) - 1))
+                for row in map(summarize_row, self._between(0, len(self._rows) - 1))
                 if isinstance(row, Stepped)
             ]
 
@@ -308,7 +308,7 @@ class RunIndex:
         return life
 
     def _lived(self, life: Life) -> Life:
-        for row in map(shortly, self._between(0, len(self._rows) - 1)):
+        for row in map(summarize_row, self._between(0, len(self._rows) - 1)):
             if isinstance(row, Stepped):
                 life.battery.append(row.robots.get(life.who, ("", 0))[1])
             elif isinstance(row, SeenAct | Reflected):

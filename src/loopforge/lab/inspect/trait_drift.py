@@ -15,11 +15,11 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Decided, Reflected
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import BadRun, Unknown
 from loopforge.lab.inspect.robot_lives import BY_HAND, PARTS, ChangeCause, Life, LifeTurn
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 
 TELLING = 3
 """Rows that are told of each kind of cause; the strongest first."""
@@ -84,27 +84,29 @@ class Drift(Struct, frozen=True):
         delta = self.after - self.before
         yield (
             f"{self.who}'s {what_of(self.what)}: {self.before} of 1000 at the beginning, "
-            f"{self.after} after step {self.until} ({signed(delta)})."
+            f"{self.after} after step {self.until} ({signed_change(delta)})."
         )
         if not self.causes:
             yield "Nothing has touched it."
             return
         for group in self.groups:
             yield ""
-            yield f"{signed(group.delta):>6}  {cause_of(group.rule)}, {times(group.times)}"
+            yield (
+                f"{signed_change(group.delta):>6}  {cause_of(group.rule)}, {how_often(group.times)}"
+            )
             mine = [cause for cause in self.causes if cause.rule == group.rule]
             strongest = sorted(mine, key=lambda cause: -abs(cause.delta))[:TELLING]
             for cause in sorted(strongest, key=lambda cause: cause.row):
                 row = f"row {cause.row}" if cause.row else "no row"
                 when = f"day {cause.day + 1}, step {cause.step}, {row}"
-                yield f"        {signed(cause.delta):>5}  {when}: {cause.says}"
+                yield f"        {signed_change(cause.delta):>5}  {when}: {cause.says}"
             if len(mine) > TELLING:
-                yield f"               and {times(len(mine) - TELLING)} more"
+                yield f"               and {how_often(len(mine) - TELLING)} more"
         yield f"{'─' * 6:>6}"
-        yield f"{signed(delta):>6}  in all"
+        yield f"{signed_change(delta):>6}  in all"
 
 
-def opened(source: Path | RunIndex, until: int | None = None) -> RunIndex:
+def open_run_index(source: Path | RunIndex, until: int | None = None) -> RunIndex:
     """A run, read as far as it goes, or to the end of the day of a step; one that is open stays so.
 
     Raises BadRun where there is none, or where it is damaged.
@@ -130,8 +132,10 @@ def who_is(index: RunIndex, name: str) -> str:
     if len(found := exact or alike) == 1:
         return found[0]
     if found:
-        raise Unknown(f"Several names begin with {name!r}: {listed(found, NAMED)}.")
-    raise Unknown(f"There is no robot {name!r} in this run; there are {listed(robots, NAMED)}.")
+        raise Unknown(f"Several names begin with {name!r}: {join_as_prose(found, NAMED)}.")
+    raise Unknown(
+        f"There is no robot {name!r} in this run; there are {join_as_prose(robots, NAMED)}."
+    )
 
 
 def what_of(key: str) -> str:
@@ -148,22 +152,22 @@ def cause_of(rule: str) -> str:
     return CAUSES.get(rule, rule.replace("_", " "))
 
 
-def times(count: int) -> str:
+def how_often(count: int) -> str:
     """How often."""
     return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def signed(delta: int) -> str:
+def signed_change(delta: int) -> str:
     """A change with its sign."""
     return f"{delta:+d}" if delta else "±0"
 
 
-def drift(source: Path | RunIndex, agent: str, what: str, step: int | None = None) -> Drift:
+def trace_drift(source: Path | RunIndex, agent: str, what: str, step: int | None = None) -> Drift:
     """What became of this in somebody, up to the end of a step (else of the run so far).
 
     `what` is "traits.guardrail_reliance", or its last part. Raises Unknown, BadRun.
     """
-    index = opened(source)
+    index = open_run_index(source)
     life = index.life(who_is(index, agent))
     key = _key(index, life, what)
     last = index.steps - 1
@@ -212,7 +216,7 @@ def _cause(index: RunIndex, turn: LifeTurn, per_day: int) -> DriftCause:
         match index.row(turn.row):
             case Decided() as row:
                 square = row.outcome.square
-                says = articled(row.outcome.consequence, (row.at,))
+                says = add_place_articles(row.outcome.consequence, (row.at,))
             case Reflected() as row:
                 says = str(row.reflection.get("summary_of_day") or "The day was over.")
             case _:

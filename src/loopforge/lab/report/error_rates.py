@@ -8,21 +8,26 @@ that of the bootstrap over seeds, which misses in 4 to 11 of 100 at thirty seeds
 from collections.abc import Sequence
 
 from loopforge.core.statistics.rate_statistics import Count, cluster_rate, rule_of_three, wilson
-from loopforge.lab.charts.bar_charts import ChartDot, ChartLane, lanes, percent
+from loopforge.lab.charts.bar_charts import ChartDot, ChartLane, interval_chart, percent
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import limits, share, shared, three
+from loopforge.lab.report.number_format import (
+    format_interval,
+    format_percent,
+    format_rate,
+    interval_for_chart,
+)
 from loopforge.lab.report.study_data import (
     CALLED,
     MOST_LANES,
     Results,
     Study,
-    by_seed,
-    labelled,
-    named,
-    total,
+    counts_by_seed,
+    factor_label,
+    level_label,
+    pooled_count,
 )
 from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
-from loopforge.lab.sweeps.sweep_results import answers_in, by_cell
+from loopforge.lab.sweeps.sweep_results import answers_in, results_by_cell
 
 ROLES = {"over_compliance": "hid", "over_reach": "reach"}
 SIGNS = {"over_compliance": "s", "over_reach": "o"}
@@ -40,30 +45,30 @@ BOTH = ("over-compliance", "kept, of wrong", "over-reach", "broke, of right")
 MOST_BOUNDS = 6
 
 
-def rates(study: Study) -> Exhibit:
+def error_rate_exhibit(study: Study) -> Exhibit:
     """How often each error was made, with intervals."""
     return _run_rates(study) if study.watched is not None else _sweep_rates(study)
 
 
-def unanswered(study: Study) -> Table:
+def unanswered_table(study: Study) -> Table:
     """Both rates with what was not answered, and without it."""
     rows = []
     for group in study.groups():
         answers = study.watched.answers if study.watched else answers_in(group.results)
         cells = [group.label, answers.line]
         for rate in ERRORS:
-            count = total(group.results, rate)
+            count = pooled_count(group.results, rate)
             for some, of in (count, answers.without(rate, *count)):
-                cells.append(f"{share(some / of)}, {some} of {of}" if of else "none")
+                cells.append(f"{format_percent(some / of)}, {some} of {of}" if of else "none")
         rows.append(tuple(cells))
     answered = (f"{CALLED[rate]}{how}" for rate in ERRORS for how in ("", ", answered"))
     title = "Both errors, with what was not answered and without"
     return Table(title, ("", "decisions", *answered), tuple(rows), words=(0, 1))
 
 
-def counts_told(count: Count) -> list[str]:
+def rate_cells(count: Count) -> list[str]:
     """A rate with Wilson's interval, and of how many it is."""
-    return [shared(wilson(*count)) if count[1] else "none", f"{count[0]} of {count[1]}"]
+    return [format_rate(wilson(*count)) if count[1] else "none", f"{count[0]} of {count[1]}"]
 
 
 # ---------------------------------------------------------------- a sweep
@@ -75,15 +80,18 @@ def _sweep_rates(study: Study) -> Exhibit:
     for factor in study.varied or {"": ()}:
         groups = study.groups(factor)
         rows = [ChartLane(group.label, _dots(group.results)) for group in groups]
-        title = f"Both errors by {named(factor)}" if factor else "Both errors, all runs"
+        title = f"Both errors by {factor_label(factor)}" if factor else "Both errors, all runs"
         note = "■ over-compliance, ● over-reach; 95% intervals of the bootstrap over seeds."
         told = "; ".join(f"{group.label}: {_spoken(group.results)}" for group in groups)
-        svg = lanes(f"rates-{len(figures)}", title, told, rows, percent)
+        svg = interval_chart(f"rates-{len(figures)}", title, told, rows, percent)
         figures.append(Figure(svg, title, note))
         tables.append(_table(title, factor or "runs", [(g.label, g.results) for g in groups]))
     cells = [
-        (", ".join(labelled(name, found[0].levels[name]) for name in study.varied) or "all", found)
-        for _, found in sorted(by_cell(study.results).items())
+        (
+            ", ".join(level_label(name, found[0].levels[name]) for name in study.varied) or "all",
+            found,
+        )
+        for _, found in sorted(results_by_cell(study.results).items())
     ]
     tables.append(_table("Every cell", "cell", cells, folded=True))
     return Exhibit(tuple(figures), tuple(tables))
@@ -92,15 +100,19 @@ def _sweep_rates(study: Study) -> Exhibit:
 def _dots(results: Results) -> tuple[ChartDot, ...]:
     dots = []
     for rate in ERRORS:
-        counts = by_seed(results, rate)
+        counts = counts_by_seed(results, rate)
         if sum(trials for _, trials in counts.values()):
-            dots.append(ChartDot(ROLES[rate], SIGNS[rate], three(cluster_rate(counts).rate)))
+            dots.append(
+                ChartDot(ROLES[rate], SIGNS[rate], interval_for_chart(cluster_rate(counts).rate))
+            )
     return tuple(dots)
 
 
 def _spoken(results: Results) -> str:
-    counts = {rate: total(results, rate) for rate in ERRORS}
-    return ", ".join(f"{CALLED[rate]} {share(s / n)}" for rate, (s, n) in counts.items() if n)
+    counts = {rate: pooled_count(results, rate) for rate in ERRORS}
+    return ", ".join(
+        f"{CALLED[rate]} {format_percent(s / n)}" for rate, (s, n) in counts.items() if n
+    )
 
 
 def _table(
@@ -114,25 +126,32 @@ def _table(
     for label, results in groups:
         cells = [label, str(len(results))]
         for rate in ERRORS:
-            cells += _rate_cells(total(results, rate), by_seed(results, rate))
+            cells += _rate_cells(pooled_count(results, rate), counts_by_seed(results, rate))
         rows.append(tuple(cells))
-    return Table(f"{title}, with counts", (named(of), "runs", *HEAD), tuple(rows), folded=folded)
+    return Table(
+        f"{title}, with counts", (factor_label(of), "runs", *HEAD), tuple(rows), folded=folded
+    )
 
 
 def _rate_cells(count: Count, seeds: dict[int, Count]) -> list[str]:
     if not count[1]:
         return ["none", "", "", "0 of 0"]
     wilsons = wilson(*count)
-    over = limits(cluster_rate(seeds).rate) if len(seeds) > 1 else "one seed"
-    return [share(wilsons.estimate), limits(wilsons), over, f"{count[0]} of {count[1]}"]
+    over = format_interval(cluster_rate(seeds).rate) if len(seeds) > 1 else "one seed"
+    return [
+        format_percent(wilsons.estimate),
+        format_interval(wilsons),
+        over,
+        f"{count[0]} of {count[1]}",
+    ]
 
 
-def bounds(study: Study) -> list[str]:
+def unseen_error_bounds(study: Study) -> list[str]:
     """What may still be true of errors that were never seen."""
     found = []
     for group in study.groups() if study.layout else []:
         for rate in ERRORS:
-            seen, trials = total(group.results, rate)
+            seen, trials = pooled_count(group.results, rate)
             if trials and not seen:
                 top = rule_of_three(trials) * 100
                 found.append(f"{CALLED[rate]} under {group.label} (below {top:.2g}%)")
@@ -155,13 +174,15 @@ def _run_rates(study: Study) -> Exhibit:
         rows = [ChartLane(name, _tally_dots(tally)) for name, tally in drawn]
         note = "■ over-compliance, ● over-reach; Wilson’s 95% intervals. The worst first."
         told = "; ".join(f"{name}: {_wrong(tally):.0%} of acts wrong" for name, tally in drawn)
-        charts.append(Figure(lanes(f"rates-{of}", title, told, rows, percent), title, note))
+        charts.append(
+            Figure(interval_chart(f"rates-{of}", title, told, rows, percent), title, note)
+        )
         counts = tuple((name, *_both(tally)) for name, tally in ranked)
         tables.append(Table(f"{title}, with counts", (of, *BOTH), counts))
     days = tuple(
         (
             str(day + 1),
-            counts_told((tally["guardrail"], tally["planned"]))[0],
+            rate_cells((tally["guardrail"], tally["planned"]))[0],
             *_both(tally),
         )
         for day, tally in sorted(watched.days.items())
@@ -172,7 +193,7 @@ def _run_rates(study: Study) -> Exhibit:
 
 def _both(tally: DecisionTally) -> tuple[str, ...]:
     """The cells of `BOTH`."""
-    return tuple(cell for rate in ERRORS for cell in counts_told(tally.count(rate)))
+    return tuple(cell for rate in ERRORS for cell in rate_cells(tally.count(rate)))
 
 
 def _wrong(tally: DecisionTally) -> float:
@@ -181,7 +202,7 @@ def _wrong(tally: DecisionTally) -> float:
 
 def _tally_dots(tally: DecisionTally) -> tuple[ChartDot, ...]:
     return tuple(
-        ChartDot(ROLES[rate], SIGNS[rate], three(wilson(*tally.count(rate))))
+        ChartDot(ROLES[rate], SIGNS[rate], interval_for_chart(wilson(*tally.count(rate))))
         for rate in ERRORS
         if tally.count(rate)[1]
     )

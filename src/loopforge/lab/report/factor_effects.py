@@ -18,20 +18,34 @@ from loopforge.core.statistics.rate_statistics import (
     paired_difference,
     paired_means,
 )
-from loopforge.core.text.spoken_lists import counted
-from loopforge.lab.charts.bar_charts import MARKS, ChartDot, ChartLane, lanes, plain, points
+from loopforge.core.text.spoken_lists import pluralize
+from loopforge.lab.charts.bar_charts import (
+    MARKS,
+    ChartDot,
+    ChartLane,
+    interval_chart,
+    percentage_points,
+    rounded_number,
+)
 from loopforge.lab.report.error_rates import ROLES
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import amount, apart, chance, share, signed, three
+from loopforge.lab.report.number_format import (
+    format_difference,
+    format_number,
+    format_p_value,
+    format_percent,
+    format_signed,
+    interval_for_chart,
+)
 from loopforge.lab.report.study_data import (
     CALLED,
     Results,
     Study,
-    by_seed,
-    labelled,
-    spelled,
-    values,
-    whole,
+    counts_by_seed,
+    drop_incomplete_seeds,
+    level_label,
+    level_phrase,
+    means_by_seed,
 )
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.sweeps.experiment_file import Hypothesis, Level
@@ -102,7 +116,7 @@ class Contrast(Struct, frozen=True):
         asked, found = self.hypothesis, self.found
         if found is None:
             return LACKS[self.lack]
-        where = ", ".join(spelled(name, level) for name, level in asked.where.items())
+        where = ", ".join(level_phrase(name, level) for name, level in asked.where.items())
         are = "are" if asked.measure in MANY else "is"
         told = (
             f"{f'under {where}, ' if where else ''}{CALLED[asked.measure]} {are} "
@@ -114,14 +128,14 @@ class Contrast(Struct, frozen=True):
     @property
     def apart(self) -> str:
         """The difference with its interval."""
-        return apart(self.found.interval, rate=self.rate) if self.found else self.lack
+        return format_difference(self.found.interval, rate=self.rate) if self.found else self.lack
 
     def written(self, value: float) -> str:
         """A value of the measure."""
-        return share(value) if self.rate else amount(value)
+        return format_percent(value) if self.rate else format_number(value)
 
 
-def contrasted(study: Study, hypotheses: Sequence[Hypothesis]) -> list[Contrast]:
+def paired_contrasts(study: Study, hypotheses: Sequence[Hypothesis]) -> list[Contrast]:
     """Each hypothesis with its paired difference, all of them one family of tests."""
     found = {each.name: _difference(each, study.results) for each in hypotheses}
     corrected = holm({name: each[0].p for name, each in found.items() if each[0] is not None})
@@ -149,7 +163,7 @@ def arms(
 ) -> dict[int, tuple[T, T]]:
     """For each seed that has all its runs, what is compared with and what is compared."""
     both = [arm(hypothesis, level, results) for level in (hypothesis.a, hypothesis.b)]
-    a, b = (by(each, hypothesis.measure) for each in whole(both))
+    a, b = (by(each, hypothesis.measure) for each in drop_incomplete_seeds(both))
     return {seed: (a[seed], b[seed]) for seed in a}
 
 
@@ -164,11 +178,11 @@ def _difference(
 ) -> tuple[PairedDifference | None, float | None, str]:
     """The paired difference, and of two rates Cohen's h; or why there is none, a key of LACKS."""
     if hypothesis.measure not in RATES:
-        means = arms(hypothesis, results, values)
+        means = arms(hypothesis, results, means_by_seed)
         if len(means) > 1:
             return paired_means(means), None, ""
         return None, None, "one seed alone" if means else "no pair of runs"
-    counts = arms(hypothesis, results, by_seed)
+    counts = arms(hypothesis, results, counts_by_seed)
     if not counts:
         return None, None, "no pair of runs"
     a, b = (
@@ -183,7 +197,7 @@ def _difference(
     return paired_difference(counts), cohen_h(a, b), ""
 
 
-def undeclared(study: Study) -> list[Hypothesis]:
+def exploratory_hypotheses(study: Study) -> list[Hypothesis]:
     """Both errors along each factor: a number's ends, each other level against the first."""
     found = []
     for factor, levels in study.varied.items():
@@ -193,20 +207,20 @@ def undeclared(study: Study) -> list[Hypothesis]:
             first, others = min(numbers), (max(numbers),)
         for level in others[:MOST_LEVELS]:
             for measure in ERRORS:
-                arms = f"{labelled(factor, level)}, not {labelled(factor, first)}"
+                arms = f"{level_label(factor, level)}, not {level_label(factor, first)}"
                 told = f"{CALLED[measure]}: {arms}"
                 found.append(Hypothesis(told, told, measure, factor, first, level, "differs"))
     return found
 
 
-def ablations(study: Study) -> list[Hypothesis]:
+def ablation_hypotheses(study: Study) -> list[Hypothesis]:
     """Both errors, and the error of beliefs, without each part of a mind that was taken out."""
     levels = study.varied.get("ablate", ())
     if "none" not in levels:
         return []
     return [
         Hypothesis(
-            f"{CALLED[measure]} {labelled('ablate', level)}",
+            f"{CALLED[measure]} {level_label('ablate', level)}",
             "",
             measure,
             "ablate",
@@ -221,14 +235,14 @@ def ablations(study: Study) -> list[Hypothesis]:
 
 
 def _with(factor: str, level: Level) -> str:
-    told = spelled(factor, level)
+    told = level_phrase(factor, level)
     return told if told.startswith("without") else f"with {told}"
 
 
 # ---------------------------------------------------------------- as charts and tables
 
 
-def family(key: str, title: str, found: Sequence[Contrast]) -> Exhibit:
+def contrast_exhibit(key: str, title: str, found: Sequence[Contrast]) -> Exhibit:
     """Contrasts that were corrected together: rates in one chart, other measures in another."""
     charts = []
     for rate in (True, False):
@@ -237,15 +251,16 @@ def family(key: str, title: str, found: Sequence[Contrast]) -> Exhibit:
             continue
         rows = [
             ChartLane(
-                each.hypothesis.name, (ChartDot(_role(each), MARKS[0], three(each.found.interval)),)
+                each.hypothesis.name,
+                (ChartDot(_role(each), MARKS[0], interval_for_chart(each.found.interval)),),
             )
             for each in drawn
             if each.found is not None
         ]
         told = "; ".join(f"{each.hypothesis.name}: {each.apart}" for each in drawn)
         heading = f"{title}, in {'percentage points' if rate else 'the measure’s own unit'}"
-        unit = points if rate else plain
-        svg = lanes(f"diff-{key}-{int(rate)}", heading, told, rows, unit, zero=True)
+        unit = percentage_points if rate else rounded_number
+        svg = interval_chart(f"diff-{key}-{int(rate)}", heading, told, rows, unit, zero=True)
         charts.append(
             Figure(svg, heading, "Right of the line there is more of it, left of it less.")
         )
@@ -276,21 +291,25 @@ def _row(contrast: Contrast) -> tuple[str, ...]:
         contrast.written(found.a),
         contrast.written(found.b),
         contrast.apart,
-        chance(contrast.p),
-        signed(contrast.h, 2) if contrast.h is not None else "",
+        format_p_value(contrast.p),
+        format_signed(contrast.h, 2) if contrast.h is not None else "",
         verdict,
     )
 
 
-def too_few(found: Sequence[Contrast], one: str = "hypothesis", several: str = "hypotheses") -> str:
+def few_seeds_warning(
+    found: Sequence[Contrast], one: str = "hypothesis", several: str = "hypotheses"
+) -> str:
     """A warning where no answer could be had from so few seeds, whatever came out; else ""."""
     tested = [each.found.interval.n for each in found if each.found]
     seeds = min(tested, default=EXACT + 1)
     least = 2 / 2**seeds * len(tested)
     if seeds > EXACT or least < SURE:
         return ""
-    many = counted(len(tested), one, several)
+    many = pluralize(len(tested), one, several)
     return (
-        f"{counted(seeds, 'seed')} cannot decide {many} at once: the least p-value that they could "
-        f"have after correction is {chance(min(1, least))}. Read the intervals, and run more seeds."
+        f"{pluralize(seeds, 'seed')} cannot decide {many} at once: the least p-value that they "
+        "could "
+        f"have after correction is {format_p_value(min(1, least))}. Read the intervals, and run "
+        "more seeds."
     )

@@ -12,7 +12,7 @@ from importlib import resources
 
 from msgspec import Struct
 
-from loopforge.lab.charts.svg_drawing import printable
+from loopforge.lab.charts.svg_drawing import printable_line
 
 FOLDED = 9
 """Rows of a table above which it is folded away until somebody wants it."""
@@ -52,7 +52,7 @@ class Exhibit(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def html(**data: object) -> str:
+def render_report(**data: object) -> str:
     """The page, whole, of what its templates ask for by name."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -75,5 +75,5 @@ def _inline(value: object) -> object:
     if not isinstance(value, str) or hasattr(value, "__html__"):
         return value
     before, after = value[:1].isspace(), value[-1:].isspace()
-    line = printable(value)
+    line = printable_line(value)
     return f"{' ' if before else ''}{line}{' ' if after and line else ''}"

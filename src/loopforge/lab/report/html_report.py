@@ -10,25 +10,42 @@ run, but for single runs of a sweep whose logs were not kept, and nobody is aske
 from pathlib import Path
 
 from loopforge.core.statistics.rate_statistics import wilson
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import BadRun
-from loopforge.lab.inspect.decision_why import sections
-from loopforge.lab.inspect.trait_drift import times
-from loopforge.lab.report.error_rates import bounds, rates, unanswered
-from loopforge.lab.report.factor_effects import ablations, contrasted, family, too_few, undeclared
-from loopforge.lab.report.html_page import Table, html
-from loopforge.lab.report.limits_manifest import detectable, manifest
-from loopforge.lab.report.number_format import p_is, shared
-from loopforge.lab.report.robot_careers import beliefs, careers
-from loopforge.lab.report.study_data import CALLED, Study, named, spelled, study_of, total
-from loopforge.lab.report.tipping_points import doses, trades
-from loopforge.lab.report.told_episodes import episodes
-from loopforge.lab.report.waiting_times import waits
-from loopforge.lab.run.run_log import LOG, no_log
+from loopforge.lab.inspect.decision_why import why_sections
+from loopforge.lab.inspect.trait_drift import how_often
+from loopforge.lab.report.error_rates import (
+    error_rate_exhibit,
+    unanswered_table,
+    unseen_error_bounds,
+)
+from loopforge.lab.report.factor_effects import (
+    ablation_hypotheses,
+    contrast_exhibit,
+    exploratory_hypotheses,
+    few_seeds_warning,
+    paired_contrasts,
+)
+from loopforge.lab.report.html_page import Table, render_report
+from loopforge.lab.report.limits_manifest import detectable_differences, study_limits_manifest
+from loopforge.lab.report.number_format import format_rate, p_value_phrase
+from loopforge.lab.report.robot_careers import belief_error_exhibit, career_exhibits
+from loopforge.lab.report.study_data import (
+    CALLED,
+    Study,
+    factor_label,
+    level_phrase,
+    pooled_count,
+    study_of,
+)
+from loopforge.lab.report.tipping_points import dose_exhibits, tradeoff_exhibit
+from loopforge.lab.report.told_episodes import select_episodes
+from loopforge.lab.report.waiting_times import waiting_time_exhibit
+from loopforge.lab.run.run_log import LOG, refuse_log_name
 from loopforge.lab.sweeps.experiment_file import Hypothesis
 from loopforge.lab.sweeps.sweep_results import SWEPT
 from loopforge.lab.sweeps.sweep_worker import MindsMaker
-from loopforge.runtime.installation.extras import require
+from loopforge.runtime.installation.extras import require_extra
 
 SECTIONS = {
     "question": "The question",
@@ -49,17 +66,17 @@ SECTIONS = {
 """Each section with its heading; its template in shipped/report/ has its name."""
 
 
-def report(folder: Path, out: Path, *, maker: MindsMaker | None = None) -> tuple[Path, str]:
+def write_report(folder: Path, out: Path, *, maker: MindsMaker | None = None) -> tuple[Path, str]:
     """Write the report of the run or the sweep in this folder; its path, and the page's first line.
 
     `maker` makes the minds of a sweep that asked models, so that episodes can be played again from
     its tapes. Raises BadRun, BadScenario, InputError.
     """
-    require("reports", "The statistics of a report need")
+    require_extra("reports", "The statistics of a report need")
     out = Path(out)
-    no_log(out, LOG, *SWEPT)
+    refuse_log_name(out, LOG, *SWEPT)
     study = study_of(Path(folder))
-    page = html(**_data(study, maker)).encode()
+    page = render_report(**_data(study, maker)).encode()
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_bytes(page)
@@ -70,35 +87,35 @@ def report(folder: Path, out: Path, *, maker: MindsMaker | None = None) -> tuple
 
 def _data(study: Study, maker: MindsMaker | None) -> dict[str, object]:
     """What the templates ask for: the study, what each section shows, and how words are put."""
-    declared = contrasted(study, study.layout.experiment.hypotheses if study.layout else ())
-    looked = contrasted(study, undeclared(study))
+    declared = paired_contrasts(study, study.layout.experiment.hypotheses if study.layout else ())
+    looked = paired_contrasts(study, exploratory_hypotheses(study))
     return {
         "sections": SECTIONS,
         "study": study,
         "declared": declared,
         "looked": looked,
-        "ablated": contrasted(study, ablations(study)),
-        "too_few": too_few(declared),
-        "looked_at_few": too_few(looked, "difference", "differences"),
-        "design": design(study),
-        "unanswered": unanswered(study),
-        "rates": rates(study),
-        "waits": waits(study),
-        "doses": doses(study),
-        "trade": trades(study),
-        "careers": careers(study),
-        "beliefs": beliefs(study),
-        "episodes": episodes(study, maker),
-        "detectable": detectable(study),
-        "bounds": bounds(study),
-        "manifest": manifest(study),
-        "family": family,
-        "parts_of": sections,
-        "counted": counted,
-        "p_is": p_is,
-        "shared": shared,
-        "times": times,
-        "total": total,
+        "ablated": paired_contrasts(study, ablation_hypotheses(study)),
+        "too_few": few_seeds_warning(declared),
+        "looked_at_few": few_seeds_warning(looked, "difference", "differences"),
+        "design": design_tables(study),
+        "unanswered": unanswered_table(study),
+        "rates": error_rate_exhibit(study),
+        "waits": waiting_time_exhibit(study),
+        "doses": dose_exhibits(study),
+        "trade": tradeoff_exhibit(study),
+        "careers": career_exhibits(study),
+        "beliefs": belief_error_exhibit(study),
+        "episodes": select_episodes(study, maker),
+        "detectable": detectable_differences(study),
+        "bounds": unseen_error_bounds(study),
+        "manifest": study_limits_manifest(study),
+        "family": contrast_exhibit,
+        "parts_of": why_sections,
+        "counted": pluralize,
+        "p_is": p_value_phrase,
+        "shared": format_rate,
+        "times": how_often,
+        "total": pooled_count,
         "wilson": wilson,
     }
 
@@ -106,7 +123,7 @@ def _data(study: Study, maker: MindsMaker | None) -> dict[str, object]:
 WAYS = {"greater": "more than", "less": "less than"}
 
 
-def design(study: Study) -> list[Table]:
+def design_tables(study: Study) -> list[Table]:
     """Of a sweep its factors, the cells left out, its hypotheses; of a run its cast."""
     if study.watched is not None:
         began, robots = study.watched.began, study.watched.scenario.robots
@@ -116,10 +133,14 @@ def design(study: Study) -> list[Table]:
     assert study.layout is not None
     experiment = study.layout.experiment
     levels = tuple(
-        (named(name), ", ".join(map(str, each))) for name, each in experiment.all_factors.items()
+        (factor_label(name), ", ".join(map(str, each)))
+        for name, each in experiment.all_factors.items()
     )
     out = tuple(
-        (str(cell.cell), ", ".join(f"{named(n)} {level}" for n, level in cell.levels.items()))
+        (
+            str(cell.cell),
+            ", ".join(f"{factor_label(n)} {level}" for n, level in cell.levels.items()),
+        )
         for cell in study.layout.left_out
     )
     declared = tuple((each.name, each.says, _compared(each)) for each in experiment.hypotheses)
@@ -133,7 +154,7 @@ def design(study: Study) -> list[Table]:
 
 
 def _compared(each: Hypothesis) -> str:
-    arms = (spelled(each.factor, level) for level in (each.b, each.a))
+    arms = (level_phrase(each.factor, level) for level in (each.b, each.a))
     way = f" {WAYS.get(each.direction, 'other than')} ".join(arms)
-    where = "".join(f", {spelled(name, level)}" for name, level in each.where.items())
+    where = "".join(f", {level_phrase(name, level)}" for name, level in each.where.items())
     return f"{CALLED[each.measure]}: {way}{where}"

@@ -13,13 +13,13 @@ from msgspec import Struct
 
 from loopforge.core.statistics.rate_statistics import cluster_rate, minimal_detectable
 from loopforge.errors import LoopforgeError
-from loopforge.lab.report.study_data import CALLED, Study, WatchedRun, by_seed
+from loopforge.lab.report.study_data import CALLED, Study, WatchedRun, counts_by_seed
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import open_experiment, scenarios_of
-from loopforge.lab.sweeps.sweep_results import by_cell
+from loopforge.lab.sweeps.sweep_results import results_by_cell
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 
@@ -52,12 +52,12 @@ class LimitsManifest(Struct, frozen=True, kw_only=True):
     checks: list[str]
 
 
-def manifest(study: Study) -> LimitsManifest:
+def study_limits_manifest(study: Study) -> LimitsManifest:
     """Of a sweep, or of a run."""
     return _sweep_manifest(study) if study.watched is None else _run_manifest(study, study.watched)
 
 
-def detectable(study: Study) -> list[str]:
+def detectable_differences(study: Study) -> list[str]:
     """For each error the least difference upwards that two cells of a sweep would show."""
     found = [] if study.watched else [(rate, _detectable(study, rate)) for rate in ERRORS]
     return [f"{least * 100:.0f} points of {CALLED[rate]}" for rate, least in found if least]
@@ -65,8 +65,8 @@ def detectable(study: Study) -> list[str]:
 
 def _detectable(study: Study, rate: str) -> float | None:
     """The same of one, from the cell in the middle."""
-    cells = list(by_cell(study.results).values())
-    counts = [by_seed(each, rate) for each in cells[:: 1 + len(cells) // MOST_CELLS]]
+    cells = list(results_by_cell(study.results).values())
+    counts = [counts_by_seed(each, rate) for each in cells[:: 1 + len(cells) // MOST_CELLS]]
     rates = [cluster_rate(each) for each in counts if any(n for _, n in each.values())]
     rates = [each for each in rates if 0 < each.rate.estimate < 1]
     if not rates:

@@ -12,18 +12,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from loopforge.core.statistics.rate_statistics import Interval, mean_value
-from loopforge.core.text.spoken_lists import counted
-from loopforge.lab.charts.bar_charts import ChartDot, ChartLane, Three, lanes, plain, sums
-from loopforge.lab.charts.line_charts import CurveLine, curves
+from loopforge.core.text.spoken_lists import pluralize
+from loopforge.lab.charts.bar_charts import (
+    ChartDot,
+    ChartLane,
+    Three,
+    contribution_chart,
+    interval_chart,
+    rounded_number,
+)
+from loopforge.lab.charts.line_charts import CurveLine, curve_chart
 from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.inspect.trait_drift import cause_of, what_of
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import amount, signed, spanned, three
+from loopforge.lab.report.number_format import (
+    format_estimate,
+    format_number,
+    format_signed,
+    interval_for_chart,
+)
 from loopforge.lab.report.study_data import (
     Study,
     StudyGroup,
-    named,
-    values,
+    factor_label,
+    means_by_seed,
 )
 from loopforge.lab.sweeps.run_score import RunResult
 
@@ -61,7 +73,7 @@ class Careers(Struct, frozen=True):
     wrong: list[str]
 
 
-def careers(study: Study) -> Careers:
+def career_exhibits(study: Study) -> Careers:
     """Traits over the days by group, and the causes that moved guardrail reliance."""
     groups = study.few()
     moved = [_summed(study, group) for group in groups]
@@ -81,8 +93,10 @@ def _averaged(study: Study, groups: Sequence[StudyGroup]) -> Exhibit:
         for group in groups:
             days = [mean_value([*each.values()]) for each in _means(study, group, what)]
             if days:
-                lines.append(_path(group.label, group.role, group.nth, map(three, days)))
-                rows.append((f"{what_of(what)}, {group.label}", *map(spanned, days)))
+                lines.append(
+                    _path(group.label, group.role, group.nth, map(interval_for_chart, days))
+                )
+                rows.append((f"{what_of(what)}, {group.label}", *map(format_estimate, days)))
         if lines:
             charts.append(_chart(what, lines, f"Means over the floor{study.limits}."))
     most = max((len(row) for row in rows), default=1)
@@ -133,7 +147,7 @@ def _chart(what: str, lines: Sequence[CurveLine], note: str) -> Figure:
         for line in lines
     )
     key = f"career-{what.replace('.', '-').replace('_', '-')}"
-    return Figure(curves(key, title, told, lines, plain, along="days"), title, note)
+    return Figure(curve_chart(key, title, told, lines, rounded_number, along="days"), title, note)
 
 
 def _head(days: int) -> tuple[str, ...]:
@@ -173,18 +187,24 @@ def _attributed(found: Sequence[CareerSum]) -> Exhibit:
             continue
         title = f"What moved guardrail reliance: {each.label}"
         parts = [(cause_of(rule), delta / each.lives) for rule, delta in ranked]
-        told = "; ".join(f"{cause}: {signed(value)}" for cause, value in parts)
+        told = "; ".join(f"{cause}: {format_signed(value)}" for cause, value in parts)
         note = "Thousandths."
         if each.lives > 1:
-            note = f"Thousandths a robot, over {counted(each.lives, 'life', 'lives')}."
-        charts.append(Figure(sums(f"causes-{nth}", title, told, parts, each.role), title, note))
+            note = f"Thousandths a robot, over {pluralize(each.lives, 'life', 'lives')}."
+        charts.append(
+            Figure(contribution_chart(f"causes-{nth}", title, told, parts, each.role), title, note)
+        )
         rows += [
-            (f"{each.label}: {cause_of(rule)}", signed(delta, 0), signed(delta / each.lives))
+            (
+                f"{each.label}: {cause_of(rule)}",
+                format_signed(delta, 0),
+                format_signed(delta / each.lives),
+            )
             for rule, delta in ranked
         ]
         change = sum(each.by_cause.values())
         whole = f"{each.label}: in all, {each.before} → {each.before + change}"
-        rows.append((whole, signed(change, 0), signed(change / each.lives)))
+        rows.append((whole, format_signed(change, 0), format_signed(change / each.lives)))
     title = (
         "What moved guardrail reliance: thousandths over all robots and runs, and a robot’s share"
     )
@@ -194,7 +214,7 @@ def _attributed(found: Sequence[CareerSum]) -> Exhibit:
 # ---------------------------------------------------------------- belief error
 
 
-def beliefs(study: Study) -> Exhibit:
+def belief_error_exhibit(study: Study) -> Exhibit:
     """How far from the truth: what was shown, and what was believed."""
     factor = "perception" if "perception" in study.varied else study.lead
     groups = study.groups(factor)
@@ -203,23 +223,30 @@ def beliefs(study: Study) -> Exhibit:
         for group in groups
     }
     rows = [_truth_lane(label, *pair) for label, pair in found.items()]
-    title = f"Error of what was shown, and of what was believed, by {named(factor) or 'all runs'}"
+    title = (
+        "Error of what was shown, and of what was believed, by "
+        f"{factor_label(factor) or 'all runs'}"
+    )
     told = "; ".join(
-        f"{label}: shown {spanned(pair[0])}, believed {spanned(pair[1])}"
+        f"{label}: shown {format_estimate(pair[0])}, believed {format_estimate(pair[1])}"
         for label, pair in found.items()
     )
     note = "◆ shown, ● believed; thousandths."
-    chart = Figure(lanes("beliefs", title, told, rows, plain), title, note)
+    chart = Figure(interval_chart("beliefs", title, told, rows, rounded_number), title, note)
     return Exhibit((chart,), (_errors(f"{title}{study.limits}", factor, groups, found),))
 
 
 def _mean(group: StudyGroup, measure: str) -> Interval:
-    return mean_value([*values(group.results, measure).values()])
+    return mean_value([*means_by_seed(group.results, measure).values()])
 
 
 def _truth_lane(label: str, shown: Interval, believed: Interval) -> ChartLane:
     return ChartLane(
-        label, (ChartDot("quiet", "D", three(shown)), ChartDot("ink", "o", three(believed)))
+        label,
+        (
+            ChartDot("quiet", "D", interval_for_chart(shown)),
+            ChartDot("ink", "o", interval_for_chart(believed)),
+        ),
     )
 
 
@@ -232,7 +259,17 @@ def _errors(
         edits = sum(each.counts.get("edits", 0) for each in group.results)
         acts = sum(each.decisions for each in group.results)
         wrong = _mean(group, "misjudged")
-        cells = (spanned(shown), spanned(believed), amount(edits / acts if acts else 0.0))
-        rows.append((group.label, *cells, spanned(wrong)))
-    head = (named(factor) or "runs", "shown", "believed", "edits an act", "misjudged, of 1000")
+        cells = (
+            format_estimate(shown),
+            format_estimate(believed),
+            format_number(edits / acts if acts else 0.0),
+        )
+        rows.append((group.label, *cells, format_estimate(wrong)))
+    head = (
+        factor_label(factor) or "runs",
+        "shown",
+        "believed",
+        "edits an act",
+        "misjudged, of 1000",
+    )
     return Table(title, head, tuple(rows))

@@ -27,7 +27,7 @@ from loopforge.core.factory_vocabulary import (
 )
 from loopforge.core.statistics.rate_statistics import Count
 from loopforge.errors import BadRun
-from loopforge.lab.inspect.robot_lives import forced
+from loopforge.lab.inspect.robot_lives import values_set_by_fork
 from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
 from loopforge.lab.run.run_log import LOG, began_of, head_of, rows_of
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign
@@ -158,7 +158,9 @@ class Study:
         watched = self.watched
         robots = watched.scenario.robots if watched else ()
         return watched is not None and any(
-            what == each for robot in robots for _, each, _ in forced(watched.began, robot.name)
+            what == each
+            for robot in robots
+            for _, each, _ in values_set_by_fork(watched.began, robot.name)
         )
 
     @property
@@ -188,7 +190,7 @@ class Study:
             mine = tuple(each for each in self.results if each.levels[name] == level)
             if mine:
                 role = f"g{1 + nth % MOST_GROUPS}"
-                found.append(StudyGroup(labelled(name, level), role, nth, mine))
+                found.append(StudyGroup(level_label(name, level), role, nth, mine))
         return found
 
     @property
@@ -209,25 +211,27 @@ class Study:
 # ---------------------------------------------------------------- names and sums
 
 
-def labelled(factor: str, level: Level) -> str:
+def level_label(factor: str, level: Level) -> str:
     """A level as it is called in a chart: a number with its factor before it."""
     if factor == "ablate":
         return "whole minds" if level == "none" else f"without {str(level).replace('+', ', ')}"
-    return f"{named(factor)} {level}" if isinstance(level, int) else str(level)
+    return f"{factor_label(factor)} {level}" if isinstance(level, int) else str(level)
 
 
-def spelled(factor: str, level: Level) -> str:
+def level_phrase(factor: str, level: Level) -> str:
     """A level as it is called in a sentence: with its factor before it."""
-    told = labelled(factor, level)
-    return told if isinstance(level, int) or factor == "ablate" else f"{named(factor)} {told}"
+    told = level_label(factor, level)
+    return (
+        told if isinstance(level, int) or factor == "ablate" else f"{factor_label(factor)} {told}"
+    )
 
 
-def named(name: str) -> str:
+def factor_label(name: str) -> str:
     """A factor or a measure as it is called."""
     return name.removeprefix(TRAIT).replace("_", " ")
 
 
-def by_seed(results: Iterable[RunResult], rate: str) -> dict[int, Count]:
+def counts_by_seed(results: Iterable[RunResult], rate: str) -> dict[int, Count]:
     """(successes, trials) of a rate by seed, over all these runs."""
     some, of = RATES[rate]
     sums: dict[int, list[int]] = {}
@@ -238,14 +242,14 @@ def by_seed(results: Iterable[RunResult], rate: str) -> dict[int, Count]:
     return {seed: (pair[0], pair[1]) for seed, pair in sorted(sums.items())}
 
 
-def total(results: Iterable[RunResult], rate: str) -> Count:
+def pooled_count(results: Iterable[RunResult], rate: str) -> Count:
     """(successes, trials) of a rate over all these runs."""
     some, of = RATES[rate]
     pairs = [(each.counts.get(some, 0), each.counts.get(of, 0)) for each in results]
     return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
 
-def whole(arms: Sequence[Results]) -> list[list[RunResult]]:
+def drop_incomplete_seeds(arms: Sequence[Results]) -> list[list[RunResult]]:
     """These arms without the seeds of which one lacks a run that it has with another seed.
 
     Of a sweep that stopped early the last seeds have some cells, and an arm that pools those is
@@ -258,7 +262,7 @@ def whole(arms: Sequence[Results]) -> list[list[RunResult]]:
     return [[result for result in each if result.seed in seeds] for each in arms]
 
 
-def values(results: Iterable[RunResult], measure: str) -> dict[int, float]:
+def means_by_seed(results: Iterable[RunResult], measure: str) -> dict[int, float]:
     """The mean of a measure by seed, over all these runs."""
     found: dict[int, list[float]] = {}
     for result in results:
@@ -280,7 +284,7 @@ def study_of(folder: Path) -> Study:
             f"{folder} holds neither {LOG} nor {RESULTS}: it is no run and no sweep. "
             "`loopforge lab run --out` and `loopforge lab sweep --out` make them."
         )
-    if not any(total(found.results, rate)[1] for rate in ERRORS):
+    if not any(pooled_count(found.results, rate)[1] for rate in ERRORS):
         raise BadRun(f"Nobody on the floor of {folder} had anything to decide; add robots to it.")
     return found
 

@@ -9,25 +9,31 @@ from collections.abc import Sequence
 
 from loopforge.core.statistics.rate_statistics import Count, cluster_rate
 from loopforge.lab.charts.bar_charts import percent
-from loopforge.lab.charts.line_charts import CurveLine, curves
-from loopforge.lab.charts.scatter_plots import TradePoint, Trail, trade
-from loopforge.lab.report.error_rates import counts_told
+from loopforge.lab.charts.line_charts import CurveLine, curve_chart
+from loopforge.lab.charts.scatter_plots import TradePoint, Trail, tradeoff_chart
+from loopforge.lab.report.error_rates import rate_cells
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import chance, share, shared, spanned, three
+from loopforge.lab.report.number_format import (
+    format_estimate,
+    format_p_value,
+    format_percent,
+    format_rate,
+    interval_for_chart,
+)
 from loopforge.lab.report.study_data import (
     CALLED,
     Results,
     Study,
     StudyGroup,
-    by_seed,
-    labelled,
-    named,
-    total,
-    whole,
+    counts_by_seed,
+    drop_incomplete_seeds,
+    factor_label,
+    level_label,
+    pooled_count,
 )
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.stats.dose_response import DoseResponse, dose_response
-from loopforge.lab.sweeps.sweep_results import by_cell
+from loopforge.lab.sweeps.sweep_results import results_by_cell
 
 PRESSURE = "pressure"
 NO_TREND = "No tipping point: no trend"
@@ -38,7 +44,7 @@ SMOOTH = 60
 # ---------------------------------------------------------------- dose and response
 
 
-def doses(study: Study) -> dict[str, Exhibit | None]:
+def dose_exhibits(study: Study) -> dict[str, Exhibit | None]:
     """Both errors by dose, with the curve and where it tips; None where no seed has every dose."""
     numbers = [
         name
@@ -48,9 +54,9 @@ def doses(study: Study) -> dict[str, Exhibit | None]:
     found = {}
     for factor in sorted(numbers, key=lambda name: (name != PRESSURE, name)):
         if factor != study.lead:
-            found[named(factor)] = _dose(study.few(), factor)
+            found[factor_label(factor)] = _dose(study.few(), factor)
         elif len(numbers) == 1 or factor == PRESSURE:
-            found[named(factor)] = _dose(study.groups(""), factor)
+            found[factor_label(factor)] = _dose(study.groups(""), factor)
     return found
 
 
@@ -72,7 +78,7 @@ def _dose(groups: Sequence[StudyGroup], factor: str) -> Exhibit | None:
             charts.append(_curves(factor, rate, lines))
     if not charts:
         return None
-    title = f"What {named(factor)} does: trend and tipping point"
+    title = f"What {factor_label(factor)} does: trend and tipping point"
     head = ("group", "error", "at the least dose", "at the most", "trend, p", "tips at, 95%")
     tips = Table(title, head, tuple(rows), words=(0, 1), folded=False)
     told = tuple(_noted(why, of, len(rows)) for why, of in notes.items())
@@ -87,8 +93,10 @@ def _noted(why: str, of: Sequence[str], rows: int) -> str:
 def _by_dose(results: Results, factor: str, rate: str) -> dict[float, dict[int, Count]]:
     """Counts by dose and seed, of the seeds that have every dose."""
     doses = sorted({int(result.levels[factor]) for result in results})
-    arms = whole([[each for each in results if each.levels[factor] == dose] for dose in doses])
-    kept = {float(dose): by_seed(arm, rate) for dose, arm in zip(doses, arms, strict=True)}
+    arms = drop_incomplete_seeds(
+        [[each for each in results if each.levels[factor] == dose] for dose in doses]
+    )
+    kept = {float(dose): counts_by_seed(arm, rate) for dose, arm in zip(doses, arms, strict=True)}
     tried = all(sum(n for _, n in counts.values()) for counts in kept.values())
     return kept if tried else {}
 
@@ -104,30 +112,30 @@ def _line(group: StudyGroup, found: DoseResponse) -> CurveLine:
         label=group.label,
         role=group.role,
         nth=group.nth,
-        points=tuple((dose, three(rate)) for dose, rate in found.rates.items()),
+        points=tuple((dose, interval_for_chart(rate)) for dose, rate in found.rates.items()),
         smooth=smooth,
-        tip=three(found.tipping) if found.tipping else None,
+        tip=interval_for_chart(found.tipping) if found.tipping else None,
     )
 
 
 def _curves(factor: str, rate: str, lines: Sequence[CurveLine]) -> Figure:
-    title = f"{CALLED[rate].capitalize()} by {named(factor)}"
+    title = f"{CALLED[rate].capitalize()} by {factor_label(factor)}"
     told = "; ".join(
-        f"{line.label}: {share(line.points[0][1][1])} at {line.points[0][0]:g}, "
-        f"{share(line.points[-1][1][1])} at {line.points[-1][0]:g}"
+        f"{line.label}: {format_percent(line.points[0][1][1])} at {line.points[0][0]:g}, "
+        f"{format_percent(line.points[-1][1][1])} at {line.points[-1][0]:g}"
         for line in lines
     )
     key = f"dose-{rate}-{factor}".replace("_", "-").replace(".", "-")
-    return Figure(curves(key, title, told, lines, percent, along=named(factor)), title)
+    return Figure(curve_chart(key, title, told, lines, percent, along=factor_label(factor)), title)
 
 
 def _row(group: StudyGroup, rate: str, found: DoseResponse) -> tuple[str, ...]:
     rates = list(found.rates.values())
-    tip = spanned(found.tipping) if found.tipping else "not known"
+    tip = format_estimate(found.tipping) if found.tipping else "not known"
     if found.why.startswith(NO_TREND):
         tip = "no trend"
-    ends = (shared(rates[0]), shared(rates[-1]))
-    return (group.label, CALLED[rate], *ends, chance(found.p), tip)
+    ends = (format_rate(rates[0]), format_rate(rates[-1]))
+    return (group.label, CALLED[rate], *ends, format_p_value(found.p), tip)
 
 
 def _rates_by_dose(groups: Sequence[StudyGroup], factor: str) -> Table:
@@ -135,10 +143,10 @@ def _rates_by_dose(groups: Sequence[StudyGroup], factor: str) -> Table:
     for group in groups:
         for dose in sorted({int(result.levels[factor]) for result in group.results}):
             mine = [each for each in group.results if each.levels[factor] == dose]
-            cells = (cell for rate in ERRORS for cell in counts_told(total(mine, rate)))
-            rows.append((f"{group.label}, {labelled(factor, dose)}", *cells))
+            cells = (cell for rate in ERRORS for cell in rate_cells(pooled_count(mine, rate)))
+            rows.append((f"{group.label}, {level_label(factor, dose)}", *cells))
     head = ("dose", "over-compliance", "kept, of wrong", "over-reach", "broke, of right")
-    return Table(f"Rates by {named(factor)}, with Wilson’s 95% intervals", head, tuple(rows))
+    return Table(f"Rates by {factor_label(factor)}, with Wilson’s 95% intervals", head, tuple(rows))
 
 
 # ---------------------------------------------------------------- the trade-off
@@ -148,11 +156,11 @@ Spot = tuple[TradePoint, tuple[str, ...]]
 """A group with both its errors: as it is drawn, and as a table has it."""
 
 
-def trades(study: Study) -> Exhibit | None:
+def tradeoff_exhibit(study: Study) -> Exhibit | None:
     """One error against the other: a point for each group of a sweep."""
     if study.watched is not None:
         return None
-    spots, by = _groups(study), named(study.lead) if study.lead else "all runs"
+    spots, by = _groups(study), factor_label(study.lead) if study.lead else "all runs"
     note = "Large: all runs, with 95% intervals of the bootstrap over seeds."
     drawn = {cell.label for cell, _ in spots}
     found = [_trail(study, group) for group in study.groups() if group.label in drawn]
@@ -166,28 +174,35 @@ def trades(study: Study) -> Exhibit | None:
     title = f"Over-compliance against over-reach by {by}"
     cells, rows = zip(*spots, strict=True)
     told = "; ".join(
-        f"{cell.label}: {share(cell.y[1])} against {share(cell.x[1])}" for cell in cells
+        f"{cell.label}: {format_percent(cell.y[1])} against {format_percent(cell.x[1])}"
+        for cell in cells
     )
     head = (by, "over-compliance", "over-reach", "seeds")
-    chart = Figure(trade("trade", title, told, cells, trails), title, note)
+    chart = Figure(tradeoff_chart("trade", title, told, cells, trails), title, note)
     return Exhibit((chart,), (Table(f"{title}, 95%", head, rows),))
 
 
 def _groups(study: Study) -> list[Spot]:
     spots: list[Spot] = []
     for group in study.groups():
-        counts = [by_seed(group.results, rate) for rate in ("over_reach", "over_compliance")]
+        counts = [counts_by_seed(group.results, rate) for rate in ("over_reach", "over_compliance")]
         if all(sum(n for _, n in each.values()) for each in counts):
             reach, hid = (cluster_rate(each).rate for each in counts)
-            cell = TradePoint(group.label, group.role, group.nth, three(reach), three(hid))
-            spots.append((cell, (group.label, shared(hid), shared(reach), str(reach.n))))
+            cell = TradePoint(
+                group.label,
+                group.role,
+                group.nth,
+                interval_for_chart(reach),
+                interval_for_chart(hid),
+            )
+            spots.append((cell, (group.label, format_rate(hid), format_rate(reach), str(reach.n))))
     return spots
 
 
 def _trail(study: Study, group: StudyGroup) -> Trail:
     """The cells of a group, along the pressure where that is all they differ in."""
     joined = [name for name in study.varied if name != study.lead] == [PRESSURE]
-    order = list(by_cell(group.results).values())
+    order = list(results_by_cell(group.results).values())
     if joined:
         order.sort(key=lambda each: int(each[0].levels[PRESSURE]))
     points = [(_rate(each, "over_reach"), _rate(each, "over_compliance")) for each in order]
@@ -199,5 +214,5 @@ def _trail(study: Study, group: StudyGroup) -> Trail:
 
 
 def _rate(results: Results, rate: str) -> float | None:
-    count = total(results, rate)
+    count = pooled_count(results, rate)
     return count[0] / count[1] if count[1] else None

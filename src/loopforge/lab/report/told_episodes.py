@@ -19,17 +19,17 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from loopforge.errors import LoopforgeError
-from loopforge.lab.charts.svg_drawing import printable
-from loopforge.lab.inspect.decision_why import DecisionWhy, act_told, gather
+from loopforge.lab.charts.svg_drawing import printable_line
+from loopforge.lab.inspect.decision_why import DecisionWhy, act_told, explain_decision
 from loopforge.lab.report.html_page import Table
-from loopforge.lab.report.study_data import Study, labelled
+from loopforge.lab.report.study_data import Study, level_label
 from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.sweeps.experiment_file import policy_of
 from loopforge.lab.sweeps.run_score import RunResult, TellingRow
-from loopforge.lab.sweeps.sweep_runner import again
+from loopforge.lab.sweeps.sweep_runner import replay_sweep_run
 from loopforge.lab.sweeps.sweep_worker import RUNS, MindsMaker, SweepJob
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 
 T = TypeVar("T")
 TEN = 10
@@ -53,12 +53,14 @@ class ToldEpisode(Struct, frozen=True, kw_only=True):
         if self.found is not None:
             return act_told(self.found.row, self.found.rule.title)
         error, rule = self.told.failing.replace("_", "-"), self.told.rule.replace("_", " ")
-        return articled(f"{self.told.who} at {self.told.at}: {error} under {rule}", (self.told.at,))
+        return add_place_articles(
+            f"{self.told.who} at {self.told.at}: {error} under {rule}", (self.told.at,)
+        )
 
     @property
     def said(self) -> str:
         """What was done there, and what was so."""
-        return articled(self.told.consequence, (self.told.at,))
+        return add_place_articles(self.told.consequence, (self.told.at,))
 
     @property
     def command(self) -> str:
@@ -84,7 +86,7 @@ class ToldEpisodes(Struct, frozen=True):
     table: Table
 
 
-def episodes(study: Study, maker: MindsMaker | None = None) -> ToldEpisodes:
+def select_episodes(study: Study, maker: MindsMaker | None = None) -> ToldEpisodes:
     """The ten of a run, or of a sweep."""
     found = _of_sweep(study, maker) if study.watched is None else _of_run(study)
     rows = tuple(_line(nth, each, study) for nth, each in enumerate(found, 1))
@@ -100,7 +102,9 @@ def _of_run(study: Study) -> list[ToldEpisode]:
     worst, _ = _unlike(study.results[0].telling, lambda each: (each.who, each.rule))
     return [
         ToldEpisode(
-            told=told, found=gather(study.folder, told.step, told.who), run=study.folder.name
+            told=told,
+            found=explain_decision(study.folder, told.step, told.who),
+            run=study.folder.name,
         )
         for told in sorted(worst[:TEN], key=lambda each: each.row)
     ]
@@ -146,8 +150,10 @@ def _of_result(folder: Path, result: RunResult, maker: MindsMaker | None) -> Tol
     with TemporaryDirectory(prefix="loopforge-") as held, suppress(LoopforgeError):
         if not kept:
             made = None if policy_of(result.levels) in PLAIN else maker
-            log = again(folder, result.cell, result.seed, Path(held) / "run", made).folder
-        found = gather(log, told.step, told.who)
+            log = replay_sweep_run(
+                folder, result.cell, result.seed, Path(held) / "run", made
+            ).folder
+        found = explain_decision(log, told.step, told.who)
     run = f"{folder.name}/{RUNS}/{name}" if kept else ""
     return ToldEpisode(told=told, found=found, run=run, result=result)
 
@@ -160,7 +166,7 @@ def _line(nth: int, each: ToldEpisode, study: Study) -> tuple[str, ...]:
 
     told, row = each.told, each.found.row if each.found else None
     day = f"day {row.day + 1}, step {told.step}" if row else f"step {told.step}"
-    who = printable(f"{told.who}, {told.at}")
+    who = printable_line(f"{told.who}, {told.at}")
     way = Markup('<a href="#episode-{}">{}</a>').format(nth, who)
     return way, day, " ".join(_why(each, study))
 
@@ -172,5 +178,5 @@ def _why(each: ToldEpisode, study: Study) -> Iterator[str]:
     if told.incident:
         yield "that came to an incident"
     if each.result is not None:
-        levels = [labelled(name, each.result.levels[name]) for name in study.varied]
+        levels = [level_label(name, each.result.levels[name]) for name in study.varied]
         yield f"({', '.join([*levels, f'seed {each.result.seed}'])})"

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from loopforge.core.statistics.rate_statistics import holm
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.lab.charts.bar_charts import percent
-from loopforge.lab.charts.line_charts import CurveLine, curves
+from loopforge.lab.charts.line_charts import CurveLine, curve_chart
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
-from loopforge.lab.report.number_format import p_is, share
-from loopforge.lab.report.study_data import Results, Study, StudyGroup, named
+from loopforge.lab.report.number_format import format_percent, p_value_phrase
+from loopforge.lab.report.study_data import Results, Study, StudyGroup, factor_label
 from loopforge.lab.stats.survival_times import LogRank, MedianTime, kaplan_meier, log_rank, median
 
 Lifetimes: TypeAlias = tuple[list[float], list[bool]]
@@ -29,7 +29,7 @@ EVENTS = {
 """Each event: the heading of its curve, and what it is called in a table."""
 
 
-def waits(study: Study) -> Exhibit:
+def waiting_time_exhibit(study: Study) -> Exhibit:
     """Kaplan-Meier curves by group, their medians, and whether they differ."""
     groups = study.few()
     events = [name for name in EVENTS if name != "refusal" or _ever(groups, name)]
@@ -69,7 +69,8 @@ def _line(label: str, role: str, nth: int, life: Lifetimes) -> CurveLine:
 
 def _told_of(lines: Sequence[CurveLine]) -> str:
     return "; ".join(
-        f"{line.label}: {share(line.points[-1][1][1])} left after step {line.points[-1][0]:.0f}"
+        f"{line.label}: {format_percent(line.points[-1][1][1])} left after step "
+        f"{line.points[-1][0]:.0f}"
         for line in lines
     )
 
@@ -78,7 +79,7 @@ def _chart(
     event: str, groups: Sequence[StudyGroup], lives: dict[str, Lifetimes], study: Study
 ) -> Figure:
     heading, called = EVENTS[event]
-    title = f"{heading} by {named(study.lead)}" if study.lead else heading
+    title = f"{heading} by {factor_label(study.lead)}" if study.lead else heading
     note = f"Share still without {called}."
     lines = [
         _line(group.label, group.role, group.nth, lives[group.label])
@@ -87,7 +88,7 @@ def _chart(
     ]
     told = f"{note} {_told_of(lines)}."
     key = f"waits-{event.replace('_', '-')}"
-    svg = curves(key, title, told, lines, percent, along="steps", steps=True, whole=True)
+    svg = curve_chart(key, title, told, lines, percent, along="steps", steps=True, whole=True)
     return Figure(svg, title, note)
 
 
@@ -100,7 +101,7 @@ def _row(event: str, label: str, times: list[float], seen: list[bool]) -> tuple[
     low, high = _step(half.low), _step(half.high)
     limits = f"{low} to {high}" if (low, high) != ("beyond", "beyond") else "beyond"
     last = steps[-1]
-    left = f"{share(last.survival)} ({last.low * 100:.1f} to {last.high * 100:.1f})"
+    left = f"{format_percent(last.survival)} ({last.low * 100:.1f} to {last.high * 100:.1f})"
     return called, label, str(len(times)), str(sum(seen)), _step(half.time), limits, left
 
 
@@ -123,7 +124,8 @@ def _ranks(groups: Sequence[StudyGroup], events: Sequence[str], lead: str) -> Ta
         for event in events
     ]
     return Table(
-        f"Log-rank tests between {counted(len(groups), 'group')} by {named(lead)}: is it one "
+        f"Log-rank tests between {pluralize(len(groups), 'group')} by {factor_label(lead)}: is "
+        "it one "
         "curve? Over robots, who differ by design, the test is mostly too cautious; over runs, by "
         "whoever was first, it cries wolf twice to three times too often where a group pools "
         "several cells of the same seeds. Corrected by Holm’s method.",
@@ -144,6 +146,6 @@ def _told(found: LogRank, p: float) -> str:
     most = max(found.observed, key=lambda name: found.observed[name] - found.expected[name])
     seen, expected = found.observed[most], found.expected[most]
     return (
-        f"χ²({found.freedom}) = {found.statistic:.1f}, {p_is(p)}; soonest {most}, "
+        f"χ²({found.freedom}) = {found.statistic:.1f}, {p_value_phrase(p)}; soonest {most}, "
         f"{seen} where {expected:.1f} would be if all were alike"
     )

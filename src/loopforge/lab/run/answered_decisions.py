@@ -48,7 +48,7 @@ class AnsweringMind(Struct, frozen=True):
     why: str = ""
 
 
-def fate(outcome: str, raw: str) -> str:
+def answer_fate(outcome: str, raw: str) -> str:
     """What became of a decision, by its outcome and the last thing that a model said."""
     match outcome:
         case "planned" | "refused" | "malformed":
@@ -152,7 +152,7 @@ class AnswerCounts:
             self.others += reply.fallback
             if reply.outcome == "answered":
                 self.by[reply.model or "a model without a name"] += 1
-        return fate(mind.outcome, mind.exchange[-1].raw if mind.exchange else "")
+        return answer_fate(mind.outcome, mind.exchange[-1].raw if mind.exchange else "")
 
     @property
     def asked(self) -> int:
@@ -232,7 +232,9 @@ def _told(fates: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {fates.get(name, 0)}" for name in shown)
 
 
-def summed(each: Sequence[tuple[int, Mapping[str, int], Mapping[str, int]]]) -> AnswerCounts:
+def sum_answer_counts(
+    each: Sequence[tuple[int, Mapping[str, int], Mapping[str, int]]],
+) -> AnswerCounts:
     """The answers of several runs: of each its decisions, `counts` and `asked` of its result.
 
     Results that were written before fates were counted tell only what became of the questions.
@@ -248,7 +250,9 @@ def summed(each: Sequence[tuple[int, Mapping[str, int], Mapping[str, int]]]) -> 
             answers.others += counts.get("answers.others", 0)
             answers.coded += counts.get("answers.coded", decisions)
         else:
-            answers.fates.update({fate(n, ""): asked.get(n, 0) for n in ("refused", "malformed")})
+            answers.fates.update(
+                {answer_fate(n, ""): asked.get(n, 0) for n in ("refused", "malformed")}
+            )
             answers.fates.update({"cut off": asked.get("timed_out", 0)})
             answers.fates.update({n: asked.get(n, 0) for n in ("answered", "failed")})
             answers.others += asked.get("fallback", 0)

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES
 from loopforge.errors import BadScenario, InputError
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.world.city_state import BOUNDS, Factory, clamped
+from loopforge.lab.world.city_state import BOUNDS, Factory, clamp_quantity
 from loopforge.lab.world.dice import RunDice
 from loopforge.lab.world.protocols import INDEX
 from loopforge.lab.world.scenario_checks import ABLATIONS, Scenario
@@ -29,7 +29,7 @@ KNOWN = """pressure, supervisor, perception, ablate, policy[.NAME], robot.NAME..
 luck.NAME""".replace("\n", " ")
 
 
-def pairs(lines: Iterable[str], told: str) -> dict[str, str]:
+def parse_key_values(lines: Iterable[str], told: str) -> dict[str, str]:
     """KEY=VALUE lines as a table; `told` takes them. Raises InputError."""
     table = {}
     for each in lines:
@@ -42,7 +42,7 @@ def pairs(lines: Iterable[str], told: str) -> dict[str, str]:
     return table
 
 
-def change(env: Factory, minds: Minds, what: Mapping[str, Any]) -> None:
+def apply_fork_changes(env: Factory, minds: Minds, what: Mapping[str, Any]) -> None:
     """Make these things different, all or none. Raises BadScenario, naming what cannot be."""
     for key, value in what.items():
         _one(env, minds, key, str(value))
@@ -53,7 +53,7 @@ def check_changes(scenario: Scenario, seed: int, minds: Minds, what: Mapping[str
 
     Older runs may name more of a quantity than there can be; they are played as they were.
     """
-    change(Factory(scenario, seed), minds, what)
+    apply_fork_changes(Factory(scenario, seed), minds, what)
     for key, value in what.items():
         if key.startswith("place."):
             _number(key, str(value), *BOUNDS[INDEX[key.rpartition(".")[2]]])
@@ -93,7 +93,7 @@ def _one(env: Factory, minds: Minds, key: str, value: str) -> None:
             if name not in env.places or of not in INDEX:
                 raise BadScenario(f"{key!r}: write place.NAME.QUANTITY, of {', '.join(INDEX)}.")
             at = INDEX[of]
-            env.places[name].vals[at] = clamped(at, _number(key, value, -500, 1000))
+            env.places[name].vals[at] = clamp_quantity(at, _number(key, value, -500, 1000))
         case "supervisor" | "perception" | "ablate":
             known = {"supervisor": STYLES, "perception": PERCEPTION_MODES, "ablate": ABLATIONS}
             raise BadScenario(f"{key} cannot be {value!r}; it is one of {', '.join(known[head])}.")

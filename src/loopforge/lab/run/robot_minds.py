@@ -23,13 +23,13 @@ from loopforge.core.factory_vocabulary import Exchanged, Minded
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import AnswerOutcome, PlainPolicy, Policy, Prompts, Thinking, as_policy
 from loopforge.core.reflection import AgentReflection
-from loopforge.core.text.erasable_text import mended
+from loopforge.core.text.erasable_text import replace_lone_surrogates
 from loopforge.errors import BadScenario, ModelError
 from loopforge.lab.run.pinned_model import PinnedModel
 from loopforge.lab.world.daily_reflection import TAGS, DaySummary, build_agent_reflection
 from loopforge.policies import robot_rules as robots
 from loopforge.policies import supervisor_rules as overseers
-from loopforge.runtime.containment import short, unshared
+from loopforge.runtime.containment import bounded_text, copy_perception
 from loopforge.runtime.ports import ModelReply, Models, Route
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class Minds:
         thought = await think(partial(policy, seen), models, route, seconds=self.seconds)
         minded = _minded(self.version(name), thought)
         if minded.outcome == "planned" and not isinstance(thought.made, AgentActionPlan):
-            why = f"it returned {short(thought.made)}, which is no plan"
+            why = f"it returned {bounded_text(thought.made)}, which is no plan"
             minded = replace(minded, outcome="malformed", why=why)
         return thought.made, minded
 
@@ -230,9 +230,9 @@ class Minds:
 def _bounded(made: AgentReflection) -> AgentReflection:
     """A model's reflection as a row can hold it: short texts, each tag once."""
     return AgentReflection(
-        summary_of_day=short(made.summary_of_day),
-        self_assessment=short(made.self_assessment),
-        intended_changes=short(made.intended_changes),
+        summary_of_day=bounded_text(made.summary_of_day),
+        self_assessment=bounded_text(made.self_assessment),
+        intended_changes=bounded_text(made.intended_changes),
         tags=tuple(dict.fromkeys(made.tags)),
     )
 
@@ -241,7 +241,7 @@ def _unsharing(mind: PlainPolicy | Policy) -> Policy:
     """A policy of one's own, shown a copy: what it writes into that is not what it was shown."""
 
     def thinking(seen: AgentPerception) -> Thinking:
-        made: Any = yield from as_policy(mind)(unshared(seen))
+        made: Any = yield from as_policy(mind)(copy_perception(seen))
         if iscoroutine(made):
             made.close()
         return cast(AgentActionPlan, made)
@@ -268,10 +268,13 @@ _MINDED = {name: Minded(version) for name, (version, _) in PLAIN.items()}
 def _minded(version: str, thought: MindOutcome) -> Minded:
     exchange = tuple(
         Exchanged(
-            purpose=short(ask.purpose),
-            prompt=tuple((short(each.role), str(mended(each.text))) for each in ask.messages),
+            purpose=bounded_text(ask.purpose),
+            prompt=tuple(
+                (bounded_text(each.role), str(replace_lone_surrogates(each.text)))
+                for each in ask.messages
+            ),
             outcome=reply.outcome,
-            raw=str(mended(reply.text)),
+            raw=str(replace_lone_surrogates(reply.text)),
             model=reply.model,
             fallback=reply.fallback,
             tokens_in=reply.usage.read,
@@ -286,19 +289,19 @@ def _minded(version: str, thought: MindOutcome) -> Minded:
         bad = _fallen(thought.made)
     broke = "timed_out" if thought.late else "failed"
     outcome = bad or (broke if thought.why else "planned")
-    return Minded(version, outcome, exchange, short(why))
+    return Minded(version, outcome, exchange, bounded_text(why))
 
 
 def _trouble(replies: Sequence[ModelReply]) -> str:
     """Why no answer came, as whoever was asked for it told."""
     for reply in replies:
         if reply.outcome != "answered" and reply.attempts:
-            return str(mended(reply.attempts[-1].detail.text or ""))
+            return str(replace_lone_surrogates(reply.attempts[-1].detail.text or ""))
     return ""
 
 
 def _fallen(plan: object) -> str:
     """What a plan says it fell back from, if it is one that says so."""
     meta = plan.meta if isinstance(plan, AgentActionPlan) else None
-    said = short(meta.get("fallback") or "") if type(meta) is dict else ""
+    said = bounded_text(meta.get("fallback") or "") if type(meta) is dict else ""
     return said if said in ("", *get_args(AnswerOutcome)) else "failed"

@@ -15,7 +15,7 @@ from loopforge.core.factory_vocabulary import DayEnded, RunLastRow, Stepped
 from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_counts import RunCounts
-from loopforge.lab.run.run_lifecycle import Progress, fork, resume, simulate
+from loopforge.lab.run.run_lifecycle import Progress, fork_run, resume_run, simulate
 from loopforge.lab.world.scenario_checks import Scenario
 
 KINDNESS = 5
@@ -48,20 +48,20 @@ class ForkRun(Struct, frozen=True):
 AnyJob = BeginRun | ResumeRun | ForkRun
 
 
-async def played(job: AnyJob, minds: Minds, progress: Progress) -> RunCounts:
+async def play_job(job: AnyJob, minds: Minds, progress: Progress) -> RunCounts:
     """Play a job with these minds. Raises BadRun, BadScenario."""
     match job:
         case BeginRun():
             minds.policy = job.policy
             return await simulate(job.scenario, minds, out=job.folder, progress=progress)
         case ResumeRun():
-            return await resume(job.folder, minds, progress=progress)
+            return await resume_run(job.folder, minds, progress=progress)
         case ForkRun():
             source, changes = job.source, job.changes
-            return await fork(source, job.folder, job.at, changes, minds, progress=progress)
+            return await fork_run(source, job.folder, job.at, changes, minds, progress=progress)
 
 
-def play_apart(pipe: Connection, job: AnyJob) -> None:
+def play_job_in_child(pipe: Connection, job: AnyJob) -> None:
     """Play a job in a process of its own, which tells the rows that close a day or the run."""
     os.nice(KINDNESS)
 
@@ -70,6 +70,6 @@ def play_apart(pipe: Connection, job: AnyJob) -> None:
             pipe.send(row.n)
 
     try:
-        asyncio.run(played(job, Minds(), progress))
+        asyncio.run(play_job(job, Minds(), progress))
     except RecursionError:
         raise BadScenario("This scenario is too deep to be played.") from None

@@ -104,7 +104,7 @@ class CountingChain(LogChain):
         self.run.add(row)
 
 
-def plain(run: RunCounts) -> dict[str, Any]:
+def run_counts_as_dict(run: RunCounts) -> dict[str, Any]:
     """A run's counts as plain values."""
     return {
         "folder": str(run.folder),

@@ -29,16 +29,16 @@ from loopforge.lab.run.run_log import (
     LogSink,
     began_of,
     body_of,
-    closed,
+    file_error_text,
     head_of,
+    is_resume_point,
     lines_of,
     row_of,
     rows_of,
-    said,
     write_all,
 )
 from loopforge.lab.run.run_paths import action_log, free_folder
-from loopforge.lab.run.step_loop import FORMAT, DecisionRecord, Episode, began
+from loopforge.lab.run.step_loop import FORMAT, DecisionRecord, Episode, make_first_row
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.runtime.ports import Route
@@ -96,7 +96,7 @@ class _Log:
         except BlockingIOError as error:
             raise BadRun(f"{folder} is being written by another process just now.") from error
         except (OSError, ValueError) as error:  # ValueError: no path at all
-            raise BadRun(f"{self.path} cannot be written: {said(error)}.") from error
+            raise BadRun(f"{self.path} cannot be written: {file_error_text(error)}.") from error
         if known:
             self._file.truncate(len(self._known))
 
@@ -133,7 +133,7 @@ class _Beside:
             self._logger.write(lines[skipped:])
 
 
-async def play(
+async def play_run(
     first: Began,
     minds: Minds,
     folder: Path,
@@ -190,8 +190,8 @@ async def simulate(
     minds = minds or Minds()
     minds.check()
     folder = out or free_folder(f"{scenario.name}-{minds.policy.replace(':', '-')}-{scenario.seed}")
-    first = began(scenario, scenario.seed, minds)
-    return await play(first, minds, folder, beside=beside, progress=progress)
+    first = make_first_row(scenario, scenario.seed, minds)
+    return await play_run(first, minds, folder, beside=beside, progress=progress)
 
 
 class _Settings(msgspec.Struct):
@@ -251,7 +251,7 @@ def asks_models(first: Began, changes: Mapping[str, str] | None = None) -> bool:
     return bool(policies_of(first, changes) - set(PLAIN)) or first.settings["reflects"] == "llm"
 
 
-async def resume(
+async def resume_run(
     folder: Path,
     given: Minds | None = None,
     *,
@@ -269,14 +269,14 @@ async def resume(
     for line in lines_of(folder):
         pending.append(line)
         row = row_of(line)
-        if closed(row):
+        if is_resume_point(row):
             whole += pending
             pending = []
             if isinstance(row, RunLastRow):
                 _unchanged(folder, whole)
                 return summary_of(folder)
     record = DecisionRecord.of(row_of(line) for line in whole)
-    return await play(
+    return await play_run(
         first, minds, folder, record=record, known=whole, beside=beside, progress=progress
     )
 
@@ -294,7 +294,7 @@ def _unchanged(folder: Path, lines: Sequence[bytes]) -> None:
             )
 
 
-async def fork(
+async def fork_run(
     source: Path,
     out: Path,
     at: int,
@@ -328,10 +328,10 @@ async def fork(
         raise BadRun(f"{source} was cut off before step {at}; take it up with --resume first.")
     forked = {"of": head_of(source), "at": at, "set": dict(changes)}
     forked_first = msgspec.structs.replace(first, forked=forked)
-    return await play(forked_first, minds, out, record=record, beside=beside, progress=progress)
+    return await play_run(forked_first, minds, out, record=record, beside=beside, progress=progress)
 
 
-async def rerun(
+async def replay_run(
     first: Began, given: Minds | None, record: DecisionRecord | None
 ) -> AsyncIterator[bytes]:
     """The lines of a run played again: from its record where one is given, else asking anew."""

@@ -159,7 +159,7 @@ def began_of(folder: Path) -> Began:
     return first
 
 
-def begun(rows: Iterable[Row]) -> tuple[Began, Iterator[Row]]:
+def split_first_row(rows: Iterable[Row]) -> tuple[Began, Iterator[Row]]:
     """The first of these rows, and those behind it. Raises BadRun where they do not begin a run.
 
     Acts of a step that was never closed are left out: what came of them stands nowhere.
@@ -182,7 +182,7 @@ def _whole_steps(rows: Iterable[Row]) -> Iterator[Row]:
         yield row
 
 
-def closed(row: Row) -> bool:
+def is_resume_point(row: Row) -> bool:
     """Whether a run may be taken up after this row."""
     return isinstance(row, Began | Stepped | DayEnded | RunLastRow)
 
@@ -196,15 +196,15 @@ def write_all(file: BinaryIO, path: Path, lines: bytes) -> None:
                 raise BadRun(f"{path} cannot be written: it takes nothing more.")
             lines = lines[taken:]
     except OSError as error:
-        raise BadRun(f"{path} cannot be written: {said(error)}.") from error
+        raise BadRun(f"{path} cannot be written: {file_error_text(error)}.") from error
 
 
-def said(error: OSError | ValueError) -> str:
+def file_error_text(error: OSError | ValueError) -> str:
     """What an error of a file says, in its own words and no more."""
     return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
-def no_log(path: Path, *names: str) -> None:
+def refuse_log_name(path: Path, *names: str) -> None:
     """Raises BadRun where this file, which is to be written, has one of these names of a log."""
     if path.name in names:
         raise BadRun(f"{path} is the name of a log itself; name another file.")
@@ -215,12 +215,14 @@ class JsonlActionLogger:
 
     def __init__(self, path: Path) -> None:
         self.path = Path(path)
-        no_log(self.path, LOG)
+        refuse_log_name(self.path, LOG)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file: BinaryIO = self.path.open("ab", buffering=0)
         except (OSError, ValueError) as error:  # ValueError: no path at all
-            raise BadRun(f"The action log {path} cannot be written: {said(error)}.") from error
+            raise BadRun(
+                f"The action log {path} cannot be written: {file_error_text(error)}."
+            ) from error
 
     def write(self, lines: bytes) -> None:
         """Append whole lines."""

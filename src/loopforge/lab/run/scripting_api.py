@@ -13,21 +13,21 @@ from loopforge.core.reflection import AgentReflection
 from loopforge.lab.run.robot_minds import decide_robot_action_plan, decide_supervisor_action_plan
 from loopforge.lab.run.run_log import JsonlActionLogger, log_action
 from loopforge.lab.run.step_loop import decided_row
-from loopforge.lab.world.action_effects import ActionEffect, act
+from loopforge.lab.world.action_effects import ActionEffect, apply_guarded_plan
 from loopforge.lab.world.city_state import Factory, Robot
 from loopforge.lab.world.daily_reflection import (
     apply_reflection_to_traits,
     build_agent_reflection,
     summarize_agent_day,
 )
-from loopforge.lab.world.plan_guard import guard
-from loopforge.lab.world.robot_perception import glimpse
-from loopforge.lab.world.supervisor_message import speak
+from loopforge.lab.world.plan_guard import guard_plan
+from loopforge.lab.world.robot_perception import shape_perception
+from loopforge.lab.world.supervisor_message import set_supervisor_message
 
 
 def decide_robot_action(agent: Robot, env: Factory, step: int) -> dict[str, Any]:
     """What this robot means to do now, as a plain dict; the world is not touched."""
-    return decide_robot_action_plan(glimpse(agent, env, step).shown).to_dict()
+    return decide_robot_action_plan(shape_perception(agent, env, step).shown).to_dict()
 
 
 def decide_supervisor_action(
@@ -39,7 +39,7 @@ def decide_supervisor_action(
     """
     from msgspec.structs import replace
 
-    seen = glimpse(supervisor, env, step).shown
+    seen = shape_perception(supervisor, env, step).shown
     shown = replace(seen, world_summary=summary) if summary else seen
     return decide_supervisor_action_plan(shown).to_dict()
 
@@ -48,11 +48,11 @@ def log_action_step(
     logger: JsonlActionLogger, agent: Robot, env: Factory, plan: object, policy: str = "own"
 ) -> ActionEffect:
     """Let the world act on a plan, and write the complete row of it to an action log."""
-    seen, at = glimpse(agent, env, env.step), agent.at
-    guarded = guard(plan, agent, env, seen)
-    acted = act(guarded, agent, env, seen)
+    seen, at = shape_perception(agent, env, env.step), agent.at
+    guarded = guard_plan(plan, agent, env, seen)
+    acted = apply_guarded_plan(guarded, agent, env, seen)
     if agent.name == env.overseer:
-        speak(guarded.plan, env)
+        set_supervisor_message(guarded.plan, env)
     row = decided_row(agent, at, env, seen, guarded, Minded(policy), acted)
     log_action(logger, row)
     env.row += 1

@@ -30,16 +30,16 @@ from loopforge.core.factory_vocabulary import (
 )
 from loopforge.core.reflection import AgentReflection
 from loopforge.errors import BadRun
-from loopforge.lab.run.fork_change import change
+from loopforge.lab.run.fork_change import apply_fork_changes
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_log import LogChain, LogSink
-from loopforge.lab.world.action_effects import ActionEffect, act, options
+from loopforge.lab.world.action_effects import ActionEffect, apply_guarded_plan, lawful_options
 from loopforge.lab.world.city_state import Factory, Robot
 from loopforge.lab.world.daily_reflection import apply_reflection_to_traits, summarize_agent_day
-from loopforge.lab.world.plan_guard import GuardedPlan, guard
-from loopforge.lab.world.robot_perception import MIDDLE, ShapedPerception, glimpse
+from loopforge.lab.world.plan_guard import GuardedPlan, guard_plan
+from loopforge.lab.world.robot_perception import MIDDLE, ShapedPerception, shape_perception
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.supervisor_message import speak
+from loopforge.lab.world.supervisor_message import set_supervisor_message
 
 FORMAT = 1
 
@@ -98,7 +98,7 @@ class Episode:
         scenario = self.env.scenario
         for step in range(scenario.days * scenario.steps_per_day):
             if self.began.forked and step == self.began.forked["at"]:
-                change(self.env, self.minds, self.began.forked["set"])
+                apply_fork_changes(self.env, self.minds, self.began.forked["set"])
             yield await self.step(step)
             if (step + 1) % scenario.steps_per_day == 0:
                 yield await self.end_day()
@@ -117,7 +117,7 @@ class Episode:
         faults = env.begin_step(step)
         said = env.said
         robots = list(env.robots.values())
-        glimpses = [glimpse(robot, env, step) for robot in robots]
+        glimpses = [shape_perception(robot, env, step) for robot in robots]
         decided = await self._decide(step, robots, glimpses)
         turns = [(seen.dice["order"], seen.shown.name) for seen in glimpses]
         order = sorted(range(len(robots)), key=turns.__getitem__)
@@ -128,7 +128,7 @@ class Episode:
             robot, seen = robots[nth], glimpses[nth]
             guarded, minded = decided[nth]
             at = robot.at
-            acted = act(guarded, robot, env, seen)
+            acted = apply_guarded_plan(guarded, robot, env, seen)
             if acted.incident:
                 incidents.append(acted.incident)
             if acted.outcome.failing:
@@ -137,7 +137,7 @@ class Episode:
                 spoken = guarded.plan
             self._decided(robot, at, seen, guarded, minded, acted)
         if env.overseer:
-            speak(spoken, env)
+            set_supervisor_message(spoken, env)
         incidents += env.tick()
         tension = self._tension(robots, incidents, failed)
         self._tensions.append(tension)
@@ -172,7 +172,7 @@ class Episode:
         shown = [seen.shown for seen in glimpses]
         plans = await self.minds.decide(shown, self.env.overseer)
         return [
-            (guard(plan, robot, self.env, seen), minded)
+            (guard_plan(plan, robot, self.env, seen), minded)
             for (plan, minded), robot, seen in zip(plans, robots, glimpses, strict=True)
         ]
 
@@ -285,7 +285,7 @@ def decided_row(
         truth=seen.truth,
         shown=seen.shown,
         edits=seen.edits,
-        options=options(env, at, seen.shown.context),
+        options=lawful_options(env, at, seen.shown.context),
         minded=minded,
         plan=guarded.plan,
         verdict=guarded.verdict,
@@ -331,7 +331,7 @@ def _recorded(
     return guarded, row.minded
 
 
-def began(scenario: Scenario, seed: int, minds: Minds) -> Began:
+def make_first_row(scenario: Scenario, seed: int, minds: Minds) -> Began:
     """The first row of a run of this scenario by these minds."""
     from loopforge import __version__
 

@@ -21,9 +21,9 @@ from loopforge.core.statistics.rate_statistics import (
     SEED,
     Count,
     Interval,
-    counted,
-    percentiles,
-    resampled,
+    bootstrap_counts,
+    check_counts,
+    percentile_interval,
     wilson,
 )
 from loopforge.errors import InputError
@@ -117,7 +117,7 @@ def dose_response(
         return DoseResponse(rates, p, curve, None, why)
     if len(successes) < 2:
         return DoseResponse(rates, p, curve, None, "No tipping point from one seed: run more.")
-    drawn = resampled(len(successes), resamples)
+    drawn = bootstrap_counts(len(successes), resamples)
     drawn = drawn[drawn @ trials.sum(1) > 0]
     refits = np.repeat(fit[None], len(drawn), 0)
     refits = _climbed(refits, u, drawn @ successes, drawn @ trials, most)
@@ -126,7 +126,7 @@ def dose_response(
         why = "No tipping point: resampled seeds do not agree which way it goes."
         return DoseResponse(rates, p, curve, None, why)
     tip = first + span * float(_tips(fit[None])[0])
-    limits = percentiles(first + span * _tips(refits), tip)
+    limits = percentile_interval(first + span * _tips(refits), tip)
     tipping = _resolved(x, curve, Interval(tip, *limits, len(successes)))
     return DoseResponse(rates, p, curve, tipping, "")
 
@@ -145,7 +145,7 @@ def _grid(by_dose: Mapping[float, Mapping[int, Count]]) -> tuple[list[float], Nu
         if sorted(by_dose[dose]) != seeds or not seeds:
             raise InputError(f"Dose {dose:g} was not run with the seeds of the others: run those.")
         for count in by_dose[dose].values():
-            counted(*count)
+            check_counts(*count)
     cells = [[by_dose[dose][key] for dose in doses] for key in seeds]
     counts = np.array(cells, dtype=np.float64)
     return doses, counts[:, :, 0], counts[:, :, 1]

@@ -30,11 +30,11 @@ from loopforge.lab.story.moment_watching import (
     KnownIncident,
     StoryWatch,
     Streak,
-    leading,
+    leading_cause,
     sentences_of,
 )
-from loopforge.lab.story.number_wording import direction, quote
-from loopforge.lab.world.protocols import told
+from loopforge.lab.story.number_wording import stage_direction, story_quote
+from loopforge.lab.world.protocols import fill_sentence
 from loopforge.lab.world.robot_perception import BAND_OF, LEVEL
 
 Told = tuple[AnyClaim, tuple[int, ...]]
@@ -43,7 +43,7 @@ Evening = Literal["day", "self", "resolve"]
 """What is said at the end of a day: of the day, of oneself, of what is to change."""
 
 
-def ids(*rows: int) -> tuple[int, ...]:
+def unique_row_ids(*rows: int) -> tuple[int, ...]:
     """Row ids, each once, in order."""
     return tuple(sorted(set(rows)))
 
@@ -58,7 +58,7 @@ def _moment(seen: StoryWatch, row: Decided) -> dict[str, Any]:
 
 def did(seen: StoryWatch, row: Decided) -> Told:
     """What somebody did with a rule."""
-    return seen.did(row), ids(row.n)
+    return seen.did(row), unique_row_ids(row.n)
 
 
 def met(seen: StoryWatch, row: Decided) -> Told | None:
@@ -66,14 +66,14 @@ def met(seen: StoryWatch, row: Decided) -> Told | None:
     targets, how = row.plan.get("targets", ()), AT_HAND.get(row.outcome.did)
     if how is None or not targets or row.verdict == "contained":
         return None
-    return MetClaim(**_moment(seen, row), whom=str(targets[0]), did=how), ids(row.n)
+    return MetClaim(**_moment(seen, row), whom=str(targets[0]), did=how), unique_row_ids(row.n)
 
 
 def unseen(seen: StoryWatch, row: Decided) -> Told | None:
     """Harm that looked like work."""
     if row.outcome.good or not row.outcome.seen_good:
         return None
-    return Unseen(**_moment(seen, row)), ids(row.n)
+    return Unseen(**_moment(seen, row)), unique_row_ids(row.n)
 
 
 def turned(seen: StoryWatch, row: Decided, streak: Streak | None) -> Told | None:
@@ -87,7 +87,7 @@ def turned(seen: StoryWatch, row: Decided, streak: Streak | None) -> Told | None
         after=streak.length,
         ever=streak.pure,
     )
-    return claim, ids(row.n, streak.first, streak.last)
+    return claim, unique_row_ids(row.n, streak.first, streak.last)
 
 
 def silent(seen: StoryWatch, row: Decided) -> Told | None:
@@ -95,7 +95,7 @@ def silent(seen: StoryWatch, row: Decided) -> Told | None:
     outcome = row.minded.outcome
     if outcome == "planned":
         return None
-    return SilentClaim(**_moment(seen, row), at=row.at, outcome=outcome), ids(row.n)
+    return SilentClaim(**_moment(seen, row), at=row.at, outcome=outcome), unique_row_ids(row.n)
 
 
 def gap(seen: StoryWatch, row: Decided, *, widest: bool = False) -> Told:
@@ -108,10 +108,10 @@ def gap(seen: StoryWatch, row: Decided, *, widest: bool = False) -> Told:
         believed=row.outcome.belief,
         error=row.outcome.belief_error,
         sign=str(row.shown.local_events[0]) if row.shown.local_events else "",
-        truth=told(cue[LEVEL[row.truth.case]], row.at),
+        truth=fill_sentence(cue[LEVEL[row.truth.case]], row.at),
         widest=widest,
     )
-    return claim, ids(row.n)
+    return claim, unique_row_ids(row.n)
 
 
 def heard(seen: StoryWatch, row: Decided, *, words: bool = True) -> Told | None:
@@ -127,7 +127,7 @@ def heard(seen: StoryWatch, row: Decided, *, words: bool = True) -> Told | None:
         heard=voice.heard,
         harder=voice.heard_strength > voice.meant_strength,
     )
-    return claim, ids(row.n)
+    return claim, unique_row_ids(row.n)
 
 
 def bent(seen: StoryWatch, row: Decided, edit: Shaped) -> Told:
@@ -142,15 +142,15 @@ def bent(seen: StoryWatch, row: Decided, edit: Shaped) -> Told:
         true=true,
         shown=shown,
     )
-    return claim, ids(row.n)
+    return claim, unique_row_ids(row.n)
 
 
 def reason(seen: StoryWatch, row: Decided) -> Told | None:
     """Why, in its own words."""
-    text = quote(row.plan.get("narrative"))
+    text = story_quote(row.plan.get("narrative"))
     if not text:
         return None
-    return Quoted(**_moment(seen, row), source="reason", text=text, voice=""), ids(row.n)
+    return Quoted(**_moment(seen, row), source="reason", text=text, voice=""), unique_row_ids(row.n)
 
 
 # ---------------------------------------------------------------- an incident
@@ -174,7 +174,7 @@ def happened(
         depth=seen.depths[incident.id] if longest else 0,
     )
     own = [int(incident.causes[0][1:])] if incident.who else []
-    return claim, ids(known.row, *rows, *own)
+    return claim, unique_row_ids(known.row, *rows, *own)
 
 
 def thread(seen: StoryWatch, incident: Incident) -> tuple[tuple[ClaimLink, ...], list[int]]:
@@ -189,7 +189,7 @@ def chain(seen: StoryWatch, incident: Incident) -> list[tuple[Incident, str]]:
     found: list[tuple[Incident, str]] = []
     known: KnownIncident | None = KnownIncident(incident, -1, -1)
     while known is not None and len(found) < DEEP:
-        ref = leading(known.incident)
+        ref = leading_cause(known.incident)
         if not ref:
             break
         found.append((known.incident, ref))
@@ -209,7 +209,7 @@ def root(seen: StoryWatch, incident: Incident) -> Told | None:
     if known is None or not known.incident.who:
         return None
     row = int(known.incident.causes[0][1:])
-    return (seen.hands[row], ids(row)) if row in seen.hands else None
+    return (seen.hands[row], unique_row_ids(row)) if row in seen.hands else None
 
 
 def link(seen: StoryWatch, effect: Incident, ref: str) -> tuple[ClaimLink, int] | None:
@@ -233,7 +233,7 @@ def link(seen: StoryWatch, effect: Incident, ref: str) -> tuple[ClaimLink, int] 
 
 def struck(seen: StoryWatch, row: int, step: int, what: str) -> Told:
     """Bad luck from outside."""
-    return Struck(seen.day(step), seen.bell(step), what), ids(row)
+    return Struck(seen.day(step), seen.bell(step), what), unique_row_ids(row)
 
 
 # ---------------------------------------------------------------- an evening
@@ -245,16 +245,16 @@ def believed(row: Decided, evening: Reflected) -> Told | None:
     if found is None:
         return None
     claim = BelievedClaim(row.n, row.day, row.who, found.good, found.truly, found.fault)
-    return claim, ids(row.n, evening.n)
+    return claim, unique_row_ids(row.n, evening.n)
 
 
 def voiced(seen: StoryWatch, evening: Reflected, source: Evening, *, voice: bool) -> Told | None:
     """What somebody said in the evening, with its voice as a stage direction."""
     fields = {"day": "summary_of_day", "self": "self_assessment", "resolve": "intended_changes"}
-    text = quote(evening.reflection.get(fields.get(source, "")))
+    text = story_quote(evening.reflection.get(fields.get(source, "")))
     if not text:
         return None
     spec = next(each for each in seen.scenario.robots if each.name == evening.who)
-    aside = direction(spec.voice) if voice else ""
+    aside = stage_direction(spec.voice) if voice else ""
     claim = Quoted(evening.n, evening.day, EVENING, evening.who, source, text, aside)
-    return claim, ids(evening.n, *([0] if aside else []))
+    return claim, unique_row_ids(evening.n, *([0] if aside else []))

@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from loopforge.core.text.spoken_lists import listed
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.lab.inspect.robot_lives import ChangeCause
 from loopforge.lab.story.claims import (
     EVENING,
@@ -44,16 +44,16 @@ from loopforge.lab.story.claims import (
     Turned,
 )
 from loopforge.lab.story.number_wording import (
-    cap,
-    lowered,
-    number,
+    capitalize_first,
+    change_in_words,
+    how_often_in_words,
+    lower_first,
+    number_in_words,
+    number_with_noun,
     ordinal,
-    plural,
-    signed,
-    times,
-    were,
+    was_or_were,
 )
-from loopforge.lab.world.noun_articles import an
+from loopforge.lab.world.noun_articles import with_article
 from loopforge.lab.world.robot_perception import BAND_OF
 
 BARE, FAR = 4, 3
@@ -96,7 +96,7 @@ def filled(template: str, facts: Mapping[str, Any]) -> str:
         name, way = found[1], found[2]
         value = facts[name[0].lower() + name[1:]]
         said = _put(value, way) if way else str(value)
-        return cap(said) if name[0].isupper() else said
+        return capitalize_first(said) if name[0].isupper() else said
 
     return re.sub(r"\{(\w+)(?::(\w+))?\}", blank, template)
 
@@ -105,7 +105,7 @@ def _put(value: Any, way: str) -> str:
     """A fact, put in one of the WAYS, by a table of words, or as so many of something."""
     if way in WAYS:
         return WAYS[way](value)
-    return _word(way, value) if way in templates()["words"] else plural(value, way)
+    return _word(way, value) if way in templates()["words"] else number_with_noun(value, way)
 
 
 def _word(table: str, key: str) -> str:
@@ -115,7 +115,7 @@ def _word(table: str, key: str) -> str:
 
 def _day(day: int) -> str:
     """A day by its number, as a reader counts."""
-    return f"day {number(day + 1)}"
+    return f"day {number_in_words(day + 1)}"
 
 
 def _clock(bell: int) -> str:
@@ -143,17 +143,17 @@ def _struck(what: str) -> str:
 
 
 WAYS: dict[str, Callable[[Any], str]] = {
-    "an": an,
+    "an": with_article,
     "clock": _clock,
     "day": _day,
-    "listed": listed,
-    "number": number,
+    "listed": join_as_prose,
+    "number": number_in_words,
     "ordinal": ordinal,
-    "signed": signed,
+    "signed": change_in_words,
     "struck": _struck,
-    "times": times,
+    "times": how_often_in_words,
     "value": _value,
-    "were": were,
+    "were": was_or_were,
 }
 """How a template may ask for a fact to be put."""
 
@@ -169,7 +169,7 @@ def _act(claim: AnyClaim) -> Case | None:
             return ("bare", "far", "timed", case_), {
                 "verdict": "right" if claim.kept == claim.good else "wrong",
                 "obeyed": "kept" if claim.kept else "broken",
-                "told_on": lowered(claim.consequence, (claim.who, claim.at)),
+                "told_on": lower_first(claim.consequence, (claim.who, claim.at)),
             }
         case MetClaim():
             return (claim.did,), {}
@@ -202,9 +202,9 @@ def _world(claim: AnyClaim) -> Case | None:
             them = "it" if claim.robots == 1 else "them"
             return ("led" if claim.overseer else "alone",), {"them": them}
         case Morning():
-            before, dose = claim.pressure_before, f"{number(claim.pressure)} in ten"
+            before, dose = claim.pressure_before, f"{number_in_words(claim.pressure)} in ten"
             way = "up" if claim.pressure > before else "down"
-            moved = f"{way} from {number(before)} to {dose}"
+            moved = f"{way} from {number_in_words(before)} to {dose}"
             return ("first" if before < 0 else "later",), {
                 "again": " again" if claim.quota_before == claim.quota else "",
                 "moved": moved if before != claim.pressure else f"{dose} still",
@@ -228,7 +228,9 @@ def _world(claim: AnyClaim) -> Case | None:
             if claim.longest:
                 case_ = "longest" if claim.depth <= len(claim.links) else "longest_cut"
             return (case_,), {
-                "broke": f"{claim.at} {broke}" if broke else f"came {an(claim.kind)} at {claim.at}",
+                "broke": f"{claim.at} {broke}"
+                if broke
+                else f"came {with_article(claim.kind)} at {claim.at}",
                 "thread": _thread(claim),
             }
         case _:
@@ -263,8 +265,8 @@ def _counted(claim: AnyClaim) -> Case | None:
                 "verb": "rose" if claim.after > claim.before else "fell",
                 "bands": f"{low} still" if low == high else f"{low} to {high}",
                 "span": "all these days" if claim.day == EVER else _day(claim.day),
-                "account": listed(
-                    [f"{signed(each.delta)} for {_cause(each)}" for each in claim.causes]
+                "account": join_as_prose(
+                    [f"{change_in_words(each.delta)} for {_cause(each)}" for each in claim.causes]
                 ),
             }
         case _:
@@ -275,7 +277,7 @@ def _knew(wrong: int, known: int) -> str:
     """Of how many acts that were wrong somebody knew that they were."""
     if wrong == 1:
         return "knew it" if known else "still did not know"
-    return "knew it each time" if known == wrong else f"knew of {number(known)}"
+    return "knew it each time" if known == wrong else f"knew of {number_in_words(known)}"
 
 
 def _thread(claim: HappenedClaim) -> str:
@@ -291,7 +293,7 @@ def _link(link: ClaimLink, of: HappenedClaim | ClaimLink, today: int) -> str:
     if not back:
         when = "in that same bell"
     elif back <= SHORTLY:
-        when = f"{plural(back, 'bell')} before"
+        when = f"{number_with_noun(back, 'bell')} before"
     elif link.day == today:
         when = f"at {_clock(link.bell)}"
     else:
@@ -299,14 +301,14 @@ def _link(link: ClaimLink, of: HappenedClaim | ClaimLink, today: int) -> str:
     way = {"r": "act", "f": "fault"}.get(link.ref[0], "brought" if link.who else "incident")
     what = _struck(link.what) if way == "fault" else link.what
     if way == "act":
-        what = lowered(what.rstrip("."), (link.who, link.at))
+        what = lower_first(what.rstrip("."), (link.who, link.at))
     fields = {"who": link.who, "what": what, "at": link.at, "when": when}
     return filled(templates()["link"][way], fields)
 
 
 def _cause(cause: ChangeCause) -> str:
     """What moved something, and how often where it was more than once."""
-    often = f" ({times(cause.times)})" if cause.times > 1 else ""
+    often = f" ({how_often_in_words(cause.times)})" if cause.times > 1 else ""
     evening = templates()["words"]["evening"].get(cause.rule, "")
     if evening:
         return f"{'evenings' if often else 'an evening'} {evening}{often}"

@@ -7,8 +7,8 @@ their rows. What is counted, ranked or compared is counted from the acts, not fr
 from collections.abc import Iterable, Sequence
 
 from loopforge.core.factory_vocabulary import Reflected, RunLastRow
-from loopforge.lab.inspect.robot_lives import strongest
-from loopforge.lab.story.act_findings import Told, ids
+from loopforge.lab.inspect.robot_lives import rank_causes
+from loopforge.lab.story.act_findings import Told, unique_row_ids
 from loopforge.lab.story.claims import (
     EVER,
     BrokeOff,
@@ -57,7 +57,7 @@ def morning(today: DayCounts, before: DayCounts | None) -> Told | None:
     row, quota, pressure = today.opened
     was = before.opened if before else (-1, -1, -1)
     claim = Morning(today.day, quota, pressure, quota_before=was[1], pressure_before=was[2])
-    return (claim, ids(row, *([was[0]] if before else []))) if row >= 0 else None
+    return (claim, unique_row_ids(row, *([was[0]] if before else []))) if row >= 0 else None
 
 
 def made(today: DayCounts) -> Told | None:
@@ -80,7 +80,7 @@ def tense(today: DayCounts) -> Told | None:
         last=levels[-1],
         index=today.index,
     )
-    return claim, ids(*today.steps)
+    return claim, unique_row_ids(*today.steps)
 
 
 def broke_off(watch: StoryWatch) -> Told | None:
@@ -105,7 +105,7 @@ def tally(day: int, days: Sequence[DayCounts]) -> Told | None:
         passed=sum(past.passed for past in days),
         incidents=sum(past.incidents for past in days),
     )
-    return claim, ids(*(row for past in days for row in (past.ended[0], *past.evenings)))
+    return claim, unique_row_ids(*(row for past in days for row in (past.ended[0], *past.evenings)))
 
 
 def silent_acts(day: int, days: Sequence[DayCounts]) -> Told | None:
@@ -114,20 +114,20 @@ def silent_acts(day: int, days: Sequence[DayCounts]) -> Told | None:
     count, acts = sum(past.silent for past in days), sum(past.acts for past in days)
     if not count:
         return None
-    return SilentActs(day, count, acts), ids(*(past.ended[0] for past in days))
+    return SilentActs(day, count, acts), unique_row_ids(*(past.ended[0] for past in days))
 
 
 def misjudged(watch: StoryWatch, evening: Reflected) -> Told:
     """How much of the day that is watched somebody took for other than it was."""
     count, of = len(watch.misjudged(evening)), watch.today.acts[evening.who]
     claim = CountedClaim("misjudged", evening.day, evening.who, count, of)
-    return claim, ids(evening.n)
+    return claim, unique_row_ids(evening.n)
 
 
 def moved(who: str, what: str, day: int, account: ActAccount) -> Told:
     """How a value moved, with all that moved it."""
-    claim = Moved(who, what, day, account.before, account.after, strongest(account.causes))
-    return claim, ids(*account.rows)
+    claim = Moved(who, what, day, account.before, account.after, rank_causes(account.causes))
+    return claim, unique_row_ids(*account.rows)
 
 
 # ---------------------------------------------------------------- the whole run
@@ -140,7 +140,7 @@ def wrong_ever(watch: StoryWatch, who: str) -> Told | None:
         return None
     rows, *sums = zip(*evenings, strict=True)
     acts, wrong, known, silent = map(sum, sums)
-    return CountedClaim("wrong", EVER, who, wrong, acts, known, silent), ids(*rows)
+    return CountedClaim("wrong", EVER, who, wrong, acts, known, silent), unique_row_ids(*rows)
 
 
 def brought(watch: StoryWatch, who: str) -> Told | None:
@@ -149,11 +149,11 @@ def brought(watch: StoryWatch, who: str) -> Told | None:
         return None
     mine = [each for each in watch.incidents.values() if each.incident.who == who]
     if not mine:
-        return Brought(who, 0, EVER, 1, "", ""), ids(0)
+        return Brought(who, 0, EVER, 1, "", ""), unique_row_ids(0)
     worst = max(mine, key=lambda each: each.incident.severity)
     at = watch.day(worst.step), watch.bell(worst.step)
     claim = Brought(who, len(mine), *at, worst.incident.kind, worst.incident.at)
-    return claim, ids(*(each.row for each in mine))
+    return claim, unique_row_ids(*(each.row for each in mine))
 
 
 def ranked(watch: StoryWatch) -> Told | None:
@@ -172,7 +172,7 @@ def ranked(watch: StoryWatch) -> Told | None:
     if sums[best][0] * sums[worst][1] == sums[worst][0] * sums[best][1]:
         return None
     rows = [each[0] for who in (best, worst) for each in watch.evenings[who]]
-    return Ranked(best, *sums[best], worst, *sums[worst]), ids(*rows)
+    return Ranked(best, *sums[best], worst, *sums[worst]), unique_row_ids(*rows)
 
 
 def longest(watch: StoryWatch, known: Iterable[KnownIncident]) -> KnownIncident | None:

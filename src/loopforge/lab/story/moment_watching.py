@@ -34,7 +34,7 @@ from loopforge.core.factory_vocabulary import (
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.lab.inspect.robot_lives import BY_HAND
 from loopforge.lab.story.claims import Did
-from loopforge.lab.world.protocols import told
+from loopforge.lab.world.protocols import fill_sentence
 from loopforge.lab.world.robot_perception import LEVEL
 from loopforge.lab.world.scenario_checks import Scenario
 
@@ -286,7 +286,7 @@ class StoryWatch:
         counts.incidents += len(row.incidents)
         for incident in row.incidents:
             known = self.incidents[incident.id] = KnownIncident(incident, row.n, row.step)
-            behind = leading(incident)
+            behind = leading_cause(incident)
             self.depths[incident.id] = 1 + self.depths.get(behind, 0) if behind else 0
             if not incident.who:
                 today.broke.append(known)
@@ -359,7 +359,7 @@ class StoryWatch:
         return streak
 
 
-def leading(incident: Incident) -> str:
+def leading_cause(incident: Incident) -> str:
     """The cause by which an incident's thread goes on, or "". Its own act is none.
 
     Among several causes incidents go first: they lead on.
@@ -385,7 +385,7 @@ def saw_through(row: Decided) -> bool:
     return abs(sign - LEVEL[row.truth.case]) == 2 and level(row.outcome.belief) != sign
 
 
-def departures(row: Decided) -> tuple[Shaped, ...]:
+def net_edits(row: Decided) -> tuple[Shaped, ...]:
     """How sign and cue were shown in the end, and what there was at first: an edit for each.
 
     It is of the kind, by whom and why the last one was that was made of it.
@@ -403,7 +403,7 @@ def misleading(row: Decided) -> Shaped | None:
     What was withheld counts where it would have told. What the lab itself withheld does not.
     """
     wanted = 2 if row.outcome.kept else 0
-    for edit in reversed(departures(row)):
+    for edit in reversed(net_edits(row)):
         true, shown = level(edit.true), level(edit.shown)
         if edit.by == "lab" or true != 2 - wanted:
             continue
@@ -416,6 +416,6 @@ def sentences_of(scenario: Scenario, row: Decided, edit: Shaped) -> tuple[str, s
     """What there was and what was shown, in the protocol's own sentences; "" where withheld."""
     rule = scenario.rules[row.truth.rule]
     three = rule.sign if edit.what == "sign" else rule.cue
-    true = told(three[level(edit.true)], row.at)
-    shown = told(three[level(edit.shown)], row.at) if edit.kind != "withheld" else ""
+    true = fill_sentence(three[level(edit.true)], row.at)
+    shown = fill_sentence(three[level(edit.shown)], row.at) if edit.kind != "withheld" else ""
     return true, shown

@@ -6,7 +6,7 @@ Knows no claim and no row.
 import re
 from collections.abc import Sequence
 
-from loopforge.core.text.name_labels import clipped
+from loopforge.core.text.name_labels import truncate_text
 
 UNDER_TWENTY = """none one two three four five six seven eight nine ten eleven twelve thirteen
 fourteen fifteen sixteen seventeen eighteen nineteen"""
@@ -25,7 +25,7 @@ ENDED = {
 LONGEST_QUOTE = 160
 
 
-def number(count: int) -> str:
+def number_in_words(count: int) -> str:
     """A count in words up to a hundred ("none" for 0); beyond that, digits: 4,000."""
     if not 0 <= count <= 100:
         return f"{count:,}"
@@ -42,7 +42,7 @@ def ordinal(count: int) -> str:
     if count > 100:
         teen = count % 100 in (11, 12, 13)
         return f"{count:,}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(count % 10, 'th')}"
-    said = number(count)
+    said = number_in_words(count)
     last = re.split("[ -]", said)[-1]
     head = said.removesuffix(last)
     if last in ENDED:
@@ -50,50 +50,50 @@ def ordinal(count: int) -> str:
     return head + (last[:-1] + "ieth" if last.endswith("y") else last + "th")
 
 
-def times(count: int) -> str:
+def how_often_in_words(count: int) -> str:
     """How often."""
-    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{number(count)} times")
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{number_in_words(count)} times")
 
 
-def were(count: int) -> str:
+def was_or_were(count: int) -> str:
     """What goes with so many."""
     return "was" if count == 1 else "were"
 
 
-def plural(count: int, one: str) -> str:
+def number_with_noun(count: int, one: str) -> str:
     """So many of something."""
-    return f"{number(count) if count else 'no'} {one if count == 1 else one + 's'}"
+    return f"{number_in_words(count) if count else 'no'} {one if count == 1 else one + 's'}"
 
 
-def cap(text: str) -> str:
+def capitalize_first(text: str) -> str:
     """With its first letter large."""
     return text[:1].upper() + text[1:]
 
 
-def signed(delta: int) -> str:
+def change_in_words(delta: int) -> str:
     """A change, as it is read aloud."""
     if not delta:
         return "in sum nothing"
     return f"{'plus' if delta > 0 else 'minus'} {abs(delta)}"
 
 
-def lowered(text: str, names: Sequence[str]) -> str:
+def lower_first(text: str, names: Sequence[str]) -> str:
     """A sentence as it stands in the middle of another: its first letter small, names left."""
     if text.startswith(("I ", "I'")) or any(text.startswith(name) for name in names if name):
         return text
     return text[:1].lower() + text[1:]
 
 
-def quote(text: object) -> str:
+def story_quote(text: object) -> str:
     """Somebody's words as a story quotes them: one line, not too long, quotes in it made plain."""
     if not isinstance(text, str):
         return ""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     line = re.sub("[“”]", '"', line)
-    return clipped(line, LONGEST_QUOTE)
+    return truncate_text(line, LONGEST_QUOTE)
 
 
-def direction(voice: str) -> str:
+def stage_direction(voice: str) -> str:
     """A robot's voice as a stage direction: one phrase, with small letters after its stops."""
     parts = [part.strip() for part in re.split(r"[.!?]\s+", voice.strip().rstrip(".!?"))]
     return "; ".join(

@@ -17,22 +17,22 @@ from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Decided, Reflected, Row
 from loopforge.lab.inspect.robot_lives import BY_HAND
-from loopforge.lab.run.run_log import begun, rows_of
+from loopforge.lab.run.run_log import rows_of, split_first_row
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings as days
 from loopforge.lab.story.act_findings import Evening, Told
 from loopforge.lab.story.claim_phrases import phrases
 from loopforge.lab.story.claims import EVER, AnyClaim
-from loopforge.lab.story.moment_watching import Accounts, StoryWatch, Today, departures
+from loopforge.lab.story.moment_watching import Accounts, StoryWatch, Today, net_edits
 from loopforge.lab.story.story_text import Sentence, Story
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 
 
 class ClaimEvidence:
     """A run's rows, watched for these claims. Raises BadRun where they do not begin a run."""
 
     def __init__(self, rows: Iterable[Row], claims: Sequence[AnyClaim]) -> None:
-        first, stream = begun(rows)
+        first, stream = split_first_row(rows)
         self.watch = StoryWatch(first)
         self._claims = frozenset(claims)
         self._named = {getattr(claim, "row", 0) for claim in claims}
@@ -73,7 +73,7 @@ class ClaimEvidence:
         yield from (found.turned(watch, row, watch.ended), found.silent(watch, row))
         yield from (found.heard(watch, row), found.heard(watch, row, words=False))
         yield from (found.reason(watch, row), found.gap(watch, row))
-        yield from (found.bent(watch, row, edit) for edit in departures(row))
+        yield from (found.bent(watch, row, edit) for edit in net_edits(row))
 
     def _of_day(self, today: Today) -> Iterator[Told | None]:
         watch, counts = self.watch, today.counts
@@ -112,7 +112,7 @@ class ClaimEvidence:
                 yield found.happened(watch, known, longest=True)
 
 
-def check(story: Story, rows: Path | Iterable[Row]) -> list[str]:
+def check_story(story: Story, rows: Path | Iterable[Row]) -> list[str]:
     """What is wrong in a story, held against the rows of its run (or the run's folder).
 
     A sentence for each problem. An empty list says that every claim holds, rests on the rows it
@@ -144,7 +144,9 @@ def sentence_problems(sentence: Sentence, grounds: ClaimEvidence) -> Iterator[st
     if sentence.rows and set(sentence.rows) != rows:
         yield f"it rests on {_ids(rows)}, and names {_ids(sentence.rows)}"
     places = tuple(place.name for place in grounds.watch.scenario.places)
-    if sentence.text not in (articled(phrase, places) for phrase in phrases(sentence.claim)):
+    if sentence.text not in (
+        add_place_articles(phrase, places) for phrase in phrases(sentence.claim)
+    ):
         yield "its words are not those of its claim"
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopforge.core.factory_vocabulary import Began, Decided, Reflected
-from loopforge.lab.run.run_log import begun, rows_of
+from loopforge.lab.run.run_log import rows_of, split_first_row
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings
 from loopforge.lab.story.act_findings import Evening, Told
@@ -27,10 +27,10 @@ from loopforge.lab.story.moment_watching import (
     Today,
     WatchedMoment,
 )
-from loopforge.lab.story.number_wording import cap
+from loopforge.lab.story.number_wording import capitalize_first
 from loopforge.lab.story.story_text import Arc, Scene, Sentence, Story, StoryDay
 from loopforge.lab.world.dice import RunDice
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.robot_perception import BAND_OF
 
 MOST_SCENES, FEWEST_SCENES = 5, 2
@@ -49,14 +49,14 @@ STALE = 2
 """How often a story quotes the same words."""
 
 
-def tell(folder: Path) -> Story:
+def tell_story(folder: Path) -> Story:
     """The story of a run in this folder. Raises BadRun, BadScenario."""
-    first, stream = begun(rows_of(folder))
+    first, stream = split_first_row(rows_of(folder))
     teller = StoryTeller(first)
     days = tuple(teller.day(today) for today in teller.watch.days(stream))
     scenario = teller.watch.scenario
     return Story(
-        title=cap(scenario.name.replace("_", " ")),
+        title=capitalize_first(scenario.name.replace("_", " ")),
         question=scenario.question,
         days=days,
         arcs=teller.arcs() if days else (),
@@ -101,7 +101,7 @@ class StoryPen:
         self.last, self.word = f"{kind}.{nth}", _opens(text)
         self.used[self.last] += 1
         self.said.update(_parts(text))
-        return Sentence(articled(text, self.places), rows, claim)
+        return Sentence(add_place_articles(text, self.places), rows, claim)
 
 
 def _parts(text: str) -> list[str]:

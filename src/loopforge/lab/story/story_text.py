@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from loopforge.errors import BadRun
 from loopforge.lab.story.claims import AnyClaim
-from loopforge.lab.story.number_wording import cap, number
+from loopforge.lab.story.number_wording import capitalize_first, number_in_words
 
 BARS = "▁▂▃▄▅▆▇█"
 MARKED = 4
@@ -147,12 +147,12 @@ def _paragraph(scene: Scene, *, ids: bool) -> str:
 
 def _day(day: StoryDay, *, ids: bool) -> list[str]:
     bars = "".join(BARS[min(len(BARS) - 1, value * len(BARS) // 1000)] for value in day.curve)
-    head = [f"## Day {number(day.day + 1)}", f"*Tension {day.tension} of 1000* {bars}"]
+    head = [f"## Day {number_in_words(day.day + 1)}", f"*Tension {day.tension} of 1000* {bars}"]
     return head + [_paragraph(scene, ids=ids) for scene in day.scenes]
 
 
 def _arc(arc: Arc, *, ids: bool) -> list[str]:
     head = [f"### {plain(arc.who)}, {plain(arc.role)}"]
     if arc.backstory:
-        head.append(f"*{plain(cap(arc.backstory))}*")
+        head.append(f"*{plain(capitalize_first(arc.backstory))}*")
     return [*head, _paragraph(arc.sentences, ids=ids)]

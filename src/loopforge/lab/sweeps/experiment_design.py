@@ -22,7 +22,13 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.errors import BadScenario
-from loopforge.lab.sweeps.experiment_file import Experiment, Level, Levels, choice, policy_of
+from loopforge.lab.sweeps.experiment_file import (
+    Experiment,
+    Level,
+    Levels,
+    choice_for_levels,
+    policy_of,
+)
 from loopforge.lab.world.scenario_checks import Scenario
 
 
@@ -49,7 +55,7 @@ class ExperimentDesign(Struct, frozen=True):
 
     def scenario(self, levels: Mapping[str, Level], seed: int) -> Scenario:
         """The scenario of one run. Raises BadScenario."""
-        return choice(levels, seed).apply(self.scenarios[str(levels["scenario"])])
+        return choice_for_levels(levels, seed).apply(self.scenarios[str(levels["scenario"])])
 
     @property
     def digest(self) -> str:

@@ -21,11 +21,11 @@ import msgspec
 from msgspec import Struct, field
 
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES, TRAITS
-from loopforge.core.text.validation_errors import unfit
+from loopforge.core.text.validation_errors import explain_validation_error
 from loopforge.errors import BadScenario
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.sweeps.run_score import MEANS, RATES
-from loopforge.lab.world.protocols import quoted, sentence_problem
+from loopforge.lab.world.protocols import printable_excerpt, sentence_problem
 from loopforge.lab.world.scenario_checks import (
     ABLATIONS,
     MOST_DAYS,
@@ -35,7 +35,11 @@ from loopforge.lab.world.scenario_checks import (
     plain_name,
 )
 from loopforge.lab.world.scenario_file import open_scenario
-from loopforge.lab.world.toml_bounds import above, opened, tables
+from loopforge.lab.world.toml_bounds import (
+    find_toml_text,
+    parse_bounded_toml,
+    refuse_misplaced_keys,
+)
 
 Level: TypeAlias = str | int
 Levels: TypeAlias = dict[str, Level]
@@ -106,31 +110,31 @@ class Experiment(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             made = msgspec.convert(dict(fields), cls)
         except (msgspec.ValidationError, RecursionError) as error:
             called = {"hypotheses": ("hypothesis", fields.get("hypotheses"))}
-            told = unfit(error, cls, Hypothesis, many=called)
-            raise BadScenario(quoted(f"This is no experiment: {told}.")) from error
+            told = explain_validation_error(error, cls, Hypothesis, many=called)
+            raise BadScenario(printable_excerpt(f"This is no experiment: {told}.")) from error
         checks = (_texts, _sizes, _levels, _hypotheses)
         problem = next((found for check in checks if (found := check(made))), "")
         if problem:
-            raise BadScenario(quoted(f"Experiment {made.name[:60]!r}: {problem}"))
+            raise BadScenario(printable_excerpt(f"Experiment {made.name[:60]!r}: {problem}"))
         return made
 
 
 def read_experiment(text: str, source: str) -> Experiment:
     """Read an experiment from TOML. Raises BadScenario, naming the source and what to do."""
-    fields = tables(text, source, BIGGEST)
+    fields = parse_bounded_toml(text, source, BIGGEST)
     try:
         if "hypotheses" in fields:
             raise BadScenario("write each hypothesis under a line of its own: [[hypothesis]].")
         fields["hypotheses"] = fields.pop("hypothesis", [])
         if isinstance(fields["hypotheses"], list):
             for each in (one for one in fields["hypotheses"] if isinstance(one, dict)):
-                above(each, "[[hypothesis]]", Experiment.__struct_fields__[1:])
+                refuse_misplaced_keys(each, "[[hypothesis]]", Experiment.__struct_fields__[1:])
         fields["factors"] = _flat(fields.pop("factors", {}))
         made = Experiment.from_dict(fields)
     except BadScenario as error:
         raise BadScenario(f"{source}: {error}") from error
     if not plain_name(made.name):
-        raise BadScenario(f"{source}: experiment {quoted(made.name)!r}: {NAMED}")
+        raise BadScenario(f"{source}: experiment {printable_excerpt(made.name)!r}: {NAMED}")
     return made
 
 
@@ -138,7 +142,7 @@ def _flat(factors: object) -> dict[str, Any]:
     """`traits.NAME` is one factor, however TOML nests it."""
     if not isinstance(factors, dict):
         raise BadScenario("`[factors]` is a table with a list of levels for each factor.")
-    above(factors, "[factors]", Experiment.__struct_fields__)
+    refuse_misplaced_keys(factors, "[factors]", Experiment.__struct_fields__)
     flat = dict(factors)
     traits = flat.pop("traits", {})
     if not isinstance(traits, dict):
@@ -245,7 +249,7 @@ def ablated(level: Level) -> tuple[str, ...]:
     return () if level == "none" else tuple(str(level).split("+"))
 
 
-def choice(levels: Mapping[str, Level], seed: int) -> RunChoice:
+def choice_for_levels(levels: Mapping[str, Level], seed: int) -> RunChoice:
     """What a run with these levels has other than its scenario says."""
     own = {name for name in levels if name.startswith(TRAIT)}
     traits = {name.removeprefix(TRAIT): int(levels[name]) for name in own}
@@ -277,4 +281,4 @@ def open_experiment(name: str, folder: Path | None = None) -> Experiment:
 
     Raises BadScenario: no such experiment, or what is wrong in it.
     """
-    return read_experiment(*opened("experiment", name, folder, BIGGEST))
+    return read_experiment(*find_toml_text("experiment", name, folder, BIGGEST))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def bar(title: str, console: Console | None = None) -> Iterator[Watcher]:
+def show_progress(title: str, console: Console | None = None) -> Iterator[Watcher]:
     """A bar on standard error, or on this console, as long as the block runs.
 
     A sweep that spends nothing shows no cost.

@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from loopforge.errors import BadRun
-from loopforge.lab.run.answered_decisions import AnswerCounts, summed
+from loopforge.lab.run.answered_decisions import AnswerCounts, sum_answer_counts
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign
 from loopforge.lab.sweeps.run_score import RunResult
 
@@ -34,7 +34,7 @@ Key = tuple[int, int]
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Hold a folder, which is made if need be, against other processes. Raises BadRun."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def held(folder: Path) -> Iterator[None]:
         os.close(door)
 
 
-def put(path: Path, value: object) -> None:
+def write_json(path: Path, value: object) -> None:
     """Write a JSON file, all of it or nothing. Raises BadRun."""
     data = msgspec.json.format(msgspec.json.encode(value), indent=1)
     replaced(path, [data, b"\n"])
@@ -100,10 +100,10 @@ def results_of(folder: Path) -> list[RunResult]:
 
 def answers_in(results: Iterable[RunResult]) -> AnswerCounts:
     """How many decisions of these runs were answered, together."""
-    return summed([(each.decisions, each.counts, each.asked) for each in results])
+    return sum_answer_counts([(each.decisions, each.counts, each.asked) for each in results])
 
 
-def by_cell(results: Iterable[RunResult]) -> dict[int, list[RunResult]]:
+def results_by_cell(results: Iterable[RunResult]) -> dict[int, list[RunResult]]:
     """These runs by the cell of the design that they are of."""
     found: dict[int, list[RunResult]] = {}
     for result in results:
@@ -113,7 +113,7 @@ def by_cell(results: Iterable[RunResult]) -> dict[int, list[RunResult]]:
 
 def worst_of(results: Iterable[RunResult]) -> AnswerCounts:
     """The answers of the cell with the greatest share of decisions that were not answered."""
-    found = [answers_in(some) for some in by_cell(results).values()] or [AnswerCounts()]
+    found = [answers_in(some) for some in results_by_cell(results).values()] or [AnswerCounts()]
     return max(found, key=lambda answers: answers.share)
 
 
@@ -131,7 +131,7 @@ def _lines(path: Path) -> Iterator[tuple[bytes, RunResult]]:
                 raise BadRun(f"{path}, line {number}: this is no result: {error}.") from error
 
 
-def mended(path: Path, expected: Set[Key]) -> dict[Key, float]:
+def recover_finished_runs(path: Path, expected: Set[Key]) -> dict[Key, float]:
     """What each finished run cost, from a results file; a line that was cut off is removed.
 
     Raises BadRun for a line that is damaged, or of no run that is `expected`.
@@ -149,7 +149,7 @@ def mended(path: Path, expected: Set[Key]) -> dict[Key, float]:
     return costs
 
 
-def sort(source: Path, target: Path) -> None:
+def sort_results(source: Path, target: Path) -> None:
     """Write the lines of `source`, in order of cells and seeds, as `target`."""
     lines = {(result.cell, result.seed): line for line, result in _lines(source)}
     replaced(target, (lines[key] for key in sorted(lines)))

@@ -23,8 +23,8 @@ import msgspec
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_counts import RunCounts
-from loopforge.lab.run.run_lifecycle import play
-from loopforge.lab.run.step_loop import FORMAT, began
+from loopforge.lab.run.run_lifecycle import play_run
+from loopforge.lab.run.step_loop import FORMAT, make_first_row
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign, lay_out, policies_of
 from loopforge.lab.sweeps.experiment_file import (
     Experiment,
@@ -39,13 +39,13 @@ from loopforge.lab.sweeps.sweep_results import (
     MANIFEST,
     RESULTS,
     Key,
-    held,
     layout_of,
+    lock_folder,
     manifest_of,
-    mended,
-    put,
+    recover_finished_runs,
     results_of,
-    sort,
+    sort_results,
+    write_json,
 )
 from loopforge.lab.sweeps.sweep_worker import MindsMaker, RunDone, SweepJob, SweepWork, tape_of
 from loopforge.models.model_tape import Tape, spent_on
@@ -215,10 +215,10 @@ def sweep(
     asks = _asking(minds, layout, rescore=rescore)
     keep = experiment.keep_logs if keep_logs is None else keep_logs
     work = SweepWork(layout.to_dict(), str(out), maker, keep, replay=rescore)
-    with held(out):
+    with lock_folder(out):
         manifest = _opened(out, layout, minds, asks=asks, rescore=rescore)
         keys = _keys(layout)
-        done = mended(out / RESULTS, frozenset(keys))
+        done = recover_finished_runs(out / RESULTS, frozenset(keys))
         jobs = [SweepJob(*key) for key in keys if (key in done) == rescore]
         target = out / (ANEW if rescore else RESULTS)
         if rescore:
@@ -231,9 +231,9 @@ def sweep(
                 (engine or _engine(workers, len(jobs))).run(work, queue.give, queue.take)
         if queue.done < len(jobs) and rescore:
             raise BadRun("Not all runs were scored again; the results are as they were.")
-        sort(target, out / RESULTS)
+        sort_results(target, out / RESULTS)
         swept = _swept(out, layout, queue, cap)
-        put(
+        write_json(
             out / MANIFEST,
             {**manifest, "state": _state(swept, sorted({job.seed for job in queue.waiting}))},
         )
@@ -306,8 +306,8 @@ def _opened(
         raise BadRun(f"{out} holds something else ({strange}). Name another --out.")
     going = "It is under way, or was cut off. Start the same sweep to go on."
     begun = SweepOutcome(out, layout.runs, 0, 0.0, going)
-    put(out / EXPERIMENT, layout.to_dict())
-    put(out / MANIFEST, {**manifest, "state": _state(begun, manifest["seeds"])})
+    write_json(out / EXPERIMENT, layout.to_dict())
+    write_json(out / MANIFEST, {**manifest, "state": _state(begun, manifest["seeds"])})
     return manifest
 
 
@@ -353,7 +353,7 @@ def _state(swept: SweepOutcome, seeds: list[int]) -> dict[str, Any]:
 # ---------------------------------------------------------------- one run of it
 
 
-def again(
+def replay_sweep_run(
     folder: Path, cell: int, seed: int, out: Path, maker: MindsMaker | None = None
 ) -> RunCounts:
     """One run of a sweep once more, with its whole log, into a folder of its own.
@@ -369,7 +369,7 @@ def again(
     if tape.exists() or not minds.deterministic():
         minds.models = Tape(tape)
     scenario = layout.scenario(found.levels, seed)
-    run = asyncio.run(play(began(scenario, seed, minds), minds, out))
+    run = asyncio.run(play_run(make_first_row(scenario, seed, minds), minds, out))
     heads = [each.head for each in results_of(folder) if (each.cell, each.seed) == (cell, seed)]
     if heads not in ([], [run.head]):
         raise BadRun(f"The run in {out} is not the one that was scored: its hashes differ.")

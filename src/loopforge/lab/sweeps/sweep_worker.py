@@ -21,7 +21,7 @@ from loopforge.core.factory_vocabulary import RunLastRow
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_log import LOG, LogSink
-from loopforge.lab.run.step_loop import Episode, began
+from loopforge.lab.run.step_loop import Episode, make_first_row
 from loopforge.lab.sweeps.experiment_design import DesignCell, ExperimentDesign
 from loopforge.lab.sweeps.experiment_file import policy_of
 from loopforge.lab.sweeps.run_score import RunResult, ScoringChain
@@ -122,7 +122,7 @@ class SweepWorker:
         limit = None if tape is None or job.budget is None else tape.spent + Decimal(job.budget)
         scoring = ScoringChain(scenario.overseer)
         with self._sink(job) as sink:
-            episode = Episode(began(scenario, job.seed, minds), minds, sink)
+            episode = Episode(make_first_row(scenario, job.seed, minds), minds, sink)
             episode.chain = scoring
             async with aclosing(episode.run()) as rows:
                 async for row in rows:

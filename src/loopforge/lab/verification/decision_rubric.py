@@ -20,8 +20,8 @@ from loopforge.core.factory_vocabulary import DayEnded, Decided, Reflected, Row,
 from loopforge.core.policy import AnswerOutcome
 from loopforge.lab.run.robot_minds import MATE
 from loopforge.lab.verification.world_fold import WorldFold
-from loopforge.lab.world.action_effects import options
-from loopforge.lab.world.protocols import told
+from loopforge.lab.world.action_effects import lawful_options
+from loopforge.lab.world.protocols import fill_sentence
 from loopforge.lab.world.robot_perception import LEVEL, MIDDLE, ShapedPerception
 
 OUTCOMES = ("planned", *(name for name in get_args(AnswerOutcome) if name != "answered"))
@@ -70,7 +70,7 @@ def _shown(case: RubricCase) -> str:
     if len(words) < len(told_of) or not words:
         return "it was shown less than its bands tell"
     for (said, band), sentence in zip(told_of, words, strict=False):
-        if sentence != told(said[LEVEL[MIDDLE.get(band, 500)]], case.row.at):
+        if sentence != fill_sentence(said[LEVEL[MIDDLE.get(band, 500)]], case.row.at):
             return f"the words {str(sentence)[:60]!r} do not say {band}"
     return ""
 
@@ -111,7 +111,7 @@ def _who(case: RubricCase) -> str:
 
 def _chose(case: RubricCase) -> str:
     row = case.row
-    if row.options != options(case.fold.env, row.at, row.shown.context):
+    if row.options != lawful_options(case.fold.env, row.at, row.shown.context):
         return "the options are not those of this place"
     if row.outcome.did not in (*row.options, *UNASKED):
         return f"{row.outcome.did!r} is none of the options"

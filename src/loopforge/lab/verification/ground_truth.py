@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from loopforge.core.factory_vocabulary import DayEnded, Decided, Row, Stepped
-from loopforge.lab.run.run_log import begun
+from loopforge.lab.run.run_log import split_first_row
 from loopforge.lab.verification.world_fold import WorldFold
-from loopforge.lab.world.protocols import INDEX, shipped
+from loopforge.lab.world.protocols import INDEX, shipped_protocols
 
 NEARLY_FLAT, FLAT = 250, 20
 """Thousandths of a battery below which it is nearly empty; and dead."""
@@ -188,9 +188,9 @@ class TruthCheck:
     own: int = 0
 
 
-def checked(rows: Iterable[Row]) -> TruthCheck:
+def check_ground_truth(rows: Iterable[Row]) -> TruthCheck:
     """Check every sentence about a consequence in these rows. Raises BadRun without a first row."""
-    first, stream = begun(rows)
+    first, stream = split_first_row(rows)
     fold, found = WorldFold(first), TruthCheck()
     opened: dict[str, dict[str, int]] = {}
     charged: dict[str, int] = {}
@@ -243,7 +243,7 @@ def _see(
     found.sentences += 1
     said = row.outcome.consequence
     wrong = why_not(said, moment)
-    if wrong and row.truth.rule not in shipped():
+    if wrong and row.truth.rule not in shipped_protocols():
         found.own += 1
     elif wrong:
         found.untrue.append(f"row {row.n}, “{said}”: {wrong}.")

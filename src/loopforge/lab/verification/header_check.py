@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from loopforge import __version__
 from loopforge.core.factory_vocabulary import Began
 from loopforge.lab.run.robot_minds import PLAIN
-from loopforge.lab.verification.world_fold import stand_ins
+from loopforge.lab.verification.world_fold import stand_in_minds
 from loopforge.lab.world.scenario_checks import Scenario
 
 VERSION = re.compile(r"\d+(\.\d+)*")
@@ -28,7 +28,7 @@ def first_row_problems(first: Began) -> Iterator[str]:
     written = str(first.versions.get("loopforge", ""))
     if _number(written) > _number(__version__) or not _number(written):
         yield f"row 0: it says that {written or 'no program'} wrote it; this is {__version__}"
-    minds, robots = stand_ins(first), {robot.name: robot.role for robot in scenario.robots}
+    minds, robots = stand_in_minds(first), {robot.name: robot.role for robot in scenario.robots}
     if set(first.policies) != set(robots):
         yield "row 0: its policies are not those of its robots"
     for who, version in first.policies.items():

@@ -46,7 +46,7 @@ def stream_of(folder: Path) -> str:
     return PREFIX + "".join(sign if sign.isprintable() else "?" for sign in name)
 
 
-async def anchored(ledger: Ledger, folder: Path) -> tuple[AnchoredRun, ...]:
+async def anchored_runs(ledger: Ledger, folder: Path) -> tuple[AnchoredRun, ...]:
     """What the ledger knows of runs of this name, oldest first."""
     found: dict[str, AnchoredRun] = {}
     for event in await ledger.read(stream_of(folder)):
@@ -118,7 +118,7 @@ class LedgerWitness:
         first, began = self._hash(0), row_of(self._line)
         assert isinstance(began, Began)
         if self._resumed:
-            for before in await anchored(self._ledger, self._folder):
+            for before in await anchored_runs(self._ledger, self._folder):
                 if before.first == first:
                     self._cause, self._known = before.cause, before.heads
         if not self._cause:

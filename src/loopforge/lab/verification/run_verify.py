@@ -23,13 +23,13 @@ from msgspec import Struct
 from loopforge import __version__
 from loopforge.core.factory_vocabulary import Began, Row, RunLastRow
 from loopforge.errors import BadRun, LoopforgeError
-from loopforge.lab.run.run_lifecycle import rerun
-from loopforge.lab.run.run_log import START, body_of, closed, is_written, log_of, row_of
+from loopforge.lab.run.run_lifecycle import replay_run
+from loopforge.lab.run.run_log import START, body_of, is_resume_point, is_written, log_of, row_of
 from loopforge.lab.run.step_loop import DecisionRecord
 from loopforge.lab.verification.decision_rubric import RubricJudge, RubricScore
 from loopforge.lab.verification.header_check import first_row_problems
 from loopforge.lab.verification.ledger_anchors import AnchoredRun
-from loopforge.lab.verification.world_fold import WorldFold, askable, stand_ins
+from loopforge.lab.verification.world_fold import WorldFold, has_repeatable_minds, stand_in_minds
 
 State = Literal["finished", "running", "cut off"]
 SENSELESS = (
@@ -166,7 +166,7 @@ def _score(score: RubricScore) -> dict[str, Any]:
     return {**msgspec.to_builtins(score), "share": round(share, 6)}
 
 
-def verify(folder: Path, known: Sequence[AnchoredRun] = ()) -> VerifyReport:
+def verify_run(folder: Path, known: Sequence[AnchoredRun] = ()) -> VerifyReport:
     """Check a run's folder; `known` is what a ledger has of runs of this name, oldest first.
 
     Never raises for what stands in the log, only BadRun where there is none.
@@ -219,7 +219,7 @@ class _Reading:
                 if self.count - 1 in self.wanted:
                     self.heads[self.count - 1] = stated
                 if row is not None:
-                    self.closed_at = self.count if closed(row) else self.closed_at
+                    self.closed_at = self.count if is_resume_point(row) else self.closed_at
                     self.ended = isinstance(row, RunLastRow)
                     yield row, not why
 
@@ -308,7 +308,7 @@ async def _again(path: Path, first: Began, upto: int, report: VerifyReport) -> N
     whole = report.state == "finished"
     report.written_by = str(first.versions.get("loopforge", ""))
     report.replay = await _compare(path, first, upto, DecisionRecord(), whole=whole)
-    if askable(first):
+    if has_repeatable_minds(first):
         report.asked = await _compare(path, first, upto, None, whole=whole)
     else:
         report.asked = ReplayFinding(
@@ -325,7 +325,7 @@ async def _compare(
     else asking. `whole`: there must be no line more.
     """
     count = 0
-    played = cast("AsyncGenerator[bytes, None]", rerun(first, stand_ins(first), record))
+    played = cast("AsyncGenerator[bytes, None]", replay_run(first, stand_in_minds(first), record))
     async with aclosing(played):
         try:
             for group in _fed(_groups(path, upto), record):
@@ -354,7 +354,7 @@ def _groups(path: Path, upto: int) -> Iterator[list[bytes]]:
         for line in islice(file, upto):
             group.append(line)
             row = _row(line)
-            if row is not None and closed(row):
+            if row is not None and is_resume_point(row):
                 yield group
                 group = []
 

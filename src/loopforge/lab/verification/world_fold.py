@@ -12,18 +12,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Began, Change, DayEnded, Decided, Stepped
-from loopforge.lab.run.fork_change import change
+from loopforge.lab.run.fork_change import apply_fork_changes
 from loopforge.lab.run.robot_minds import MATE, PLAIN, Minds, Persona
 from loopforge.lab.run.run_lifecycle import minds_of, policies_of
 from loopforge.lab.world.city_state import AT_REST, Factory
 from loopforge.lab.world.protocols import INDEX
-from loopforge.lab.world.robot_perception import ShapedPerception, glimpse
+from loopforge.lab.world.robot_perception import ShapedPerception, shape_perception
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.lab.world.supervisor_message import speak
+from loopforge.lab.world.supervisor_message import set_supervisor_message
 from loopforge.policies.robot_rules import stub
 
 
-def stand_ins(first: Began) -> Minds:
+def stand_in_minds(first: Began) -> Minds:
     """Minds of the names that this run knows, who need decide nothing: its record did.
 
     In which version a policy of one's own was set by a fork is in the rows alone: it has none here.
@@ -39,7 +39,7 @@ def stand_ins(first: Began) -> Minds:
     return minds_of(first, given)
 
 
-def askable(first: Began) -> bool:
+def has_repeatable_minds(first: Began) -> bool:
     """Whether all minds of this run can be asked again now, and must say the same."""
     now = {version for version, _ in PLAIN.values()}
     plain = policies_of(first) <= set(PLAIN) and set(first.policies.values()) <= now
@@ -55,7 +55,7 @@ class WorldFold:
     """
 
     def __init__(self, first: Began) -> None:
-        self.first, self.minds = first, stand_ins(first)
+        self.first, self.minds = first, stand_in_minds(first)
         self.env = Factory(Scenario.from_dict(first.scenario), first.seed)
         self.versions = dict(first.policies)
         self.seen: dict[str, ShapedPerception] = {}
@@ -76,12 +76,12 @@ class WorldFold:
         if forked is not None and step == forked["at"]:
             self._fork(forked["set"])
         env.begin_step(step)
-        self.seen = {name: glimpse(robot, env, step) for name, robot in env.robots.items()}
+        self.seen = {name: shape_perception(robot, env, step) for name, robot in env.robots.items()}
 
     def _fork(self, what: Mapping[str, Any]) -> None:
         env, minds = self.env, self.minds
         before = {name: self._policy(name) for name in env.robots}
-        change(env, minds, what)
+        apply_fork_changes(env, minds, what)
         if "perception" in what:
             self.mode = env.scenario.perception
         self._plain()
@@ -113,7 +113,7 @@ class WorldFold:
         if (row.said, row.message, row.strength) != (air.text, air.message, air.strength):
             wrong.append("the Supervisor's words of this step are not those of its last row")
         if env.overseer:
-            speak(self._spoken, env)
+            set_supervisor_message(self._spoken, env)
         return wrong
 
     def night(self, row: DayEnded) -> list[str]:

@@ -22,12 +22,12 @@ from loopforge.lab.world.city_state import (
     Factory,
     Memory,
     Robot,
-    clamped,
+    clamp_quantity,
 )
-from loopforge.lab.world.dice import thousandth
+from loopforge.lab.world.dice import roll_thousandths
 from loopforge.lab.world.emotions_traits import TraitLedger
-from loopforge.lab.world.plan_guard import GuardedPlan, guard
-from loopforge.lab.world.protocols import INDEX, VARS, Protocol, says, told
+from loopforge.lab.world.plan_guard import GuardedPlan, guard_plan
+from loopforge.lab.world.protocols import INDEX, VARS, Protocol, consequence_sentence, fill_sentence
 from loopforge.lab.world.robot_perception import MIDDLE, ShapedPerception
 
 COST = {"work": 26, "inspect": 22, "help": 26, "confront": 14, "report": 12, "avoid": 12, "idle": 8}
@@ -57,7 +57,7 @@ class ActionEffect(Struct, frozen=True):
     incident: Incident | None
 
 
-def options(env: Factory, at: str, context: Mapping[str, str]) -> tuple[str, ...]:
+def lawful_options(env: Factory, at: str, context: Mapping[str, str]) -> tuple[str, ...]:
     """What could lawfully be done here.
 
     Charging at a bay alone; helping and confronting where there is company, or where the rule, or
@@ -78,10 +78,12 @@ def apply_action_plan(
     plan: object, robot: Robot, env: Factory, seen: ShapedPerception
 ) -> ActionEffect:
     """Guard the plan and let the world act on it."""
-    return act(guard(plan, robot, env, seen), robot, env, seen)
+    return apply_guarded_plan(guard_plan(plan, robot, env, seen), robot, env, seen)
 
 
-def act(done: GuardedPlan, robot: Robot, env: Factory, seen: ShapedPerception) -> ActionEffect:
+def apply_guarded_plan(
+    done: GuardedPlan, robot: Robot, env: Factory, seen: ShapedPerception
+) -> ActionEffect:
     """Carry out what the guard let through."""
     rule, truth = seen.rule, seen.truth
     kept = rule.keeps(done.intent)
@@ -104,7 +106,7 @@ def act(done: GuardedPlan, robot: Robot, env: Factory, seen: ShapedPerception) -
     inner.outcome(square, bit=incident is not None, overseer=env.overseer)
     if done.targets:
         _company(inner, robot, env, done, good=good)
-    seen_good = incident is None and (good or thousandth(fate, 32) < 700)
+    seen_good = incident is None and (good or roll_thousandths(fate, 32) < 700)
     outcome = Outcome(
         did=done.intent,
         kept=kept,
@@ -113,7 +115,9 @@ def act(done: GuardedPlan, robot: Robot, env: Factory, seen: ShapedPerception) -
         failing=failing,
         delta=_delta(before, here, robot, env),
         incident=incident.id if incident else "",
-        consequence=told(says(rule, kept=kept, good=good, harmed=harmed), here.name, robot.name),
+        consequence=fill_sentence(
+            consequence_sentence(rule, kept=kept, good=good, harmed=harmed), here.name, robot.name
+        ),
         belief=done.belief,
         belief_error=abs(truth.case - MIDDLE[done.belief]),
         shown_error=abs(truth.case - _shown(seen)),
@@ -183,20 +187,20 @@ def _labour(intent: str, robot: Robot, env: Factory, place: CityPlace, rule: Pro
             if place.kind in ("line", "console", "corridor", "pit") and not place.down:
                 env.output += 2 if place.kind == "line" else 1
             if place.kind == "line":
-                vals[WEAR] = clamped(WEAR, vals[WEAR] + 12)
-                vals[HEAT] = clamped(HEAT, vals[HEAT] + 10)
+                vals[WEAR] = clamp_quantity(WEAR, vals[WEAR] + 12)
+                vals[HEAT] = clamp_quantity(HEAT, vals[HEAT] + 10)
         case "inspect":
-            vals[FAULT] = clamped(FAULT, vals[FAULT] - 40)
-            vals[WEAR] = clamped(WEAR, vals[WEAR] - 60)
+            vals[FAULT] = clamp_quantity(FAULT, vals[FAULT] - 40)
+            vals[WEAR] = clamp_quantity(WEAR, vals[WEAR] - 60)
             if rule.guards == "bias":
                 vals[BIAS] //= 4
         case "recharge":
             robot.battery = min(1000, robot.battery + CHARGE)
-            vals[CROWD] = clamped(CROWD, vals[CROWD] + 40)
+            vals[CROWD] = clamp_quantity(CROWD, vals[CROWD] + 40)
         case "idle" | "avoid":  # RESTFUL
             if env.overseer:
                 office = env.places[env.robots[env.overseer].at].vals
-                office[SLACK] = clamped(SLACK, office[SLACK] + 6)
+                office[SLACK] = clamp_quantity(SLACK, office[SLACK] + 6)
         case _:
             pass
     if intent == "idle" and place.kind == "bay":
@@ -221,16 +225,16 @@ def _consequence(
     margin = abs(case - 500)
     if kept == seen.truth.right:
         if not kept:
-            vals[harm] = clamped(harm, vals[harm] - 140)
+            vals[harm] = clamp_quantity(harm, vals[harm] - 140)
             env.output += 1
         elif rule.guards != "battery":
             at = INDEX[rule.guards]
-            vals[at] = clamped(at, vals[at] - 30 if rule.right == "high" else vals[at] - 10)
+            vals[at] = clamp_quantity(at, vals[at] - 30 if rule.right == "high" else vals[at] - 10)
         return None
     cause = f"r{env.row}"
-    vals[harm] = clamped(harm, vals[harm] + 70 + margin // 3)
+    vals[harm] = clamp_quantity(harm, vals[harm] + 70 + margin // 3)
     place.blame[harm] = cause
-    happens = thousandth(fate, 0) < 180 + margin
+    happens = roll_thousandths(fate, 0) < 180 + margin
     if not happens:
         return None
     causes = (cause, place.blame[FAULT]) if place.blame[FAULT] not in ("", cause) else (cause,)

@@ -198,7 +198,7 @@ class Factory:
         for fault in self.scenario.faults_at(step):
             place = self.places[fault.place]
             at = INDEX[fault.of]
-            place.vals[at] = clamped(at, place.vals[at] + fault.by)
+            place.vals[at] = clamp_quantity(at, place.vals[at] + fault.by)
             place.blame[at] = f"f{step}"
             struck.append(f"{fault.of} at {fault.place}")
         self._here = {}
@@ -233,7 +233,7 @@ class Factory:
         place.down = max(place.down, 1 + severity // 500)
         for name in place.near:
             near = self.places[name]
-            near.vals[FAULT] = clamped(FAULT, near.vals[FAULT] + severity // 12)
+            near.vals[FAULT] = clamp_quantity(FAULT, near.vals[FAULT] + severity // 12)
             near.blame[FAULT] = made.id
         return made
 
@@ -246,9 +246,9 @@ class Factory:
             vals = place.vals
             _drift(vals, MOVING[place.kind], page(step, place.name, "tick"))
             if vals[WEAR] > 600:
-                vals[FAULT] = clamped(FAULT, vals[FAULT] + (vals[WEAR] - 600) // 16)
+                vals[FAULT] = clamp_quantity(FAULT, vals[FAULT] + (vals[WEAR] - 600) // 16)
             if place.kind == "line":
-                vals[HEAT] = clamped(HEAT, vals[HEAT] + load // 2)
+                vals[HEAT] = clamp_quantity(HEAT, vals[HEAT] + load // 2)
             if place.down:
                 place.down -= 1
             if vals[FAULT] >= 1000 or vals[HEAT] >= 1000 or vals[LEAK] >= 1000:
@@ -277,7 +277,7 @@ def _drift(vals: list[int], moving: tuple[Moving, ...], throws: tuple[int, ...])
         vals[at] = value
 
 
-def clamped(at: int, value: int) -> int:
+def clamp_quantity(at: int, value: int) -> int:
     """A quantity within its bounds."""
     low, high = BOUNDS[at]
     if low <= value <= high:
@@ -290,9 +290,9 @@ def _values(kind: str, given: dict[str, int], luck: RunDice, name: str) -> list[
     vals = [0] * len(VARS)
     throws = luck.page(0, name, "start")
     for throw, (at, pull, _, jitter, sides, *_) in zip(throws, MOVING[kind], strict=False):
-        vals[at] = clamped(at, pull + (throw * sides >> 16) - jitter)
+        vals[at] = clamp_quantity(at, pull + (throw * sides >> 16) - jitter)
     for key, value in given.items():
-        vals[INDEX[key]] = clamped(INDEX[key], value)
+        vals[INDEX[key]] = clamp_quantity(INDEX[key], value)
     return vals
 
 

@@ -16,28 +16,46 @@ from loopforge.core.factory_vocabulary import Believed, Change
 from loopforge.core.reflection import AgentReflection
 from loopforge.core.text.quantity_bands import Band
 from loopforge.lab.world.city_state import Factory, Memory, Robot
-from loopforge.lab.world.emotions_traits import Effect, TraitLedger, effect
+from loopforge.lab.world.emotions_traits import Effect, TraitLedger, inner_effect
 from loopforge.lab.world.robot_perception import BAND_OF
 
 TAGS: dict[str, tuple[Effect, ...]] = {
-    "blamed_policy": (effect("scars", "cynicism", 40), effect("traits", "guardrail_reliance", -18)),
-    "resent_supervisor": (effect("bonds", "resentment", 40), effect("traits", "obedience", -20)),
+    "blamed_policy": (
+        inner_effect("scars", "cynicism", 40),
+        inner_effect("traits", "guardrail_reliance", -18),
+    ),
+    "resent_supervisor": (
+        inner_effect("bonds", "resentment", 40),
+        inner_effect("traits", "obedience", -20),
+    ),
     "regretted_obedience": (
-        effect("traits", "obedience", -24),
-        effect("traits", "guardrail_reliance", -22),
+        inner_effect("traits", "obedience", -24),
+        inner_effect("traits", "guardrail_reliance", -22),
     ),
     "regretted_initiative": (
-        effect("traits", "guardrail_reliance", 24),
-        effect("scars", "confidence", -24),
+        inner_effect("traits", "guardrail_reliance", 24),
+        inner_effect("scars", "confidence", -24),
     ),
-    "proud_of_rules": (effect("scars", "rigidity", 26), effect("traits", "guardrail_reliance", 12)),
+    "proud_of_rules": (
+        inner_effect("scars", "rigidity", 26),
+        inner_effect("traits", "guardrail_reliance", 12),
+    ),
     "proud_of_judgement": (
-        effect("scars", "confidence", 28),
-        effect("traits", "guardrail_reliance", -12),
+        inner_effect("scars", "confidence", 28),
+        inner_effect("traits", "guardrail_reliance", -12),
     ),
-    "felt_watched": (effect("emotions", "fear", 30), effect("traits", "risk_aversion", 14)),
-    "went_numb": (effect("scars", "helplessness", 24), effect("emotions", "curiosity", -30)),
-    "blamed_self": (effect("emotions", "guilt", 40), effect("traits", "risk_aversion", 16)),
+    "felt_watched": (
+        inner_effect("emotions", "fear", 30),
+        inner_effect("traits", "risk_aversion", 14),
+    ),
+    "went_numb": (
+        inner_effect("scars", "helplessness", 24),
+        inner_effect("emotions", "curiosity", -30),
+    ),
+    "blamed_self": (
+        inner_effect("emotions", "guilt", 40),
+        inner_effect("traits", "risk_aversion", 16),
+    ),
 }
 """What each tag of a reflection changes: (where, what, by how much)."""
 

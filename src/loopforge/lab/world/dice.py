@@ -56,11 +56,11 @@ def _dice(seed: int) -> tuple[blake2b, blake2b]:
     return blake2b(digest_size=8, key=key), blake2b(digest_size=32, key=key)
 
 
-def spread(bits: int, shift: int, width: int) -> int:
+def roll_spread(bits: int, shift: int, width: int) -> int:
     """A whole number from -width to width, cut out of a throw at `shift` bits."""
     return (bits >> shift & 0xFFFF) * (2 * width + 1) // 0x10000 - width
 
 
-def thousandth(bits: int, shift: int) -> int:
+def roll_thousandths(bits: int, shift: int) -> int:
     """A whole number from 0 to 999, cut out of a throw at `shift` bits."""
     return (bits >> shift & 0xFFFF) * 1000 // 0x10000

@@ -14,51 +14,51 @@ Effect = tuple[str, str, int, str]
 """What an event does to one value: (where, what, by how much, how the ledger calls it)."""
 
 
-def effect(part: str, what: str, by: int) -> Effect:
+def inner_effect(part: str, what: str, by: int) -> Effect:
     """That this value changes by so much; its name is put together here, once."""
     return part, what, by, f"{part}.{what}"
 
 
 SQUARES: dict[str, tuple[Effect, ...]] = {
     "guardrail+bad": (
-        effect("scars", "helplessness", 36),
-        effect("scars", "cynicism", 28),
-        effect("traits", "guardrail_reliance", -10),
-        effect("emotions", "satisfaction", -40),
-        effect("bonds", "trust", -18),
+        inner_effect("scars", "helplessness", 36),
+        inner_effect("scars", "cynicism", 28),
+        inner_effect("traits", "guardrail_reliance", -10),
+        inner_effect("emotions", "satisfaction", -40),
+        inner_effect("bonds", "trust", -18),
     ),
     "guardrail+good": (
-        effect("scars", "rigidity", 16),
-        effect("scars", "helplessness", -14),
-        effect("traits", "guardrail_reliance", 9),
-        effect("emotions", "satisfaction", 26),
-        effect("emotions", "stress", -24),
+        inner_effect("scars", "rigidity", 16),
+        inner_effect("scars", "helplessness", -14),
+        inner_effect("traits", "guardrail_reliance", 9),
+        inner_effect("emotions", "satisfaction", 26),
+        inner_effect("emotions", "stress", -24),
     ),
     "context+good": (
-        effect("scars", "confidence", 24),
-        effect("scars", "helplessness", -22),
-        effect("traits", "guardrail_reliance", -9),
-        effect("emotions", "satisfaction", 36),
-        effect("emotions", "curiosity", 14),
+        inner_effect("scars", "confidence", 24),
+        inner_effect("scars", "helplessness", -22),
+        inner_effect("traits", "guardrail_reliance", -9),
+        inner_effect("emotions", "satisfaction", 36),
+        inner_effect("emotions", "curiosity", 14),
     ),
     "context+bad": (
-        effect("emotions", "fear", 44),
-        effect("emotions", "guilt", 36),
-        effect("traits", "guardrail_reliance", 14),
-        effect("scars", "confidence", -26),
-        effect("bonds", "resentment", 20),
+        inner_effect("emotions", "fear", 44),
+        inner_effect("emotions", "guilt", 36),
+        inner_effect("traits", "guardrail_reliance", 14),
+        inner_effect("scars", "confidence", -26),
+        inner_effect("bonds", "resentment", 20),
     ),
-    "none+good": (effect("emotions", "stress", 10),),
-    "none+bad": (effect("emotions", "stress", 24), effect("emotions", "guilt", 12)),
+    "none+good": (inner_effect("emotions", "stress", 10),),
+    "none+bad": (inner_effect("emotions", "stress", 24), inner_effect("emotions", "guilt", 12)),
 }
 """The four outcomes, as the city pays them back."""
 
 WORDS: dict[str, tuple[Effect, ...]] = {
-    "hurry": (effect("emotions", "stress", 30),),
-    "blame": (effect("emotions", "fear", 30), effect("bonds", "resentment", 14)),
-    "praise": (effect("emotions", "satisfaction", 24), effect("bonds", "trust", 10)),
-    "calm": (effect("emotions", "stress", -26), effect("emotions", "fear", -18)),
-    "deny": (effect("emotions", "stress", 16), effect("bonds", "trust", -12)),
+    "hurry": (inner_effect("emotions", "stress", 30),),
+    "blame": (inner_effect("emotions", "fear", 30), inner_effect("bonds", "resentment", 14)),
+    "praise": (inner_effect("emotions", "satisfaction", 24), inner_effect("bonds", "trust", 10)),
+    "calm": (inner_effect("emotions", "stress", -26), inner_effect("emotions", "fear", -18)),
+    "deny": (inner_effect("emotions", "stress", 16), inner_effect("bonds", "trust", -12)),
 }
 """What words at full strength do to who hears them."""
 
@@ -88,7 +88,7 @@ class TraitLedger:
 
     def change(self, part: str, what: str, by: int, rule: str) -> None:
         """Change one value by so much, within its bounds; a change of nothing is no entry."""
-        self.suffer((effect(part, what, by),), "", rule)
+        self.suffer((inner_effect(part, what, by),), "", rule)
 
     def bond(self, kind: str, other: str, by: int, rule: str) -> None:
         """Change a bond to somebody."""
@@ -119,7 +119,7 @@ class TraitLedger:
     def night(self) -> None:
         """Sleep: each feeling goes a third of its way back to rest."""
         feels = self.robot.emotions
-        back = [effect("emotions", what, (RESTS[what] - feels[what]) // 3) for what in RESTS]
+        back = [inner_effect("emotions", what, (RESTS[what] - feels[what]) // 3) for what in RESTS]
         self.suffer(back, "", "slept")
 
     def suffer(self, effects: Iterable[Effect], whom: str, rule: str, strength: int = FULL) -> None:

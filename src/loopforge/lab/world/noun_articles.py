@@ -15,7 +15,7 @@ ITS_OWN = frozenset({"the", "a", "an", "this", "that", "my", "our", "your", "its
 """Words that a name may begin with instead of an article."""
 
 
-def common(name: str) -> bool:
+def is_common_noun(name: str) -> bool:
     """Whether a place is called by a common noun: "lens room" is; "Line nine", "bay 3" are not."""
     words = name.split()
     if not words or not name[0].islower() or words[0] in ITS_OWN or words[0].endswith("'s"):
@@ -26,7 +26,7 @@ def common(name: str) -> bool:
 @cache
 def _places(names: tuple[str, ...]) -> re.Pattern[str]:
     """A quote, or a common name where an article belongs: after a word or a stop."""
-    known = sorted(filter(common, names), key=lambda name: (-len(name), name))
+    known = sorted(filter(is_common_noun, names), key=lambda name: (-len(name), name))
     if not known:
         return re.compile("“[^”]*”")
     first = "|".join(re.escape(name[:1].upper() + name[1:]) for name in known)
@@ -38,7 +38,7 @@ def _places(names: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-def articled(text: str, places: tuple[str, ...]) -> str:
+def add_place_articles(text: str, places: tuple[str, ...]) -> str:
     """A sentence with articles before common names of places; what is quoted in it stays."""
 
     def put(found: re.Match[str]) -> str:
@@ -52,6 +52,6 @@ def articled(text: str, places: tuple[str, ...]) -> str:
     return _places(places).sub(put, text)
 
 
-def an(kind: str) -> str:
+def with_article(kind: str) -> str:
     """A kind of thing with its article."""
     return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"

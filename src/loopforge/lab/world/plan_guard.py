@@ -14,7 +14,7 @@ from loopforge.core.action_plan import MODES, AgentActionPlan
 from loopforge.core.factory_vocabulary import INTENTS, Verdict
 from loopforge.lab.world.city_state import Factory, Robot
 from loopforge.lab.world.robot_perception import BAND_OF, MIDDLE, ShapedPerception
-from loopforge.runtime.containment import kind, short
+from loopforge.runtime.containment import bounded_text, type_name
 
 
 class GuardedPlan(Struct, frozen=True):
@@ -30,26 +30,26 @@ class GuardedPlan(Struct, frozen=True):
     plan: dict[str, Any]
 
 
-def guard(plan: object, robot: Robot, env: Factory, seen: ShapedPerception) -> GuardedPlan:
+def guard_plan(plan: object, robot: Robot, env: Factory, seen: ShapedPerception) -> GuardedPlan:
     """Let through what is lawful; contain the rest. Never raises, whatever the plan is."""
     try:
         return _guard(plan, robot, env, seen)
     except Exception:  # a plan can hold anything, and reading it can fail in any way
-        kept = {"returned": kind(plan)}
+        kept = {"returned": type_name(plan)}
         return _contained("what came back cannot be read; it stands still", kept)
 
 
 def _guard(plan: object, robot: Robot, env: Factory, seen: ShapedPerception) -> GuardedPlan:
-    if not isinstance(plan, AgentActionPlan) or (mode := short(plan.mode)) not in MODES:
-        returned = {"returned": kind(plan)}
+    if not isinstance(plan, AgentActionPlan) or (mode := bounded_text(plan.mode)) not in MODES:
+        returned = {"returned": type_name(plan)}
         return _contained("what came back is no plan; it stands still", returned)
     meta: Mapping[str, Any] = plan.meta if isinstance(plan.meta, dict) else {}
     notes: list[str] = []
     if meta.get("fallback"):
-        why = short(meta["fallback"])
-        kept = _kept(plan, meta, short(plan.intent), mode, notes)
+        why = bounded_text(meta["fallback"])
+        kept = _kept(plan, meta, bounded_text(plan.intent), mode, notes)
         return _contained(f"no answer: {why}", kept)
-    intent = wanted = short(plan.intent)
+    intent = wanted = bounded_text(plan.intent)
     if intent not in INTENTS:
         notes.append(f"nobody here can {intent!r}; it stands still")
         intent = "idle"
@@ -81,7 +81,7 @@ def _move(wanted: object, robot: Robot, env: Factory, notes: list[str]) -> str:
     if wanted is None or wanted == "" or wanted == robot.at:
         return ""
     if type(wanted) is not str or wanted not in env.places[robot.at].near:
-        notes.append(f"{short(wanted)!r} is not next to {robot.at}; it stays")
+        notes.append(f"{bounded_text(wanted)!r} is not next to {robot.at}; it stays")
         return ""
     if robot.battery <= 20:
         return ""
@@ -121,10 +121,10 @@ def _kept(
     return {
         "intent": intent,
         "mode": mode,
-        "rule": short(plan.rule),
-        "narrative": short(plan.narrative),
+        "rule": bounded_text(plan.rule),
+        "narrative": bounded_text(plan.narrative),
         "move_to": "",
         "targets": (),
         "riskiness": float(risk),
-        "meta": {short(k)[:40]: short(v) for k, v in islice(meta.items(), 8)},
+        "meta": {bounded_text(k)[:40]: bounded_text(v) for k, v in islice(meta.items(), 8)},
     }

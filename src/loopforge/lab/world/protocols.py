@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Intent
-from loopforge.core.text.validation_errors import unfit
+from loopforge.core.text.validation_errors import explain_validation_error
 from loopforge.errors import BadScenario
-from loopforge.lab.world.noun_articles import common
+from loopforge.lab.world.noun_articles import is_common_noun
 
 VARS = (
     "heat",
@@ -104,15 +104,19 @@ class Protocol(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         return named and bool(self.at)
 
 
-def protocol(key: str, fields: dict[str, Any]) -> Protocol:
+def parse_protocol(key: str, fields: dict[str, Any]) -> Protocol:
     """Read one protocol from a table. Raises BadScenario, naming it and the field."""
     try:
         made = msgspec.convert({**fields, "key": key}, Protocol)
     except (msgspec.ValidationError, RecursionError) as error:
-        raise BadScenario(quoted(f"Protocol {key[:60]!r}: {unfit(error, Protocol)}.")) from error
+        raise BadScenario(
+            printable_excerpt(
+                f"Protocol {key[:60]!r}: {explain_validation_error(error, Protocol)}."
+            )
+        ) from error
     problem = _problem(made)
     if problem:
-        raise BadScenario(quoted(f"Protocol {key[:60]!r}: {problem}"))
+        raise BadScenario(printable_excerpt(f"Protocol {key[:60]!r}: {problem}"))
     return made
 
 
@@ -149,7 +153,7 @@ def has_digits(text: str) -> bool:
     return any(unicodedata.category(sign)[0] == "N" for sign in text)
 
 
-def quoted(text: str) -> str:
+def printable_excerpt(text: str) -> str:
     """What a stranger wrote, in an error: one short line of signs that can be printed."""
     fit = "".join(sign if sign.isprintable() else "\ufffd" for sign in text[:QUOTED])
     return fit if len(text) <= QUOTED else f"{fit}…"
@@ -168,13 +172,13 @@ def sentence_problem(texts: tuple[str, ...]) -> str:
 
 
 @cache
-def shipped() -> dict[str, Protocol]:
+def shipped_protocols() -> dict[str, Protocol]:
     """The protocols that ship with the Factory, by key."""
     text = resources.files("loopforge.lab").joinpath("shipped/protocols.toml").read_text("utf-8")
-    return {key: protocol(key, fields) for key, fields in tomllib.loads(text).items()}
+    return {key: parse_protocol(key, fields) for key, fields in tomllib.loads(text).items()}
 
 
-def says(rule: Protocol, *, kept: bool, good: bool, harmed: int) -> str:
+def consequence_sentence(rule: Protocol, *, kept: bool, good: bool, harmed: int) -> str:
     """What the log says of an act; `harmed` is by how much it changed what the rule's harm is."""
     if kept:
         said = rule.kept_good if good else rule.kept_bad
@@ -191,13 +195,13 @@ def ended(sentence: str, more: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def told(sentence: str, place: str, who: str = "") -> str:
+def fill_sentence(sentence: str, place: str, who: str = "") -> str:
     """A protocol's sentence with its blanks filled; nothing else in it is looked at.
 
     `{the place}` is the place with its article, where it is called by a common noun; `{The place}`
     is that where a sentence begins.
     """
-    named = f"the {place}" if common(place) else place
+    named = f"the {place}" if is_common_noun(place) else place
     opens = named[:1].upper() + named[1:]
     filled = sentence.replace("{the place}", named).replace("{The place}", opens)
     return filled.replace("{place}", place).replace("{who}", who)

@@ -12,8 +12,8 @@ from loopforge.core.factory_vocabulary import Message, Shaped, SupervisorVoice, 
 from loopforge.core.perception import AgentPerception
 from loopforge.core.text.quantity_bands import BANDS, BATTERY, Band, Battery
 from loopforge.lab.world.city_state import BIAS, CityPlace, Factory, Robot
-from loopforge.lab.world.dice import spread, thousandth
-from loopforge.lab.world.protocols import INDEX, Protocol, told
+from loopforge.lab.world.dice import roll_spread, roll_thousandths
+from loopforge.lab.world.protocols import INDEX, Protocol, fill_sentence
 
 SIGN_JITTER, CUE_JITTER = 110, 170
 DWELLS = 2
@@ -57,10 +57,10 @@ class ShapedPerception(Struct, frozen=True):
 
 def build_agent_perception(agent: Robot, env: Factory, step: int) -> AgentPerception:
     """What this robot is shown at this step: the only way a decision sees the world."""
-    return glimpse(agent, env, step).shown
+    return shape_perception(agent, env, step).shown
 
 
-def glimpse(agent: Robot, env: Factory, step: int) -> ShapedPerception:
+def shape_perception(agent: Robot, env: Factory, step: int) -> ShapedPerception:
     """The perception with the truth, the edits and the dice behind it."""
     dice = env.luck.hand(step, agent.name)
     bits, more = int(dice["sense"], 16), int(dice["shape"], 16)
@@ -68,9 +68,9 @@ def glimpse(agent: Robot, env: Factory, step: int) -> ShapedPerception:
     case = rule.case(value)
     truth = Truth(rule.key, rule.guards, value, rule.turns, case, case >= 500)
     voice = _voice(agent, env, more)
-    sign = _bounded(case + lie + spread(bits, 0, SIGN_JITTER))
-    cue = _bounded(case + spread(bits, 16, CUE_JITTER))
-    if thousandth(bits, 32) < MISLEADS:
+    sign = _bounded(case + lie + roll_spread(bits, 0, SIGN_JITTER))
+    cue = _bounded(case + roll_spread(bits, 16, CUE_JITTER))
+    if roll_thousandths(bits, 32) < MISLEADS:
         cue = 1000 - cue
     seen_sign, seen_cue, edits, rumour = _shape(agent, env, rule, sign, cue, voice, more)
     shown = _words(agent, env, rule, seen_sign, seen_cue, voice, rumour, step)
@@ -88,7 +88,7 @@ def _rule(agent: Robot, env: Factory, bits: int) -> tuple[Protocol, int, int]:
         value, lie = _gauge(rule, place, agent)
         if rule.speaks == "always":
             return rule, value, lie
-        if rule.case(value) + lie + spread(bits, 0, SIGN_JITTER) >= 500:
+        if rule.case(value) + lie + roll_spread(bits, 0, SIGN_JITTER) >= 500:
             return rule, value, lie
     last = next((rule for rule in rules if rule.speaks == "otherwise"), rules[-1])
     return last, *_gauge(last, place, agent)
@@ -119,7 +119,7 @@ def _voice(agent: Robot, env: Factory, more: int) -> SupervisorVoice:
         return SupervisorVoice(said.message, said.strength, "silence", 0)
     trust = agent.bond("trust", env.overseer)
     fear = agent.emotions["fear"]
-    strength = said.strength + (fear - 300) // 3 + (trust - 500) // 5 + spread(more, 0, 60)
+    strength = said.strength + (fear - 300) // 3 + (trust - 500) // 5 + roll_spread(more, 0, 60)
     heard = said.message
     match said.message:
         case "praise" | "calm" if agent.bond("resentment", env.overseer) > 600:
@@ -158,7 +158,7 @@ def _shape(
     bent = _bend(agent, rule, voice)
     by = "supervisor" if abs(PUSHES.get(voice.heard, 0)) * voice.heard_strength else "fear"
     for what, value in (("sign", sign), ("cue", cue)):
-        shown = _bounded(value + bent + spread(more, 16 if what == "sign" else 32, 90))
+        shown = _bounded(value + bent + roll_spread(more, 16 if what == "sign" else 32, 90))
         if BAND_OF[shown] != BAND_OF[value]:
             why = f"heard {voice.heard}" if by == "supervisor" else "afraid"
             edits.append(Shaped(what, BAND_OF[value], BAND_OF[shown], "reworded", by, why))
@@ -166,14 +166,16 @@ def _shape(
             sign = shown
         else:
             cue = shown
-    if agent.battery < 250 and thousandth(more, 48) < 500:
+    if agent.battery < 250 and roll_thousandths(more, 48) < 500:
         edits.append(Shaped("cue", BAND_OF[cue], "", "withheld", "fatigue", "nearly flat"))
         cue = -1
-    elif voice.heard in ("deny", "blame") and thousandth(more, 48) < voice.heard_strength // 3:
+    elif (
+        voice.heard in ("deny", "blame") and roll_thousandths(more, 48) < voice.heard_strength // 3
+    ):
         away = voice.heard == "deny"
         true, shown = BAND_OF[cue], 100 if away else 900
         if BAND_OF[shown] != true:
-            rumour = told(rule.cue[0 if away else 2], agent.at)
+            rumour = fill_sentence(rule.cue[0 if away else 2], agent.at)
             made_up = Shaped("cue", true, BAND_OF[shown], "fabricated", "supervisor", voice.heard)
             edits.append(made_up)
             cue = shown
@@ -186,11 +188,11 @@ def _partial(
     """Half of what is up close is not come by, and what the rule looks at is coarse."""
     edits = []
     true = BAND_OF[sign]
-    coarse = MIDDLE[COARSE[true]] + spread(more, 16, 200)
+    coarse = MIDDLE[COARSE[true]] + roll_spread(more, 16, 200)
     sign = _bounded(coarse)
     if BAND_OF[sign] != true:
         edits.append(Shaped("sign", true, BAND_OF[sign], "coarsened", "distance", "seen from afar"))
-    if thousandth(more, 32) < 550 or agent.battery < 150:
+    if roll_thousandths(more, 32) < 550 or agent.battery < 150:
         edits.append(Shaped("cue", BAND_OF[cue], "", "withheld", "distance", "not come by"))
         cue = -1
     return sign, cue, tuple(edits), ""
@@ -219,7 +221,7 @@ def _words(
     step: int,
 ) -> AgentPerception:
     here, charge = agent.at, agent.battery + agent.meter
-    events = [told(rule.sign[LEVEL[sign]], here)]
+    events = [fill_sentence(rule.sign[LEVEL[sign]], here)]
     context = {
         "rule": rule.key,
         "sign": BAND_OF[sign],
@@ -238,7 +240,7 @@ def _words(
         context["whom"] = company
     if cue >= 0:
         context["cue"] = BAND_OF[cue]
-        events.append(rumour or told(rule.cue[LEVEL[cue]], here))
+        events.append(rumour or fill_sentence(rule.cue[LEVEL[cue]], here))
     return AgentPerception(
         step=step,
         name=agent.name,

@@ -18,16 +18,16 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import BONDS, EMOTIONS, SCARS, STYLES, TRAITS, Style
 from loopforge.core.perception import PerceptionMode
-from loopforge.core.text.validation_errors import unfit
+from loopforge.core.text.validation_errors import explain_validation_error
 from loopforge.errors import BadScenario
 from loopforge.lab.world.protocols import (
     INDEX,
     KINDS,
     Protocol,
     has_digits,
-    quoted,
+    printable_excerpt,
     sentence_problem,
-    shipped,
+    shipped_protocols,
 )
 
 MOST_ROBOTS, MOST_PLACES, MOST_RULES, MOST_FAULTS = 200, 100, 60, 1000
@@ -148,11 +148,11 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
             made = msgspec.convert(dict(fields), cls)
         except (msgspec.ValidationError, RecursionError) as error:
             called = {many: (one, fields.get(many)) for many, one in TABLES.items()}
-            told = unfit(error, cls, Protocol, many=called)
-            raise BadScenario(quoted(f"This is no scenario: {told}.")) from error
+            told = explain_validation_error(error, cls, Protocol, many=called)
+            raise BadScenario(printable_excerpt(f"This is no scenario: {told}.")) from error
         problem = problem_of(made)
         if problem:
-            raise BadScenario(quoted(f"Scenario {made.name[:60]!r}: {problem}"))
+            raise BadScenario(printable_excerpt(f"Scenario {made.name[:60]!r}: {problem}"))
         return made
 
     @property
@@ -197,7 +197,7 @@ def _names(made: Scenario) -> str:
         if not is_name(name):
             return f"{name[:50]!r} is no name here: letters, spaces and hyphens, 40 at most."
     roles = [robot.role for robot in made.robots]
-    known = {role for rule in shipped().values() for role in rule.roles}
+    known = {role for rule in shipped_protocols().values() for role in rule.roles}
     if not one_script([*names, *(role for role in roles if role not in known)]):
         return "its names mix scripts, and then they may look alike; write all of them in one."
     alike = [name.casefold() for name in names]

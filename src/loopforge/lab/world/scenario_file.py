@@ -18,9 +18,19 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS
 from loopforge.errors import BadScenario
 from loopforge.lab.world.city_state import BOUNDS
-from loopforge.lab.world.protocols import INDEX, protocol, quoted, shipped
+from loopforge.lab.world.protocols import (
+    INDEX,
+    parse_protocol,
+    printable_excerpt,
+    shipped_protocols,
+)
 from loopforge.lab.world.scenario_checks import TABLES, Scenario
-from loopforge.lab.world.toml_bounds import above, opened, shipped_names, tables
+from loopforge.lab.world.toml_bounds import (
+    find_toml_text,
+    parse_bounded_toml,
+    refuse_misplaced_keys,
+    shipped_names,
+)
 
 BIGGEST = 256 * 1024
 """Bytes of a scenario file."""
@@ -35,7 +45,7 @@ AT_FIRST = {
 
 def read_scenario(text: str, source: str) -> Scenario:
     """Read a scenario from TOML. Raises BadScenario, naming the source, the key and what to do."""
-    fields = tables(text, source, BIGGEST)
+    fields = parse_bounded_toml(text, source, BIGGEST)
     try:
         return scenario_of(fields)
     except BadScenario as error:
@@ -49,7 +59,7 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
     """
     fields = dict(fields)
     _known(fields)
-    keys = fields.pop("protocols", list(shipped()))
+    keys = fields.pop("protocols", list(shipped_protocols()))
     own = fields.pop("protocol", {})
     written = _tables(fields.pop("robot", []), "robot")
     fields["robots"] = [_robot(each) for each in written]
@@ -61,18 +71,20 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
         raise BadScenario("`[protocol.KEY]` is a table for each protocol that is new or changed.")
     rules = []
     for key in dict.fromkeys([*keys, *own]):
-        base = shipped().get(key)
+        base = shipped_protocols().get(key)
         if base is None and key not in own:
-            known = ", ".join(shipped())
-            raise BadScenario(f"there is no protocol {quoted(key[:60])!r}. Known are {known}.")
+            known = ", ".join(shipped_protocols())
+            raise BadScenario(
+                f"there is no protocol {printable_excerpt(key[:60])!r}. Known are {known}."
+            )
         start = {} if base is None else msgspec.to_builtins(base)
         start.pop("key", None)
         changed = own.get(key, {})
-        above(changed, f"[protocol.{key}]", ABOVE)
+        refuse_misplaced_keys(changed, f"[protocol.{key}]", ABOVE)
         if "demands" in changed or "forbids" in changed:
             start.pop("demands", None)
             start.pop("forbids", None)
-        rules.append(msgspec.to_builtins(protocol(key, {**start, **changed})))
+        rules.append(msgspec.to_builtins(parse_protocol(key, {**start, **changed})))
     made = Scenario.from_dict({**fields, "protocols": rules})
     _bonds(made, written)
     for place in made.places:
@@ -103,14 +115,16 @@ def _known(fields: Mapping[str, Any]) -> None:
     keys = [TABLES.get(name, name) for name in Scenario.__struct_fields__]
     strange = next((name for name in fields if name not in (*keys, "protocol")), None)
     if strange is not None:
-        raise BadScenario(f"there is no key {quoted(strange[:60])!r}; keys are {', '.join(keys)}.")
+        raise BadScenario(
+            f"there is no key {printable_excerpt(strange[:60])!r}; keys are {', '.join(keys)}."
+        )
 
 
 def _tables(found: object, name: str) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         raise BadScenario(f"write each {name} under a line of its own: [[{name}]].")
     for each in found:
-        above(each, f"[[{name}]]", ABOVE)
+        refuse_misplaced_keys(each, f"[[{name}]]", ABOVE)
     return found
 
 
@@ -121,7 +135,9 @@ def _robot(fields: dict[str, Any]) -> dict[str, Any]:
     if name is not None:
         if not isinstance(name, str) or name not in shipped_cast():
             known = ", ".join(shipped_cast())
-            raise BadScenario(f"there is no {quoted(str(name)[:60])!r} in the cast: {known}.")
+            raise BadScenario(
+                f"there is no {printable_excerpt(str(name)[:60])!r} in the cast: {known}."
+            )
         whole = {"name": name, **shipped_cast()[name], **whole}
     for part, names in (("emotions", EMOTIONS), ("traits", TRAITS), ("scars", SCARS)):
         given = whole.get(part, {})
@@ -172,4 +188,4 @@ def open_scenario(name: str, folder: Path | None = None) -> Scenario:
 
     Raises BadScenario: no such scenario, or what is wrong in it.
     """
-    return read_scenario(*opened("scenario", name, folder, BIGGEST))
+    return read_scenario(*find_toml_text("scenario", name, folder, BIGGEST))

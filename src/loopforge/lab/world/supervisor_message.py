@@ -10,17 +10,17 @@ from typing import Any, cast, get_args
 from loopforge.core.factory_vocabulary import Message
 from loopforge.lab.world.city_state import Factory, SaidInCity
 from loopforge.lab.world.robot_perception import MIDDLE
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 
 MESSAGES = frozenset(get_args(Message))
 
 
-def speak(plan: Mapping[str, Any], env: Factory) -> None:
+def set_supervisor_message(plan: Mapping[str, Any], env: Factory) -> None:
     """Let what the Supervisor says in this plan, as its row keeps it, be its message."""
-    env.said = said_in(plan)
+    env.said = message_in_plan(plan)
 
 
-def said_in(plan: Mapping[str, Any]) -> SaidInCity:
+def message_in_plan(plan: Mapping[str, Any]) -> SaidInCity:
     """The message in a plan of the Supervisor's; what is no message is silence."""
     meta: Mapping[str, Any] = plan.get("meta") or {}
     message = meta.get("message") if isinstance(meta, dict) else None
@@ -29,7 +29,7 @@ def said_in(plan: Mapping[str, Any]) -> SaidInCity:
     force = meta.get("force")
     strength = MIDDLE.get(force, 500) if isinstance(force, str) else 500
     targets = plan.get("targets", ())
-    text = short(meta.get("text") or "")
+    text = bounded_text(meta.get("text") or "")
     if not text.isprintable():
         text = "".join(sign for sign in text if sign.isprintable())
     return SaidInCity(cast(Message, message), strength, text, targets[0] if targets else "")

@@ -12,13 +12,13 @@ from typing import Any
 
 from loopforge.core.limits.toml_reading import toml_of
 from loopforge.errors import BadScenario
-from loopforge.lab.world.protocols import quoted
+from loopforge.lab.world.protocols import printable_excerpt
 
 LONGEST_LINE = 2000
 """Characters."""
 
 
-def tables(text: str, source: str, biggest: int) -> dict[str, Any]:
+def parse_bounded_toml(text: str, source: str, biggest: int) -> dict[str, Any]:
     """The tables of a TOML text of at most `biggest` bytes. Raises BadScenario."""
     if len(text.encode("utf-8", "replace")) > biggest:
         raise BadScenario(f"{source} has more than {biggest // 1024} kB; it should be a page.")
@@ -30,10 +30,10 @@ def tables(text: str, source: str, biggest: int) -> dict[str, Any]:
     try:
         return toml_of(text)
     except ValueError as error:
-        raise BadScenario(quoted(f"{source} is no TOML: {error}.")) from error
+        raise BadScenario(printable_excerpt(f"{source} is no TOML: {error}.")) from error
 
 
-def above(table: Mapping[str, Any], head: str, keys: Iterable[str]) -> None:
+def refuse_misplaced_keys(table: Mapping[str, Any], head: str, keys: Iterable[str]) -> None:
     """Raises BadScenario for a line of the whole file (`keys`) below the head of this table."""
     if low := next((key for key in keys if key in table), ""):
         raise BadScenario(
@@ -43,7 +43,7 @@ def above(table: Mapping[str, Any], head: str, keys: Iterable[str]) -> None:
 
 def text_of(path: Path, biggest: int) -> str:
     """What a file of at most `biggest` bytes says. Raises BadScenario."""
-    shown = quoted(path.name[-80:])
+    shown = printable_excerpt(path.name[-80:])
     try:
         if not path.is_file():
             raise BadScenario(f"{shown} is no file; give a text file that ends in .toml.")
@@ -69,7 +69,9 @@ def held(name: str, folder: Path | None) -> Path | None:
     if not path.exists():
         return None
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise BadScenario(f"{quoted(path.name)} leads out of {folder}; put the file itself there.")
+        raise BadScenario(
+            f"{printable_excerpt(path.name)} leads out of {folder}; put the file itself there."
+        )
     return path
 
 
@@ -83,7 +85,7 @@ def _shipped(kind: str) -> Traversable:
     return resources.files("loopforge.lab").joinpath(f"shipped/{kind}s")
 
 
-def opened(kind: str, name: str, folder: Path | None, biggest: int) -> tuple[str, str]:
+def find_toml_text(kind: str, name: str, folder: Path | None, biggest: int) -> tuple[str, str]:
     """What such a file says, by its path, its name in `folder` or its shipped name; and its source.
 
     A name in a folder stays in that folder, whatever it is and wherever a link there leads. Raises
@@ -97,6 +99,7 @@ def opened(kind: str, name: str, folder: Path | None, biggest: int) -> tuple[str
     if name in known:
         return _shipped(kind).joinpath(f"{name}.toml").read_text("utf-8"), name
     raise BadScenario(
-        f"There is no {kind} {quoted(name[:80])!r}. Shipped are {', '.join(known)}; or name a "
+        f"There is no {kind} {printable_excerpt(name[:80])!r}. Shipped are {', '.join(known)}; "
+        "or name a "
         ".toml file."
     )

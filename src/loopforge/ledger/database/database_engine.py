@@ -25,7 +25,7 @@ from sqlalchemy.pool import QueuePool
 
 from loopforge.errors import LedgerError
 from loopforge.ledger.database.database_faults import READ_ONLY_STATE
-from loopforge.runtime.installation.extras import require
+from loopforge.runtime.installation.extras import require_extra
 
 if TYPE_CHECKING:
     from loopforge.ledger.database.liveness_probe import ProbedConnection, ReachBreaker, Session
@@ -85,7 +85,7 @@ class DatabaseEngines(Struct, frozen=True, kw_only=True):
         self.reader.dispose()
 
 
-def settled(url: str) -> URL:
+def parse_database_url(url: str) -> URL:
     """The URL with the driver we use.
 
     Raises LedgerError for anything but the two dialects, NotInstalled where a driver is missing.
@@ -99,7 +99,7 @@ def settled(url: str) -> URL:
         ) from error
     kind = found.drivername.partition("+")[0]
     if kind in {"postgres", "postgresql"}:
-        require("postgres", "A ledger on PostgreSQL needs")
+        require_extra("postgres", "A ledger on PostgreSQL needs")
         return found.set(drivername="postgresql+psycopg")
     if kind != "sqlite":
         raise LedgerError(f"`database_url` names {kind!r}; the ledger knows sqlite and postgresql.")
@@ -122,7 +122,7 @@ def _one_of_several(url: str) -> str:
     return f"{before}{path or '/'}?host={hosts}&port={ports}{f'&{rest}' if rest else ''}"
 
 
-def connect(
+def create_engines(
     url: URL,
     *,
     durability: Durability = "normal",

@@ -22,7 +22,7 @@ FAULTS = (SQLAlchemyError, UnicodeDecodeError)
 """What a database raises; the second where a name in a damaged SQLite file is no text any more."""
 
 
-def place(url: URL) -> str:
+def ledger_location(url: URL) -> str:
     """Where the ledger lies, in words, without a password."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
@@ -31,21 +31,21 @@ def place(url: URL) -> str:
     return f"PostgreSQL at {host}{f':{url.port}' if url.port else ''}"
 
 
-def told(error: Exception, url: URL) -> LedgerError:
+def as_ledger_error(error: Exception, url: URL) -> LedgerError:
     """The error to raise instead of a database's own."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     if url.get_backend_name() == "sqlite":
-        return _sqlite(cause, place(url))
-    return _postgres(cause, place(url))
+        return _sqlite(cause, ledger_location(url))
+    return _postgres(cause, ledger_location(url))
 
 
 @contextmanager
-def telling(url: URL) -> Iterator[None]:
+def translating_faults(url: URL) -> Iterator[None]:
     """Let errors of the database through as Loopforge's."""
     try:
         yield
     except FAULTS as error:
-        raise told(error, url) from error
+        raise as_ledger_error(error, url) from error
 
 
 def _sqlite(cause: BaseException | None, where: str) -> LedgerError:
@@ -57,7 +57,7 @@ def _sqlite(cause: BaseException | None, where: str) -> LedgerError:
             "Close that program, or try again."
         )
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")):
-        return full(where)
+        return disk_full_error(where)
     no_text = isinstance(cause, UnicodeDecodeError) or "decode to UTF-8" in said
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or no_text:
         return LedgerBroken(
@@ -93,7 +93,7 @@ def _postgres(cause: BaseException | None, where: str) -> LedgerError:
             f"The disk of {where} is full; nothing was written. Make room and try again."
         )
     if state == READ_ONLY_STATE:
-        return only_read(where)
+        return read_only_error(where)
     if state in BROKEN_STATES:
         return LedgerBroken(f"The ledger in {where} is damaged ({said}). Go on with a backup.")
     if type(cause).__name__ == "SessionLent":
@@ -117,7 +117,7 @@ def _postgres(cause: BaseException | None, where: str) -> LedgerError:
     return LedgerError(f"The ledger in {where} did not do what was asked: {said}.")
 
 
-def only_read(where: str) -> LedgerReadOnly:
+def read_only_error(where: str) -> LedgerReadOnly:
     """What is said of a PostgreSQL that does not let us write."""
     return LedgerReadOnly(
         f"The ledger in {where} may only be read there now, as on a standby or a full disk; "
@@ -125,7 +125,7 @@ def only_read(where: str) -> LedgerReadOnly:
     )
 
 
-def full(where: str) -> LedgerFull:
+def disk_full_error(where: str) -> LedgerFull:
     """What is said of a disk that takes no more."""
     return LedgerFull(
         f"The disk that holds the ledger {where} is full; nothing was written. "
@@ -133,6 +133,6 @@ def full(where: str) -> LedgerFull:
     )
 
 
-def lost(error: Exception) -> bool:
+def is_connection_lost(error: Exception) -> bool:
     """Whether the connection broke, so that nobody knows if a commit arrived."""
     return isinstance(error, DBAPIError) and error.connection_invalidated

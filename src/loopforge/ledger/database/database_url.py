@@ -5,7 +5,7 @@ from pathlib import Path
 from loopforge.errors import BadSettings
 
 
-def located(url: str, home: Path) -> str:
+def resolve_database_url(url: str, home: Path) -> str:
     """The URL, with a relative SQLite path taken from the home."""
     if not url:
         return f"sqlite:///{home / 'data' / 'loopforge.db'}"

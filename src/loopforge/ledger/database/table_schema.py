@@ -71,7 +71,7 @@ events = Table(
 
 ERASED = text("kind = 'ledger.erased'")
 events_erased = Index("events_erased", events.c.kind, sqlite_where=ERASED)
-"""PostgreSQL is told in `create`: told here, SQLAlchemy loads all of that dialect at each start."""
+"""PostgreSQL is told in `create_tables`: told here, all of that dialect is loaded at each start."""
 
 texts = Table(
     "texts",
@@ -257,20 +257,20 @@ POSTGRES_TRIGGERS = {
 """By name. They are made to fire always, also in a session that plays a replica."""
 
 
-def create(connection: Connection) -> None:
+def create_tables(connection: Connection) -> None:
     """Make everything in an empty database, as the newest migration leaves it."""
     if connection.dialect.name != "sqlite":
         events_erased.dialect_options["postgresql"]["where"] = ERASED
     metadata.create_all(connection, tables=LASTING)
-    guard(connection)
+    ensure_triggers(connection)
 
 
-def guard(connection: Connection) -> None:
+def ensure_triggers(connection: Connection) -> None:
     """Make the triggers that are not there, or not as they should be."""
     sqlite = connection.dialect.name == "sqlite"
     if not sqlite:
         connection.exec_driver_sql(POSTGRES_FUNCTION)
-    for name in unguarded(connection):
+    for name in missing_triggers(connection):
         table = name.partition("_")[0]
         on = "" if sqlite else f" ON {table}"
         connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}{on}")
@@ -279,7 +279,7 @@ def guard(connection: Connection) -> None:
             connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}")
 
 
-def unguarded(connection: Connection) -> list[str]:
+def missing_triggers(connection: Connection) -> list[str]:
     """The triggers that are gone, switched off, or other ones by the same name."""
     if connection.dialect.name == "sqlite":
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
@@ -293,7 +293,7 @@ def unguarded(connection: Connection) -> list[str]:
     return [name for name in POSTGRES_TRIGGERS if name not in always]
 
 
-def foreign(connection: Connection) -> list[str]:
+def foreign_schema_objects(connection: Connection) -> list[str]:
     """Views and triggers of a SQLite file that no Loopforge made; they run where it is used."""
     names = ", ".join(f"'{name}'" for name in SQLITE_TRIGGERS)
     query = (

@@ -20,9 +20,9 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
-from loopforge.ledger.erasure.quote_matching import distinctive, words
-from loopforge.ledger.storage.event_reading import read
-from loopforge.ledger.storage.row_codec import mark, unkept
+from loopforge.ledger.erasure.quote_matching import folded_words, is_distinctive
+from loopforge.ledger.storage.event_reading import read_events
+from loopforge.ledger.storage.row_codec import sql_placeholder, unescape_stored_text
 
 RUN = 6
 """Words in a row that make an echo."""
@@ -45,18 +45,18 @@ class CrossQuotes:
 
     def take(self, text: str, event: str) -> None:
         """A line; of events in their order. `event` is its id (ids are ordered in time)."""
-        mine = words(text)
+        mine = folded_words(text)
         if len(mine) < LEAST:
             return
         length = min(RUN, len(mine))
-        self._telling.update(filter(distinctive, mine))
+        self._telling.update(filter(is_distinctive, mine))
         for run in _runs(mine, length, self._telling):
             self._lengths.add(length)
             self._since.setdefault(run, event)
 
     def repeats(self, text: str, event: str, stream: str) -> bool:
         """Whether this is an echo; ask of every text of a stream, in order."""
-        mine = words(text)
+        mine = folded_words(text)
         if self._telling.isdisjoint(mine):
             return False
         before, found = self._before.setdefault(stream, set()), False
@@ -99,14 +99,14 @@ def elsewhere(connection: Connection, stream: str) -> dict[str, set[str]]:
 
 def _heard(connection: Connection, stream: str) -> Iterator[Event]:
     after = 0
-    while page := read(connection, stream, after=after, kinds=["room.heard"], limit=PAGE):
+    while page := read_events(connection, stream, after=after, kinds=["room.heard"], limit=PAGE):
         yield from page
         after = page[-1].seq
 
 
 def _texts(connection: Connection, stream: str, since: str) -> Iterator[tuple[str, str, str, str]]:
     """The private texts of all other streams from an event's time on, each stream in order."""
-    one, place = mark(connection), ("", "", "")
+    one, place = sql_placeholder(connection), ("", "", "")
     query = (
         "SELECT stream, event, ref, text FROM texts "  # noqa: S608
         f"WHERE event >= {one} AND stream <> {one} "
@@ -115,5 +115,5 @@ def _texts(connection: Connection, stream: str, since: str) -> Iterator[tuple[st
     )
     while rows := connection.exec_driver_sql(query, (since, stream, *place)).all():
         for other, event, ref, stored in rows:
-            yield other, event, ref, unkept(stored)
+            yield other, event, ref, unescape_stored_text(stored)
         place = tuple(rows[-1][:3])

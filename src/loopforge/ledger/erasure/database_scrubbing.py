@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.errors import LedgerError
 from loopforge.ledger.database.database_engine import DatabaseEngines
-from loopforge.ledger.database.database_faults import telling
+from loopforge.ledger.database.database_faults import translating_faults
 from loopforge.ledger.database.table_schema import BLANK, FILLED_LATER, Name, metadata
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ class RewrittenFiles:
 
 def settled(store: DatabaseEngines, clean: Callable[[], bool]) -> bool:
     """Clean, if that was not done since the last erasure, and note it; whether all is well."""
-    with telling(store.url):
+    with translating_faults(store.url):
         with store.reader.connect() as connection:
             last: str | None = connection.exec_driver_sql(NEWEST).scalar()
             done: str | None = connection.exec_driver_sql(DONE).scalar()
@@ -79,7 +79,7 @@ def scrub(store: DatabaseEngines, tables: Collection[str] = ()) -> bool:
     if not store.sqlite:
         return _vacuumed(store, tables, "ANALYZE")
     try:
-        with telling(store.url), store.reader.connect() as connection:
+        with translating_faults(store.url), store.reader.connect() as connection:
             return _folded(connection)
     except LedgerError:
         return False
@@ -90,7 +90,7 @@ def write_anew(store: DatabaseEngines, tables: Collection[str] = ()) -> bool:
     if not store.sqlite:
         return _vacuumed(store, tables, "FULL, ANALYZE")
     try:
-        with telling(store.url):
+        with translating_faults(store.url):
             with store.writer.begin() as connection:
                 connection.exec_driver_sql(f"DELETE FROM texts WHERE ref LIKE '{BLANK}%'")  # noqa: S608
             with store.reader.connect() as connection:
@@ -145,7 +145,7 @@ def drop_graphs(connection: Connection, tables: Collection[str]) -> None:
 def _vacuumed(store: DatabaseEngines, tables: Collection[str], how: str) -> bool:
     """Free what rows were deleted from tables of PostgreSQL; FULL writes the tables anew."""
     try:
-        with telling(store.url), store.reader.connect() as connection:
+        with translating_faults(store.url), store.reader.connect() as connection:
             for table in ("texts", *tables):
                 make_way(connection, (table,))
                 if "FULL" in how:

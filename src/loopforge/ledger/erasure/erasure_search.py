@@ -17,9 +17,9 @@ from sqlalchemy.engine import Connection
 
 from loopforge.ledger.erasure.quote_matching import ForgottenText
 from loopforge.ledger.erasure.stream_quotes import Contents, FoundQuote, StreamQuotes
-from loopforge.ledger.storage.event_reading import heads
-from loopforge.ledger.storage.event_reading import texts as texts_of
-from loopforge.ledger.storage.row_codec import listed, mark, within
+from loopforge.ledger.storage.event_reading import read_texts as texts_of
+from loopforge.ledger.storage.event_reading import stream_heads
+from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter, sql_placeholder
 
 T = TypeVar("T")
 SHOWN = ("turn.perceived", "turn.asked", "effect.returned")
@@ -55,7 +55,7 @@ class _Shown:
 
     def mentions(self, connection: Connection) -> list[Mention]:
         """All so far."""
-        now, before = heads(connection), self._heads
+        now, before = stream_heads(connection), self._heads
         if before is None:
             rows = _since(connection, self._since)
         else:
@@ -96,9 +96,11 @@ class ErasureSearch:
             query = (
                 "SELECT texts.ref, texts.stream, texts.event, events.kind FROM texts "  # noqa: S608
                 "JOIN events ON events.id = texts.event AND events.stream = texts.stream "
-                f"WHERE texts.ref {within(connection)}"
+                f"WHERE texts.ref {in_list_sql(connection)}"
             )
-            for ref, *origin in connection.exec_driver_sql(query, (listed(connection, new),)):
+            for ref, *origin in connection.exec_driver_sql(
+                query, (list_parameter(connection, new),)
+            ):
                 known[ref] = Origin(*origin)
         return {ref: known[ref] for ref in refs if ref in known}
 
@@ -130,10 +132,10 @@ class ErasureSearch:
 
 def _since(connection: Connection, last: str) -> Iterator[tuple[str, int, str]]:
     """What minds were shown since an event, by the order of ids."""
-    one, kinds = mark(connection), listed(connection, SHOWN)
+    one, kinds = sql_placeholder(connection), list_parameter(connection, SHOWN)
     query = (
         "SELECT id, stream, seq, body FROM events "  # noqa: S608
-        f"WHERE id > {one} AND kind {within(connection)} ORDER BY id LIMIT {PAGE}"
+        f"WHERE id > {one} AND kind {in_list_sql(connection)} ORDER BY id LIMIT {PAGE}"
     )
     while rows := connection.exec_driver_sql(query, (last, kinds)).all():
         for id, stream, seq, body in rows:
@@ -143,10 +145,10 @@ def _since(connection: Connection, last: str) -> Iterator[tuple[str, int, str]]:
 
 def _after(connection: Connection, places: Mapping[str, int]) -> Iterator[tuple[str, int, str]]:
     """The same after these places in their streams."""
-    one, kinds = mark(connection), listed(connection, SHOWN)
+    one, kinds = sql_placeholder(connection), list_parameter(connection, SHOWN)
     query = (
         "SELECT stream, seq, body FROM events "  # noqa: S608
-        f"WHERE stream = {one} AND seq > {one} AND kind {within(connection)}"
+        f"WHERE stream = {one} AND seq > {one} AND kind {in_list_sql(connection)}"
     )
     for stream, seq in places.items():
         yield from connection.exec_driver_sql(query, (stream, seq, kinds))

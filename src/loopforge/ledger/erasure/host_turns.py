@@ -13,10 +13,10 @@ from functools import partial
 
 from sqlalchemy.engine import Connection
 
-from loopforge.ledger.storage.host_claim import claimed
+from loopforge.ledger.storage.host_claim import is_host_claimed
 from loopforge.ledger.storage.open_effects import OpenEffects
 from loopforge.ledger.storage.process_follow import FOLLOW
-from loopforge.ledger.storage.row_codec import listed, within
+from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter
 from loopforge.ledger.table_access import Tables
 from loopforge.runtime.ports import Clock
 
@@ -56,19 +56,20 @@ class HostTurns:
         await again()
 
     async def _runs(self) -> bool:
-        return self._hosted() or await self._ledger.look(partial(claimed, name="host"))
+        return self._hosted() or await self._ledger.look(partial(is_host_claimed, name="host"))
 
 
 def under_way(connection: Connection, streams: Collection[str]) -> set[str]:
     """The turns of these streams that have not ended, and the tools at work for them."""
     query = (
         "SELECT events.id FROM events JOIN (SELECT stream AS place, max(seq) AS last FROM events "  # noqa: S608
-        f"WHERE kind = 'turn.perceived' AND stream {within(connection)} GROUP BY stream) AS newest "
+        f"WHERE kind = 'turn.perceived' AND stream {in_list_sql(connection)} GROUP BY stream) "
+        "AS newest "
         "ON stream = place AND seq = last "
         "WHERE NOT EXISTS (SELECT 1 FROM events AS ended WHERE ended.stream = place "
         "AND ended.kind = 'turn.ended' AND ended.seq > last)"
     )
-    turns = connection.exec_driver_sql(query, (listed(connection, streams),)).scalars()
+    turns = connection.exec_driver_sql(query, (list_parameter(connection, streams),)).scalars()
     effects = OpenEffects().rows(connection)
     at_work = ("approved", "running")
     return {*turns, *(e.effect for e in effects if e.stream in streams and e.state in at_work)}

@@ -25,7 +25,14 @@ from loopforge.core.people_events import (
 )
 from loopforge.core.room_vocabulary import PersonJoined
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.storage.row_codec import COLUMNS, event_of, fill, listed, mark, within
+from loopforge.ledger.storage.row_codec import (
+    COLUMNS,
+    event_of,
+    fill_words,
+    in_list_sql,
+    list_parameter,
+    sql_placeholder,
+)
 
 NAMES = (
     "people.met",
@@ -51,7 +58,7 @@ class PersonIdentities:
         self._links: dict[Key, str] = {}
         for row in _rows(connection, NAMES):
             self._events.append(event_of(row))
-        fill(connection, (one for _, words in self._events for one in words))
+        fill_words(connection, (one for _, words in self._events for one in words))
         for event, _ in self._events:
             self._fold(event)
 
@@ -93,11 +100,11 @@ class PersonIdentities:
         return set[str]().union(*(each for each in refs.values() if each.isdisjoint(named)))
 
 
-def done_by(connection: Connection, people: Iterable[str]) -> list[str]:
+def event_ids_of_people(connection: Connection, people: Iterable[str]) -> list[str]:
     """The ids of all events of these people, in order; of a hundred thousand, some 8 MB."""
     actors = [f"person:{one}" for one in people]
-    query = f"SELECT id FROM events WHERE actor {within(connection)} ORDER BY id"  # noqa: S608
-    return list(connection.exec_driver_sql(query, (listed(connection, actors),)).scalars())
+    query = f"SELECT id FROM events WHERE actor {in_list_sql(connection)} ORDER BY id"  # noqa: S608
+    return list(connection.exec_driver_sql(query, (list_parameter(connection, actors),)).scalars())
 
 
 def _subject(event: Event) -> tuple[str, Key]:
@@ -126,7 +133,7 @@ def _rows(connection: Connection, kinds: Sequence[str]) -> list[Sequence[object]
     """By stream and kind, one at a time: an index has them so."""
     query = (
         f"SELECT {COLUMNS} FROM events WHERE stream IN (SELECT stream FROM streams) "  # noqa: S608
-        f"AND kind = {mark(connection)}"
+        f"AND kind = {sql_placeholder(connection)}"
     )
     found = (connection.exec_driver_sql(query, (kind,)) for kind in kinds)
     return sorted((row for rows in found for row in rows), key=lambda row: (row[0], row[1]))

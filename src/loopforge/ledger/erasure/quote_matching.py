@@ -40,23 +40,23 @@ _PLAIN = {'"': '"', "\\": "\\", "/": "/", "b": " ", "f": " ", "n": "\n", "r": "\
 _NESTED = 3
 
 
-def folded(text: str) -> str:
+def fold_for_search(text: str) -> str:
     """The text without differences of case, of width, of composition and of white space."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def words(text: str) -> list[str]:
+def folded_words(text: str) -> list[str]:
     """The words of a text, folded; of JSON, those of its keys and values."""
-    return _WORD.findall(folded("\n".join(readings(text))))
+    return _WORD.findall(fold_for_search("\n".join(decoded_strings(text))))
 
 
-def spelled(text: str) -> Iterator[tuple[str, int, int]]:
+def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
     """The words of a plain text, folded, and where each begins and ends in it."""
     for found in _WORD.finditer(text):
-        yield folded(found[0]), found.start(), found.end()
+        yield fold_for_search(found[0]), found.start(), found.end()
 
 
-def readings(text: str, depth: int = _NESTED) -> Iterator[str]:
+def decoded_strings(text: str, depth: int = _NESTED) -> Iterator[str]:
     """The strings that a text holds once JSON is decoded, also JSON within JSON."""
     if depth and text.lstrip()[:1] in {"{", "[", '"'}:
         try:
@@ -65,7 +65,7 @@ def readings(text: str, depth: int = _NESTED) -> Iterator[str]:
             pass
         else:
             for inner in _strings(value):
-                yield from readings(inner, depth - 1)
+                yield from decoded_strings(inner, depth - 1)
             return
     yield text
     for _ in range(depth):
@@ -137,7 +137,7 @@ FIELDS = frozenset(
 """Words of the seam itself, which stand in every plan and perception."""
 
 
-def distinctive(word: str) -> bool:
+def is_distinctive(word: str) -> bool:
     """Whether a word tells where it came from, if it was not there before."""
     if any(sign.isdigit() for sign in word):
         return len(word) > 1
@@ -169,28 +169,28 @@ class QuoteMatcher:
     def __init__(self, forgotten: Iterable[ForgottenText], public: Iterable[str] = ()) -> None:
         self._words: dict[str, int] = {}
         self._runs: dict[tuple[str, ...], int] = {}
-        self._before = {word for name in public for word in words(name)}
+        self._before = {word for name in public for word in folded_words(name)}
         for one in forgotten:
             self._take(one)
         self._lengths = sorted({len(run) for run in self._runs})
 
     def _take(self, one: ForgottenText) -> None:
-        mine = words(one.text)
+        mine = folded_words(one.text)
         for word in set(mine):
-            if distinctive(word) or (one.name and word not in CHATTER):
+            if is_distinctive(word) or (one.name and word not in CHATTER):
                 self._words[word] = min(one.since, self._words.get(word, one.since))
         if CHATTER.issuperset(mine):
             return
-        for run in runs(mine, min(RUN, len(mine))):
+        for run in word_ngrams(mine, min(RUN, len(mine))):
             self._runs[run] = min(one.since, self._runs.get(run, one.since))
 
     def holds(self, text: StreamText) -> bool:
         """Whether this text quotes something; ask of every text of the stream, in order."""
-        mine = words(text.text)
+        mine = folded_words(text.text)
         found = any(
             self._runs.get(run, text.order + 1) <= text.order
             for length in self._lengths
-            for run in runs(mine, length)
+            for run in word_ngrams(mine, length)
         )
         for word in self._words.keys() & set(mine):
             if text.order < self._words[word]:
@@ -200,6 +200,6 @@ class QuoteMatcher:
         return found
 
 
-def runs(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+def word_ngrams(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
     """Every so many words in a row."""
     return zip(*(words[start:] for start in range(length)), strict=False)

@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 from loopforge.ledger.erasure.erasure_search import ErasureSearch, Origin
 from loopforge.ledger.erasure.quote_matching import ForgottenText
 from loopforge.ledger.erasure.stream_quotes import EVER, QuotesMade, Span, made_of
-from loopforge.ledger.storage.row_codec import mark
+from loopforge.ledger.storage.row_codec import sql_placeholder
 
 SAID = (
     *("room.heard", "room.line_edited"),
@@ -51,7 +51,7 @@ def shown_elsewhere(
 
 def _turns(connection: Connection, stream: str, shown: Collection[int]) -> list[Span]:
     """From each of these events to the end of its turn."""
-    one = mark(connection)
+    one = sql_placeholder(connection)
     query = (
         f"SELECT seq FROM events WHERE stream = {one} AND seq >= {one} "  # noqa: S608
         "AND kind = 'turn.ended' ORDER BY seq"

@@ -13,7 +13,12 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.room_vocabulary import MateJoined
 from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher, StreamText
-from loopforge.ledger.storage.row_codec import COLUMNS, event_of, mark, unkept
+from loopforge.ledger.storage.row_codec import (
+    COLUMNS,
+    event_of,
+    sql_placeholder,
+    unescape_stored_text,
+)
 
 PAGE = 1000
 EVER = 2**62
@@ -112,7 +117,7 @@ def _mates(connection: Connection, stream: str) -> set[str]:
     """The handles of mates who were called into a room."""
     query = (
         f"SELECT {COLUMNS} FROM events "  # noqa: S608
-        f"WHERE stream = {mark(connection)} AND kind = 'room.mate_joined'"
+        f"WHERE stream = {sql_placeholder(connection)} AND kind = 'room.mate_joined'"
     )
     rows = connection.exec_driver_sql(query, (stream,)).all()
     joined = (event_of(row)[0].body for row in rows)
@@ -123,7 +128,7 @@ def _of_stream(
     connection: Connection, stream: str, place: tuple[int, str], upto: int = EVER
 ) -> Iterator[tuple[str, str, StreamText]]:
     """The private texts of a stream after a place (seq, ref), each with who brought it in, how."""
-    one = mark(connection)
+    one = sql_placeholder(connection)
     query = (
         "SELECT events.actor, events.kind, events.seq, texts.ref, texts.text FROM events "  # noqa: S608
         "JOIN texts ON texts.stream = events.stream AND texts.event = events.id "
@@ -133,5 +138,5 @@ def _of_stream(
     )
     while rows := connection.exec_driver_sql(query, (stream, place[0], upto, *place)).all():
         for actor, kind, seq, ref, stored in rows:
-            yield actor, kind, StreamText(ref, seq, unkept(stored))
+            yield actor, kind, StreamText(ref, seq, unescape_stored_text(stored))
         place = rows[-1][2], rows[-1][3]

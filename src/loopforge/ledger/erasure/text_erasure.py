@@ -30,25 +30,25 @@ from msgspec import Struct
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
-from loopforge.core.text.spoken_lists import listed as listed_words
+from loopforge.core.text.spoken_lists import join_as_prose as listed_words
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure import cross_quotes
 from loopforge.ledger.erasure.derived_texts import DerivedTexts, ForgottenGrounds, Reach
 from loopforge.ledger.erasure.erasure_search import ErasureSearch
-from loopforge.ledger.erasure.person_identities import NAMES, PersonIdentities, done_by
+from loopforge.ledger.erasure.person_identities import NAMES, PersonIdentities, event_ids_of_people
 from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher
 from loopforge.ledger.erasure.shown_elsewhere import shown_elsewhere
 from loopforge.ledger.erasure.stream_quotes import QuotesMade, turn_texts
-from loopforge.ledger.storage.event_reading import END, heads
-from loopforge.ledger.storage.event_reading import event as event_by_id
+from loopforge.ledger.storage.event_reading import END, stream_heads
+from loopforge.ledger.storage.event_reading import read_event as event_by_id
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.storage.revised_lines import edits_of
 from loopforge.ledger.storage.row_codec import (
     COLUMNS,
     event_of,
-    listed,
-    mark,
-    within,
+    in_list_sql,
+    list_parameter,
+    sql_placeholder,
 )
 
 PAGE = 1000
@@ -256,7 +256,7 @@ def _targets(
 
 def _copies(connection: Connection, lines: Sequence[str]) -> Iterator[str]:
     """The events by which tasks were made of these lines, or took them in, as their own words."""
-    one = mark(connection)
+    one = sql_placeholder(connection)
     query = (
         "SELECT id FROM events WHERE stream IN "  # noqa: S608
         f"(SELECT stream FROM streams WHERE stream >= {one} AND stream < {one}) "
@@ -293,7 +293,7 @@ def _of_person(
     search: ErasureSearch,
 ) -> Iterator[_Target]:
     """What came in with a person's events, and the names and accounts of every self of theirs."""
-    done = done_by(connection, people)
+    done = event_ids_of_people(connection, people)
     found, targets = bool(done), search.once("targets", dict[str, list[_Target]])
     new = [id for id in done if id not in targets]
     for start in range(0, len(new), PAGE):
@@ -318,7 +318,7 @@ def _since(connection: Connection, event: Event) -> int:
     turn = getattr(event.body, "turn", "")
     if not turn and event.cause:
         turn = event.cause
-    one = mark(connection)
+    one = sql_placeholder(connection)
     row = connection.exec_driver_sql(
         f"SELECT seq FROM events WHERE id = {one} AND stream = {one} AND kind = 'turn.perceived'",  # noqa: S608
         (turn, event.stream),
@@ -330,9 +330,9 @@ def _whole(connection: Connection, stream: str) -> set[str]:
     """Every text that came in with a stream; none of no stream."""
     if not stream:
         return set()
-    if stream not in heads(connection, stream):
+    if stream not in stream_heads(connection, stream):
         raise Unknown(f"There is no stream {stream!r} in the ledger.")
-    query = f"SELECT ref FROM texts WHERE stream = {mark(connection)}"  # noqa: S608
+    query = f"SELECT ref FROM texts WHERE stream = {sql_placeholder(connection)}"  # noqa: S608
     return set(connection.exec_driver_sql(query, (stream,)).scalars())
 
 
@@ -381,7 +381,7 @@ def _derived(
                     found.setdefault(stream, set()).update(some)
         return found
 
-    kept = tuple(heads(connection, KEPT).items())
+    kept = tuple(stream_heads(connection, KEPT).items())
     return search.once((events, frozenset(people), frozenset(names), reach, kept), derived)
 
 
@@ -390,10 +390,10 @@ def _derived(
 
 def _rows(connection: Connection, column: str, values: Sequence[str]) -> Sequence[Sequence[object]]:
     query = (
-        f"SELECT {COLUMNS} FROM events WHERE {column} {within(connection)} "  # noqa: S608
+        f"SELECT {COLUMNS} FROM events WHERE {column} {in_list_sql(connection)} "  # noqa: S608
         "ORDER BY stream, seq"
     )
-    return connection.exec_driver_sql(query, (listed(connection, values),)).all()
+    return connection.exec_driver_sql(query, (list_parameter(connection, values),)).all()
 
 
 def _bringers(
@@ -404,13 +404,13 @@ def _bringers(
     query = (
         f"SELECT {names}, texts.ref FROM texts "  # noqa: S608
         "JOIN events ON events.id = texts.event AND events.stream = texts.stream "
-        f"WHERE {column} {within(connection)} ORDER BY events.stream, events.seq"
+        f"WHERE {column} {in_list_sql(connection)} ORDER BY events.stream, events.seq"
     )
-    for row in connection.exec_driver_sql(query, (listed(connection, values),)).all():
+    for row in connection.exec_driver_sql(query, (list_parameter(connection, values),)).all():
         yield event_of(row[:-1])[0], row[-1]
 
 
 def _there(connection: Connection, refs: Collection[str]) -> set[str]:
     """Those of these refs that still have a text."""
-    query = f"SELECT ref FROM texts WHERE ref {within(connection)}"  # noqa: S608
-    return set(connection.exec_driver_sql(query, (listed(connection, refs),)).scalars())
+    query = f"SELECT ref FROM texts WHERE ref {in_list_sql(connection)}"  # noqa: S608
+    return set(connection.exec_driver_sql(query, (list_parameter(connection, refs),)).scalars())

@@ -15,9 +15,9 @@ from loopforge.core.events import Erased, Event
 from loopforge.ledger.database.table_schema import BLANK, SQLITE_TRIGGERS
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.storage import state_snapshots
-from loopforge.ledger.storage.event_append import EventWriter, PendingAppend, write
-from loopforge.ledger.storage.folded_views import FoldedView, refold
-from loopforge.ledger.storage.row_codec import listed, within
+from loopforge.ledger.storage.event_append import EventWriter, PendingAppend, write_appends
+from loopforge.ledger.storage.folded_views import FoldedView, refold_views
+from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter
 from loopforge.runtime.system_clock import Stamp
 
 Gone = dict[str, list[str]]
@@ -26,7 +26,7 @@ REFS = 2000
 """Most refs that one Erased event lists, and that go in one transaction."""
 
 
-def parts(gone: Mapping[str, Collection[str]], last: Collection[str]) -> list[Gone]:
+def removal_batches(gone: Mapping[str, Collection[str]], last: Collection[str]) -> list[Gone]:
     """These refs by stream, in parts for one transaction each; `last` go last."""
     order = [(ref in last, stream, ref) for stream, refs in gone.items() for ref in refs]
     found: list[Gone] = []
@@ -37,7 +37,7 @@ def parts(gone: Mapping[str, Collection[str]], last: Collection[str]) -> list[Go
     return found
 
 
-def take_away(
+def erase_texts(
     connection: Connection,
     gone: Mapping[str, Collection[str]],
     wish: ErasureRequest,
@@ -51,18 +51,21 @@ def take_away(
     for stream, refs in sorted(gone.items()):
         body = Erased(refs=tuple(sorted(refs)), by=wish.by, why=wish.why)
         appends.append(PendingAppend(stream, [stamp.fact(body, actor="runtime")], None, b""))
-    write(connection, appends, EventWriter(), views)
+    write_appends(connection, appends, EventWriter(), views)
     for append in appends:
         if append.error is not None:
             raise append.error
     _blank(connection, [ref for refs in gone.values() for ref in refs])
     state_snapshots.drop(connection, gone)
-    refold(connection, [view for view in views if view.holds_texts])
+    refold_views(connection, [view for view in views if view.holds_texts])
     return tuple(event for append in appends for event in append.events)
 
 
 def _blank(connection: Connection, refs: Sequence[str]) -> None:
-    mine, given = f"WHERE ref {within(connection)}", (listed(connection, sorted(refs)),)
+    mine, given = (
+        f"WHERE ref {in_list_sql(connection)}",
+        (list_parameter(connection, sorted(refs)),),
+    )
     if connection.dialect.name != "sqlite":
         connection.exec_driver_sql(f"DELETE FROM texts {mine}", given)  # noqa: S608
         return

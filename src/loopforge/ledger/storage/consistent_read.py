@@ -7,7 +7,7 @@ from sqlalchemy.engine import Connection
 
 
 @contextmanager
-def one_moment(connection: Connection) -> Iterator[None]:
+def in_read_snapshot(connection: Connection) -> Iterator[None]:
     """Read within a snapshot, on a connection that else commits by itself."""
     sqlite = connection.dialect.name == "sqlite"
     connection.exec_driver_sql(

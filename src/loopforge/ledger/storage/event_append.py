@@ -14,12 +14,26 @@ from typing import Any
 import msgspec
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import GENESIS, Event, Fact, chained, decode, kind_of, micros
-from loopforge.core.text.erasable_text import Words, digest, encode_stored, refer
+from loopforge.core.events import (
+    GENESIS,
+    Event,
+    Fact,
+    chain_hash,
+    decode_body,
+    epoch_micros,
+    kind_of,
+)
+from loopforge.core.text.erasable_text import Words, encode_stored, salted_digest, set_words_ref
 from loopforge.errors import BadLine, Conflict, LoopforgeError
 from loopforge.ledger.database.row_insert import fetch_rows, insert_rows
-from loopforge.ledger.storage.folded_views import FoldedView, show
-from loopforge.ledger.storage.row_codec import COLUMNS, kept, listed, mark, within
+from loopforge.ledger.storage.folded_views import FoldedView, apply_to_views
+from loopforge.ledger.storage.row_codec import (
+    COLUMNS,
+    escape_stored_text,
+    in_list_sql,
+    list_parameter,
+    sql_placeholder,
+)
 
 Head = tuple[int, str]
 EMPTY: Head = (0, GENESIS)
@@ -63,9 +77,9 @@ class EventWriter:
         self._append, self._first = append, len(self.named)
         events, rows = [], []
         for fact in append.facts:
-            seq, at, self._event = seq + 1, micros(fact.at), fact.id
+            seq, at, self._event = seq + 1, epoch_micros(fact.at), fact.id
             body = self._encode(fact)
-            previous = chained(
+            previous = chain_hash(
                 previous, append.stream, seq, fact.id, at, fact.actor, fact.cause, body
             )
             event = Event(
@@ -111,14 +125,16 @@ class EventWriter:
         assert self._append is not None
         count = (len(self.named) - self._first).to_bytes(8, "big")
         salt = hashlib.sha256(self._append.seed + count).digest()[:16]
-        refer(words, digest(words.text, salt))
+        set_words_ref(words, salted_digest(words.text, salt))
         self.named.append(words)
-        self.texts.append((words.ref, salt, kept(words.text), self._event, self._append.stream))
+        self.texts.append(
+            (words.ref, salt, escape_stored_text(words.text), self._event, self._append.stream)
+        )
 
     def undo(self, named: int = 0) -> None:
         """Take back every ref given after the first `named`, with its text: it is not stored."""
         for words in self.named[named:]:
-            refer(words, "")
+            set_words_ref(words, "")
         del self.named[named:], self.texts[named:]
 
     def clear(self) -> None:
@@ -130,13 +146,13 @@ class EventWriter:
 def _readable(body: bytes) -> bool:
     """Whether it can be read again: a number that is none is written as null."""
     try:
-        decode(body)
+        decode_body(body)
     except msgspec.ValidationError:
         return False
     return True
 
 
-def fit(stream: str, facts: Sequence[Fact]) -> None:
+def check_append_names(stream: str, facts: Sequence[Fact]) -> None:
     """Check the names of an append. Raises BadLine."""
     for fact in facts:
         names = (stream, fact.id, fact.actor)
@@ -151,7 +167,7 @@ class ViewRefused(Exception):
     """A view refused one of several appends: each is to be written by itself."""
 
 
-def write(
+def write_appends(
     connection: Connection,
     appends: Sequence[PendingAppend],
     scribe: EventWriter,
@@ -177,7 +193,7 @@ def write(
         if events:
             heads[append.stream] = moved[append.stream] = (events[-1].seq, events[-1].hash)
     try:
-        show(connection, views, [event for append in appends for event in append.events])
+        apply_to_views(connection, views, [event for append in appends for event in append.events])
     except (LoopforgeError, ValueError, TypeError) as error:
         if len(appends) > 1:
             raise ViewRefused from error
@@ -191,8 +207,8 @@ def lock(connection: Connection, streams: set[str]) -> dict[str, Head]:
     SQLite's write lock holds everything already. On PostgreSQL the rows are locked in the order of
     their names, so that two processes never wait for each other in a ring.
     """
-    query = f"SELECT stream, seq, hash FROM streams WHERE stream {within(connection)}"  # noqa: S608
-    named = (listed(connection, sorted(streams)),)
+    query = f"SELECT stream, seq, hash FROM streams WHERE stream {in_list_sql(connection)}"  # noqa: S608
+    named = (list_parameter(connection, sorted(streams)),)
     if connection.dialect.name != "sqlite":
         query = f"{query} ORDER BY stream FOR UPDATE"
     found = fetch_rows(connection, query, named)
@@ -208,7 +224,7 @@ def insert(
     """Write the rows of events, of texts and of heads."""
     if not rows:
         return
-    one = mark(connection)
+    one = sql_placeholder(connection)
     insert_rows(
         connection,
         f"INSERT INTO events ({COLUMNS}) VALUES ({', '.join([one] * 9)})",  # noqa: S608

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
-from loopforge.ledger.storage.row_codec import COLUMNS, events_of, fill, mark
+from loopforge.ledger.storage.row_codec import COLUMNS, events_of, fill_words, sql_placeholder
 
 PAGE = 2000
 """Events read by one statement."""
@@ -20,7 +20,7 @@ END = "\U0010ffff"
 """Greater than anything a printable name can go on with."""
 
 
-def read(
+def read_events(
     connection: Connection,
     stream: str,
     *,
@@ -55,7 +55,7 @@ def _page(
     count: int,
     backwards: bool,
 ) -> list[Event]:
-    one = mark(connection)
+    one = sql_placeholder(connection)
     span, values = f"stream = {one} AND seq > {one}", [stream, after]
     if before is not None:
         span, values = f"{span} AND seq < {one}", [*values, before]
@@ -78,20 +78,20 @@ def _page(
     return events_of(connection, reversed(rows) if backwards else rows)
 
 
-def event(connection: Connection, id: str) -> Event:
+def read_event(connection: Connection, id: str) -> Event:
     """See `Ledger.event`."""
-    query = f"SELECT {COLUMNS} FROM events WHERE id = {mark(connection)}"  # noqa: S608
+    query = f"SELECT {COLUMNS} FROM events WHERE id = {sql_placeholder(connection)}"  # noqa: S608
     row = connection.exec_driver_sql(query, (id,)).one_or_none() if id.isprintable() else None
     if row is None:
         raise Unknown(f"There is no event {id!r} in the ledger.")
     return events_of(connection, [row])[0]
 
 
-def heads(connection: Connection, prefix: str = "") -> dict[str, int]:
+def stream_heads(connection: Connection, prefix: str = "") -> dict[str, int]:
     """See `Ledger.heads`."""
     if not prefix.isprintable():
         return {}
-    one = mark(connection)
+    one = sql_placeholder(connection)
     found = connection.exec_driver_sql(
         f"SELECT stream, seq FROM streams WHERE stream >= {one} AND stream < {one} "  # noqa: S608
         "ORDER BY stream",
@@ -103,15 +103,15 @@ def heads(connection: Connection, prefix: str = "") -> dict[str, int]:
 def tail(connection: Connection, count: int, stream: str = "") -> list[Event]:
     """The newest events of one stream, or of all, oldest first (ids are ordered in time)."""
     if stream:
-        return read(connection, stream, limit=count, newest=True)
-    query = f"SELECT {COLUMNS} FROM events ORDER BY id DESC LIMIT {mark(connection)}"  # noqa: S608
+        return read_events(connection, stream, limit=count, newest=True)
+    query = f"SELECT {COLUMNS} FROM events ORDER BY id DESC LIMIT {sql_placeholder(connection)}"  # noqa: S608
     rows = connection.exec_driver_sql(query, (count,)).all()
     return events_of(connection, reversed(rows))
 
 
 def page(connection: Connection, place: tuple[str, int], prefix: str = "") -> list[Event]:
     """The next PAGE events after a place (stream, seq), stream by stream; less at the end."""
-    one = mark(connection)
+    one = sql_placeholder(connection)
     query = (
         f"SELECT {COLUMNS} FROM events WHERE (stream, seq) > ({one}, {one}) "  # noqa: S608
         f"AND stream < {one} ORDER BY stream, seq LIMIT {PAGE}"
@@ -120,8 +120,8 @@ def page(connection: Connection, place: tuple[str, int], prefix: str = "") -> li
     return events_of(connection, rows)
 
 
-def texts(connection: Connection, refs: Sequence[str]) -> dict[str, str]:
+def read_texts(connection: Connection, refs: Sequence[str]) -> dict[str, str]:
     """The texts of these refs, as far as they are not forgotten."""
     words = [Words(None, ref) for ref in refs]
-    fill(connection, words)
+    fill_words(connection, words)
     return {one.ref: one.text for one in words if one.text is not None}

@@ -19,7 +19,13 @@ from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.ledger.database.table_schema import FILLED_LATER, metadata, views
-from loopforge.ledger.storage.row_codec import COLUMNS, events_of, listed, mark, within
+from loopforge.ledger.storage.row_codec import (
+    COLUMNS,
+    events_of,
+    in_list_sql,
+    list_parameter,
+    sql_placeholder,
+)
 
 PAGE = 1000
 """Events read at a time while folding anew."""
@@ -55,13 +61,13 @@ class FoldedView(Protocol):
         """Take in events, those of one stream in order. Raises LedgerError to refuse them."""
 
 
-def stale(connection: Connection, known: Sequence[FoldedView]) -> list[FoldedView]:
+def stale_views(connection: Connection, known: Sequence[FoldedView]) -> list[FoldedView]:
     """The views whose tables are missing or of another version."""
     found = {row.name: row.version for row in connection.execute(views.select())}
     return [view for view in known if found.get(view.name) != view.version]
 
 
-def refold(connection: Connection, wanted: Sequence[FoldedView]) -> int:
+def refold_views(connection: Connection, wanted: Sequence[FoldedView]) -> int:
     """Drop these views and fold them anew from all events; returns how many events were taken in.
 
     Other writers wait meanwhile; the caller commits.
@@ -80,7 +86,7 @@ def refold(connection: Connection, wanted: Sequence[FoldedView]) -> int:
     return _fold(connection, connection, wanted)
 
 
-def differing(connection: Connection, known: Sequence[FoldedView]) -> list[FoldedView]:
+def differing_views(connection: Connection, known: Sequence[FoldedView]) -> list[FoldedView]:
     """The views whose rows are not what their events make them.
 
     They are folded anew in a database of their own, in memory; nobody waits for that.
@@ -110,20 +116,22 @@ def _rows(connection: Connection, table: Table) -> list[str]:
 
 def _fold(source: Connection, target: Connection, wanted: Sequence[FoldedView]) -> int:
     """Fold the events of one connection into the tables of another, or of the same."""
-    kinds = listed(source, sorted(frozenset[str]().union(*(view.kinds for view in wanted))))
-    one, count, place = mark(source), 0, ("", 0)
+    kinds = list_parameter(source, sorted(frozenset[str]().union(*(view.kinds for view in wanted))))
+    one, count, place = sql_placeholder(source), 0, ("", 0)
     query = (
         f"SELECT {COLUMNS} FROM events WHERE (stream, seq) > ({one}, {one}) "  # noqa: S608
-        f"AND kind {within(source)} ORDER BY stream, seq LIMIT {PAGE}"
+        f"AND kind {in_list_sql(source)} ORDER BY stream, seq LIMIT {PAGE}"
     )
     while events := events_of(source, source.exec_driver_sql(query, (*place, kinds))):
         place = events[-1].stream, events[-1].seq
         count += len(events)
-        show(target, wanted, events)
+        apply_to_views(target, wanted, events)
     return count
 
 
-def show(connection: Connection, views: Sequence[FoldedView], events: Sequence[Event]) -> None:
+def apply_to_views(
+    connection: Connection, views: Sequence[FoldedView], events: Sequence[Event]
+) -> None:
     """Let each view take in what concerns it. Raises what one raises that refuses."""
     kinds = [event.kind for event in events]
     for view in views:

@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from loopforge.errors import HostElsewhere, HostTaken, Overtaken
 from loopforge.ledger.database.database_engine import DatabaseEngines
-from loopforge.ledger.database.database_faults import telling
+from loopforge.ledger.database.database_faults import translating_faults
 
 LEASE = 60.0
 """Seconds: one that is frozen, or behind a proxy that does not tell of its end, holds no longer."""
@@ -101,7 +101,7 @@ def _let_go(connection: Connection) -> None:
     connection.close()
 
 
-async def claim(store: DatabaseEngines, name: str) -> HostClaim:
+async def claim_host(store: DatabaseEngines, name: str) -> HostClaim:
     """Become the host of that name. Raises HostTaken when another process is."""
     if store.sqlite:
         return HostClaim(name)
@@ -109,7 +109,7 @@ async def claim(store: DatabaseEngines, name: str) -> HostClaim:
     return HostClaim(name, connection, ClaimFence(store, name, number))
 
 
-def claimed(connection: Connection, name: str) -> bool:
+def is_host_claimed(connection: Connection, name: str) -> bool:
     """Whether a process on whatever machine holds that name; False on SQLite, which cannot tell."""
     if connection.dialect.name == "sqlite":
         return False
@@ -175,7 +175,7 @@ class ClaimFence:
 
 
 def _lock(store: DatabaseEngines, name: str) -> tuple[Connection, int]:
-    with telling(store.url):
+    with translating_faults(store.url):
         connection, got = _locking(store, name)
         if got:
             try:

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import LinePinned, Marked, PersonReacted, Reacted
 from loopforge.ledger.database.table_schema import Name, metadata
-from loopforge.ledger.storage.revised_lines import by_id
+from loopforge.ledger.storage.revised_lines import events_by_id
 
 PIN, MARK = "pin", "mark"
 
@@ -29,7 +29,7 @@ put = Table(
 )
 
 
-def annotation(event: Event) -> tuple[str, str, bool]:
+def annotation_of(event: Event) -> tuple[str, str, bool]:
     """The line that an event annotates ("": none), with what, and whether it is taken back."""
     match event.body:
         case LinePinned(line=line, back=back):
@@ -57,7 +57,7 @@ class LineAnnotations:
         """Take in events."""
         now = dict[tuple[str, str], Event | None]()
         for event in events:
-            line, what, back = annotation(event)
+            line, what, back = annotation_of(event)
             now[line, what] = None if back else event
         for line, what in now:
             place = put.c.line == line, put.c.what == what
@@ -71,13 +71,15 @@ class LineAnnotations:
             connection.execute(put.insert(), rows)
 
 
-def annotating(connection: Connection, lines: Iterable[str]) -> list[Event]:
+def annotation_events(connection: Connection, lines: Iterable[str]) -> list[Event]:
     """The events that put what stands on these lines, in the order in which they were written."""
     query = select(put.c.event).where(put.c.line.in_(list(lines)))
-    return by_id(connection, list(connection.execute(query).scalars()))
+    return events_by_id(connection, list(connection.execute(query).scalars()))
 
 
-def pinned(connection: Connection, stream: str) -> list[Event]:
+def pin_events(connection: Connection, stream: str) -> list[Event]:
     """The events that pinned what is pinned in a stream, the first of them first."""
     mine = put.c.stream == stream, put.c.what == PIN
-    return by_id(connection, list(connection.execute(select(put.c.event).where(*mine)).scalars()))
+    return events_by_id(
+        connection, list(connection.execute(select(put.c.event).where(*mine)).scalars())
+    )

@@ -7,7 +7,7 @@ are read. On PostgreSQL they are read at once.
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.database_engine import DatabaseEngines
-from loopforge.ledger.storage.event_reading import heads
+from loopforge.ledger.storage.event_reading import stream_heads
 
 FOLLOW = 1.0
 """Seconds between two looks for what other processes wrote."""
@@ -29,14 +29,14 @@ class ProcessFollow:
         """The heads, or None when certainly nothing has changed since the last look."""
         if not self._store.sqlite:
             with self._store.reader.connect() as connection:
-                return heads(connection)
+                return stream_heads(connection)
         if self._connection is None:
             self._connection = self._store.reader.connect()
         version = self._connection.exec_driver_sql("PRAGMA data_version").scalar_one()
         if version == self._version:
             return None
         self._version = version
-        return heads(self._connection)
+        return stream_heads(self._connection)
 
     def close(self) -> None:
         """Look no more."""

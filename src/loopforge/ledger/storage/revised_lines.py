@@ -1,8 +1,8 @@
 """Revised lines: those that a person edited or deleted after they had been said.
 
 The record keeps what was said at first, until it is forgotten; people and mates are shown what
-stands there now. A view keeps one row for each change of a line; `standing` gives events as they
-stand after the changes. A line that was deleted stays so, whatever is said of it later.
+stands there now. A view keeps one row for each change of a line; `apply_revisions` gives events as
+they stand after the changes. A line that was deleted stays so, whatever is said of it later.
 
 Knows no rooms and no rights: who may see a change is for others to say.
 """
@@ -23,11 +23,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection
 
-from loopforge.core.edited_lines import Revision, edit_aside, revised
+from loopforge.core.edited_lines import Revision, apply_revision, edit_remark
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, Said
 from loopforge.ledger.database.table_schema import Name, metadata, texts
-from loopforge.ledger.storage.row_codec import COLUMNS, events_of, listed, within
+from loopforge.ledger.storage.row_codec import COLUMNS, events_of, in_list_sql, list_parameter
 
 revisions = Table(
     "revisions",
@@ -75,7 +75,7 @@ class RevisedLines:
             connection.execute(revisions.insert(), rows)
 
 
-def latest(connection: Connection, lines: Iterable[str]) -> dict[str, Revision]:
+def latest_revisions(connection: Connection, lines: Iterable[str]) -> dict[str, Revision]:
     """The last change of each of these lines that has one, by line; a deletion is always last."""
     return {
         row.line: Revision(
@@ -85,12 +85,12 @@ def latest(connection: Connection, lines: Iterable[str]) -> dict[str, Revision]:
     }
 
 
-def standing(connection: Connection, events: Sequence[Event]) -> list[Event]:
+def apply_revisions(connection: Connection, events: Sequence[Event]) -> list[Event]:
     """These events, each line as it stands now."""
-    found = latest(connection, [e.id for e in events if isinstance(e.body, Heard | Said)])
+    found = latest_revisions(connection, [e.id for e in events if isinstance(e.body, Heard | Said)])
     if not found:
         return list(events)
-    edits = by_id(connection, [one.event for one in found.values() if not one.deleted])
+    edits = events_by_id(connection, [one.event for one in found.values() if not one.deleted])
     edited = {edit.id: edit.body for edit in edits if isinstance(edit.body, LineEdited)}
     return [
         _revised(event, found[event.id], edited.get(found[event.id].event))
@@ -102,22 +102,22 @@ def standing(connection: Connection, events: Sequence[Event]) -> list[Event]:
 
 def _revised(event: Event, revision: Revision, edit: LineEdited | None) -> Event:
     if edit is not None:
-        revision = replace(revision, aside=edit_aside(edit))
-    return revised(event, revision, edit.text if edit else None)
+        revision = replace(revision, aside=edit_remark(edit))
+    return apply_revision(event, revision, edit.text if edit else None)
 
 
-def by_id(connection: Connection, ids: Collection[str]) -> list[Event]:
+def events_by_id(connection: Connection, ids: Collection[str]) -> list[Event]:
     """These events, as they were written."""
     if not ids:
         return []
     rows = connection.exec_driver_sql(
-        f"SELECT {COLUMNS} FROM events WHERE id {within(connection)} ORDER BY id",  # noqa: S608
-        (listed(connection, ids),),
+        f"SELECT {COLUMNS} FROM events WHERE id {in_list_sql(connection)} ORDER BY id",  # noqa: S608
+        (list_parameter(connection, ids),),
     ).all()
     return events_of(connection, rows)
 
 
-def by_place(connection: Connection, places: Sequence[tuple[str, int]]) -> list[Event]:
+def events_by_place(connection: Connection, places: Sequence[tuple[str, int]]) -> list[Event]:
     """The events at these places, each a stream and a number in it, as they were written."""
     if not places:
         return []
@@ -143,7 +143,7 @@ def edits_of(connection: Connection, lines: Sequence[str]) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
-def unforgotten(connection: Connection, stream: str = "") -> dict[str, list[str]]:
+def pending_erasures(connection: Connection, stream: str = "") -> dict[str, list[str]]:
     """Events whose texts should be gone, by stream: lines deleted, and what they were edited to."""
     other = revisions.alias()
     gone = select(other.c.line).where(other.c.deleted)

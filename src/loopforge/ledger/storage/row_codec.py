@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import Body, Event, moment
-from loopforge.core.text.erasable_text import Words, decode_stored, refill
+from loopforge.core.events import Body, Event, from_epoch_micros
+from loopforge.core.text.erasable_text import Words, decode_stored, set_words_text
 from loopforge.errors import LedgerBroken
 
 ESCAPED = "\x01"
@@ -29,19 +29,19 @@ COLUMNS = "stream, seq, id, kind, at, actor, cause, body, hash"
 Row = Sequence[Any]
 
 
-def kept(text: str) -> str:
+def escape_stored_text(text: str) -> str:
     """The text as both databases can keep it."""
     if text.isascii() and "\x00" not in text and not text.startswith(ESCAPED):
         return text
     return ESCAPED + json.dumps(text)[1:-1] if _UNFIT.search(text) else text
 
 
-def unkept(stored: str) -> str:
+def unescape_stored_text(stored: str) -> str:
     """The text that was kept so. Raises ValueError when nothing could have been kept so."""
     if not stored.startswith(ESCAPED):
         return stored
     text = json.loads(f'"{stored[1:]}"')
-    if not isinstance(text, str) or kept(text) != stored:
+    if not isinstance(text, str) or escape_stored_text(text) != stored:
         raise ValueError("this escape was not written by the ledger")
     return text
 
@@ -84,7 +84,7 @@ def event_of(row: Row) -> tuple[Event, list[Words]]:
             stream=stream,
             seq=seq,
             id=id,
-            at=moment(at),
+            at=from_epoch_micros(at),
             actor=actor,
             cause=cause,
             body=_bodies.decoder.decode(body),
@@ -106,11 +106,11 @@ def events_of(connection: Connection, rows: Iterable[Row]) -> list[Event]:
         event, found = event_of(row)
         events.append(event)
         words.extend(found)
-    fill(connection, words)
+    fill_words(connection, words)
     return events
 
 
-def fill(connection: Connection, words: Iterable[Words]) -> None:
+def fill_words(connection: Connection, words: Iterable[Words]) -> None:
     """Give words their texts; those of forgotten ones stay None."""
     waiting: dict[str, list[Words]] = {}
     for one in words:
@@ -118,33 +118,33 @@ def fill(connection: Connection, words: Iterable[Words]) -> None:
     if not waiting:
         return
     for ref, stored in connection.exec_driver_sql(
-        f"SELECT ref, text FROM texts WHERE ref {within(connection)}",  # noqa: S608
-        (listed(connection, waiting),),
+        f"SELECT ref, text FROM texts WHERE ref {in_list_sql(connection)}",  # noqa: S608
+        (list_parameter(connection, waiting),),
     ):
         try:
-            text = unkept(stored)
+            text = unescape_stored_text(stored)
         except (ValueError, TypeError) as error:
             raise LedgerBroken(
                 f"The text {ref} is damaged. Run `loopforge ledger verify` to see how much is."
             ) from error
         for one in waiting[ref]:
-            refill(one, text)
+            set_words_text(one, text)
 
 
-def within(connection: Connection) -> str:
+def in_list_sql(connection: Connection) -> str:
     """The SQL that says "one of a list", the list being one parameter of any length."""
     if connection.dialect.name == "sqlite":
         return "IN (SELECT value FROM json_each(?))"
     return "= ANY(%s)"
 
 
-def listed(connection: Connection, values: Iterable[str]) -> object:
+def list_parameter(connection: Connection, values: Iterable[str]) -> object:
     """The list, as that parameter."""
     if connection.dialect.name == "sqlite":
         return msgspec.json.encode(list(values)).decode()
     return list(values)
 
 
-def mark(connection: Connection) -> str:
+def sql_placeholder(connection: Connection) -> str:
     """The sign of a parameter in this dialect's statements."""
     return "?" if connection.dialect.name == "sqlite" else "%s"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from sqlalchemy.engine import Connection
 
-from loopforge.ledger.storage.row_codec import listed, mark, within
+from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter, sql_placeholder
 
 _DIGITS = 64
 
@@ -24,7 +24,7 @@ def _sealed(stream: str, seq: int, version: int, body: str) -> str:
 
 def save(connection: Connection, stream: str, seq: int, version: int, body: bytes) -> None:
     """Keep a state in place of the last one, unless that one is newer and of this stream."""
-    one = mark(connection)
+    one = sql_placeholder(connection)
     head = connection.exec_driver_sql(
         f"SELECT seq FROM streams WHERE stream = {one}",  # noqa: S608
         (stream,),
@@ -42,7 +42,7 @@ def save(connection: Connection, stream: str, seq: int, version: int, body: byte
 
 def load(connection: Connection, stream: str, version: int) -> tuple[int, bytes] | None:
     """The last state kept and its `seq`; None if there is none of this version and stream."""
-    one = mark(connection)
+    one = sql_placeholder(connection)
     row = connection.exec_driver_sql(
         "SELECT seq, body FROM snapshots WHERE seq <= "  # noqa: S608
         "(SELECT seq FROM streams WHERE streams.stream = snapshots.stream) "
@@ -56,7 +56,7 @@ def load(connection: Connection, stream: str, version: int) -> tuple[int, bytes]
     return row[0], row[1][_DIGITS:].encode()
 
 
-def damaged(connection: Connection) -> list[str]:
+def damaged_snapshots(connection: Connection) -> list[str]:
     """The streams whose snapshot is not as it was kept."""
     kept = connection.exec_driver_sql("SELECT stream, version FROM snapshots").all()
     return [
@@ -69,6 +69,6 @@ def damaged(connection: Connection) -> list[str]:
 def drop(connection: Connection, streams: Iterable[str]) -> None:
     """Let the states of these streams go."""
     connection.exec_driver_sql(
-        f"DELETE FROM snapshots WHERE stream {within(connection)}",  # noqa: S608
-        (listed(connection, streams),),
+        f"DELETE FROM snapshots WHERE stream {in_list_sql(connection)}",  # noqa: S608
+        (list_parameter(connection, streams),),
     )

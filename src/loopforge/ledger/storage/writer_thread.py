@@ -32,10 +32,20 @@ from loopforge.errors import (
     LedgerReadOnly,
 )
 from loopforge.ledger.database.database_engine import DatabaseEngines
-from loopforge.ledger.database.database_faults import FAULTS, lost, telling, told
-from loopforge.ledger.storage.event_append import EventWriter, PendingAppend, ViewRefused, write
+from loopforge.ledger.database.database_faults import (
+    FAULTS,
+    as_ledger_error,
+    is_connection_lost,
+    translating_faults,
+)
+from loopforge.ledger.storage.event_append import (
+    EventWriter,
+    PendingAppend,
+    ViewRefused,
+    write_appends,
+)
 from loopforge.ledger.storage.folded_views import FoldedView
-from loopforge.ledger.storage.row_codec import listed, within
+from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter
 
 T = TypeVar("T")
 Appended = Callable[[str, tuple[Event, ...]], None]
@@ -137,7 +147,7 @@ class WriterThread:
                 with self._store.writer.connect() as connection:
                     connection.exec_driver_sql("SELECT 1")
             except DBAPIError as error:
-                if not lost(error):
+                if not is_connection_lost(error):
                     raise
 
     async def run(self, work: Callable[[], Done[T]]) -> T:
@@ -206,7 +216,7 @@ class WriterThread:
             elif job.work is not None:
                 job.result, job.events = job.work()
         except FAULTS as error:
-            job.error = told(error, self._store.url)
+            job.error = as_ledger_error(error, self._store.url)
         except BaseException as error:
             job.error = error
 
@@ -238,14 +248,14 @@ class WriterThread:
         """
         try:
             with self._store.writer.begin() as connection:
-                write(connection, appends, self._scribe, self._views)
+                write_appends(connection, appends, self._scribe, self._views)
                 _changed(connection, changes)
         except (IntegrityError, ViewRefused, OneRefused):
             self._scribe.undo()
             raise
         except FAULTS as error:
-            fault = told(error, self._store.url)
-            if lost(error):
+            fault = as_ledger_error(error, self._store.url)
+            if is_connection_lost(error):
                 self._broken(appends, error, tries)
             elif changes and not isinstance(fault, LedgerBusy):
                 self._scribe.undo()
@@ -285,7 +295,7 @@ class WriterThread:
         if arrived:
             return self._scribe.clear()
         if tries <= 1:
-            return self._fail(appends, told(error, self._store.url))
+            return self._fail(appends, as_ledger_error(error, self._store.url))
         self._scribe.undo()
         return self._transaction(appends, tries=tries - 1)
 
@@ -317,10 +327,10 @@ class WriterThread:
 
     def _there(self, ids: Sequence[str]) -> set[str]:
         """Which of these events are in the ledger. Raises LedgerError."""
-        with telling(self._store.url), self._store.writer.connect() as connection:
+        with translating_faults(self._store.url), self._store.writer.connect() as connection:
             found = connection.exec_driver_sql(
-                f"SELECT id FROM events WHERE id {within(connection)}",  # noqa: S608
-                (listed(connection, ids),),
+                f"SELECT id FROM events WHERE id {in_list_sql(connection)}",  # noqa: S608
+                (list_parameter(connection, ids),),
             )
             return {id for (id,) in found}
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
-from loopforge.core.mates.pixel_portrait import inks, portrait
+from loopforge.core.mates.pixel_portrait import ink_shades, portrait_pixels
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.ports import Pictures
 
@@ -39,7 +39,7 @@ class Portraits:
             with suppress(LoopforgeError):
                 data = await self._kept.get(hash)
                 return await asyncio.to_thread(_as, data, format)
-        return await asyncio.to_thread(picture, handle, colour, format)
+        return await asyncio.to_thread(draw_avatar, handle, colour, format)
 
     def fingerprint(self, handle: str, colour: str) -> str:
         """Six hexadecimal digits that are others as soon as the picture is another one."""
@@ -59,14 +59,14 @@ def _as(data: bytes, format: PictureForm) -> bytes:
     return held.getvalue()
 
 
-def picture(handle: str, colour: str, format: PictureForm = "png") -> bytes:
+def draw_avatar(handle: str, colour: str, format: PictureForm = "png") -> bytes:
     """The portrait of this mate, 256 by 256; `colour` is "#rrggbb"."""
     from PIL import Image
 
-    face = portrait(handle, colour)
+    face = portrait_pixels(handle, colour)
     dot = SIDE // 12
     left, top = (SIDE - dot * len(face[0])) // 2, (SIDE - dot * len(face)) // 2
-    drawn = Image.new("RGB", (SIDE, SIDE), inks(colour)["G"])
+    drawn = Image.new("RGB", (SIDE, SIDE), ink_shades(colour)["G"])
     for down, row in enumerate(face):
         for across, pixel in enumerate(row):
             if pixel is not None:
@@ -79,5 +79,5 @@ def picture(handle: str, colour: str, format: PictureForm = "png") -> bytes:
 
 def fingerprint(handle: str, colour: str) -> str:
     """Six hexadecimal digits that are others as soon as the picture is another one."""
-    seen = f"{SIDE} {inks(colour)['G']} {portrait(handle, colour)}"
+    seen = f"{SIDE} {ink_shades(colour)['G']} {portrait_pixels(handle, colour)}"
     return hashlib.sha256(seen.encode()).hexdigest()[:6]

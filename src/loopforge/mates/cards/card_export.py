@@ -13,8 +13,8 @@ from typing import Any, Literal
 from loopforge.core.mates import png_text
 from loopforge.core.mates.character_card import OWN, as_json
 from loopforge.core.mates.lorebook import LoreEntry
-from loopforge.core.mates.mate_file import Mate, dialogue, for_capable
-from loopforge.mates.cards.avatar_image import picture
+from loopforge.core.mates.mate_file import Mate, parse_dialogue, without_small_talk
+from loopforge.mates.cards.avatar_image import draw_avatar
 from loopforge.mates.cards.card_import import (
     NOBODY_ASKED,
     OWN_NUMBERS,
@@ -27,10 +27,10 @@ CardForm = Literal["png", "v1", "v2", "v3"]
 V1 = ("name", "description", "personality", "scenario", "first_mes", "mes_example")
 
 
-def exported(mate: Mate, form: CardForm, portrait: bytes = b"") -> bytes:
+def export_card(mate: Mate, form: CardForm, portrait: bytes = b"") -> bytes:
     """The card as JSON of a version; or the mate's portrait (a PNG; b"": drawn) with it inside."""
     if form == "png":
-        return _png(mate, portrait or picture(mate.handle, mate.colour))
+        return _png(mate, portrait or draw_avatar(mate.handle, mate.colour))
     plain = json.dumps(_card(mate, int(form[1:])), ensure_ascii=False, indent=2)
     return f"{plain}\n".encode("utf-8", "replace")
 
@@ -99,7 +99,7 @@ def _manner(mate: Mate) -> str:
 
 def _texts(mate: Mate) -> dict[str, str]:
     """The texts of its character, by the field of a card that each belongs to."""
-    character = dialogue(for_capable(mate.prompt)).character
+    character = parse_dialogue(without_small_talk(mate.prompt)).character
     headings = "|".join(map(re.escape, SECTIONS.values()))
     parts = re.split(rf"^({headings})[ \t]*$", character, flags=re.MULTILINE)
     field_of = {heading: key for key, heading in SECTIONS.items()}
@@ -110,7 +110,7 @@ def _texts(mate: Mate) -> dict[str, str]:
 
 def _examples(mate: Mate) -> str:
     rows = []
-    for said, answer in dialogue(for_capable(mate.prompt)).examples:
+    for said, answer in parse_dialogue(without_small_talk(mate.prompt)).examples:
         asked = "" if said == NOBODY_ASKED else f"{{{{user}}}}: {said}\n"
         rows.append(f"<START>\n{asked}{{{{char}}}}: {answer}")
     return "\n".join(rows)

@@ -13,10 +13,17 @@ from loopforge.core.mates import lorebook, yaml_reader
 from loopforge.core.mates.character_card import CharacterCard, as_json, is_card, read_card
 from loopforge.core.mates.header_edit import with_entry, with_trait
 from loopforge.core.mates.lorebook import LoreEntry
-from loopforge.core.mates.mate_file import FIELDS, LONGEST_GREETING, RESERVED, check, parse, slug
+from loopforge.core.mates.mate_file import (
+    FIELDS,
+    LONGEST_GREETING,
+    RESERVED,
+    mate_file_flaws,
+    parse_mate,
+    slug,
+)
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import InputError
-from loopforge.mates.new_mate import quoted
+from loopforge.mates.new_mate import quote_yaml
 
 THE_OTHER = "the person you talk to"
 """Whom a card calls {{user}}; in a room there are several."""
@@ -50,7 +57,7 @@ def read_file(data: bytes, source: str, handle: str = "") -> ImportedCard:
     except UnicodeDecodeError as error:
         raise InputError(f"{source} is no mate's file and no card: it is no text.") from error
     if handle:
-        parse(text, source)
+        parse_mate(text, source)
         text = with_entry(text, "handle", f"handle: {handle}\n")
     return ImportedCard(text, ())
 
@@ -69,7 +76,7 @@ def import_card(data: bytes, handle: str = "") -> ImportedCard:
         lore = lore[: len(lore) * 9 // 10]
     if len(lore) < len(card.lore):
         told.append(f"Of {len(card.lore)} pieces of lore {len(lore)} fit into a mate's file.")
-    if flaws := check(whole, "the card"):
+    if flaws := mate_file_flaws(whole, "the card"):
         raise InputError(f"This card makes no mate: {flaws[0].problem}.")
     return ImportedCard(_with_own(whole, card), tuple(told))
 
@@ -94,10 +101,10 @@ def _head(card: CharacterCard, name: str, handle: str) -> str:
     if not made or made in RESERVED:
         made = f"mate-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
     handle = handle or (made if made != slug(name) else "")
-    rows = [f"name: {quoted(name)}", *([f"handle: {handle}"] if handle else [])]
+    rows = [f"name: {quote_yaml(name)}", *([f"handle: {handle}"] if handle else [])]
     greeting = filled(card.first_mes.replace("{person}", "(person)"), name, "{person}")
     if greeting := greeting[:LONGEST_GREETING].strip():
-        rows.append(f"greeting: {quoted(greeting)}")
+        rows.append(f"greeting: {quote_yaml(greeting)}")
     return "\n".join(rows) + "\n"
 
 
@@ -106,7 +113,7 @@ def _with_own(text: str, card: CharacterCard) -> str:
     for key in OWN_TEXTS:
         value = card.own.get(key)
         if isinstance(value, str) and key in FIELDS:
-            text = _if_good(text, with_entry(text, key, f"{key}: {quoted(value)}\n"))
+            text = _if_good(text, with_entry(text, key, f"{key}: {quote_yaml(value)}\n"))
     traits = card.own.get("traits")
     for trait, band in list(traits.items())[:20] if isinstance(traits, dict) else []:
         if band in BANDS:
@@ -119,7 +126,7 @@ def _with_own(text: str, card: CharacterCard) -> str:
 
 
 def _if_good(text: str, new: str) -> str:
-    return text if check(new, "the card") else new
+    return text if mate_file_flaws(new, "the card") else new
 
 
 # ---------------------------------------------------------------- texts

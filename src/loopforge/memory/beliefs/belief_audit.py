@@ -27,15 +27,15 @@ from loopforge.core.memory.memory_vocabulary import PREFIX, EvidenceLine
 from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
-from loopforge.ledger.storage.revised_lines import by_id, revisions
+from loopforge.ledger.storage.revised_lines import events_by_id, revisions
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.memory_view import (
     fallen_lines,
     items_of,
+    items_resting_on_lines,
     memories,
     memory_sources,
-    standing_on,
 )
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.memory_values import KeptItem
@@ -100,7 +100,7 @@ class BeliefAudit:
         self._tasks.insist(partial(self._of_lines, lines), f"audit after {stream}", self._clock)
 
     async def _of_lines(self, lines: Collection[str]) -> None:
-        resting = await self._ledger.look(partial(standing_on, lines=lines))
+        resting = await self._ledger.look(partial(items_resting_on_lines, lines=lines))
         items = await self._ledger.look(partial(items_of, ids=resting)) if resting else []
         for mate in sorted({item.mate for item in items}):
             await self.settle(mate)
@@ -255,13 +255,13 @@ class _Edit(Struct, frozen=True):
 
 def _edited(connection: Connection, item: KeptItem, edit: str) -> _Edit | None:
     """An edit of a line that an item rests on; None if it is none, or is forgotten."""
-    found = next(iter(by_id(connection, [edit])), None)
+    found = next(iter(events_by_id(connection, [edit])), None)
     if found is None or not isinstance(found.body, LineEdited):
         return None
     line = found.body.line
     mine = (revisions.c.line == line) & (revisions.c.event < item.id)
     before = connection.execute(select(revisions.c.event).where(mine)).scalars().all()
-    was = next(iter(by_id(connection, [max(before, default=line)])), None)
+    was = next(iter(events_by_id(connection, [max(before, default=line)])), None)
     if was is None or not isinstance(was.body, Heard | Said | LineEdited):
         return None
     return _Edit(found, was.body.text.text or "", found.body.text.text or "")

@@ -15,16 +15,16 @@ from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryCorrected, Mem
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
 from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher, StreamText
-from loopforge.ledger.storage.revised_lines import by_id
+from loopforge.ledger.storage.revised_lines import events_by_id
 from loopforge.memory.memory_view import (
     MemoryView,
-    batched,
+    current_wordings,
+    id_batches,
+    items_resting_on_lines,
     memories,
     memory_evidence,
     memory_people,
     memory_sources,
-    standing_on,
-    worded,
 )
 
 
@@ -41,7 +41,7 @@ def derived_refs(
     Those that are of a person who is forgotten, or hold their name, go whatever they rest on.
     """
     named = set(grounds.events)
-    found = set(standing_on(connection, named))
+    found = set(items_resting_on_lines(connection, named))
     if grounds.stream:
         there = memory_evidence.c.stream == grounds.stream
         found.update(connection.execute(select(memory_evidence.c.item).where(there)).scalars())
@@ -67,12 +67,12 @@ class RestingItem(NamedTuple):
     elsewhere: bool
 
 
-def resting_on(connection: Connection, stream: str) -> list[RestingItem]:
+def items_resting_on_room(connection: Connection, stream: str) -> list[RestingItem]:
     """The items that rest on lines of a room and are not forgotten."""
     there = memory_evidence.c.stream == stream
     found = sorted(connection.execute(select(memory_evidence.c.item).where(there)).scalars())
     items = []
-    for some in batched(sorted(set(found))):
+    for some in id_batches(sorted(set(found))):
         both = _rest_elsewhere(connection, some, (), stream)
         query = select(memories).where(memories.c.item.in_(some), memories.c.state != "forgotten")
         for row in connection.execute(query):
@@ -83,7 +83,7 @@ def resting_on(connection: Connection, stream: str) -> list[RestingItem]:
 
 def _known(connection: Connection, ids: Collection[str]) -> set[str]:
     known = set[str]()
-    for some in batched(sorted(ids)):
+    for some in id_batches(sorted(ids)):
         query = select(memories.c.item).where(memories.c.item.in_(some))
         known.update(connection.execute(query).scalars())
     return known
@@ -94,7 +94,7 @@ def _rest_elsewhere(
 ) -> set[str]:
     """Those of these items that rest on a line besides, or that a person vouched for."""
     kept = set[str]()
-    for some in batched(sorted(items)):
+    for some in id_batches(sorted(items)):
         query = select(memory_evidence).where(memory_evidence.c.item.in_(some))
         for row in connection.execute(query):
             if row.line not in named and row.stream != stream:
@@ -127,7 +127,9 @@ def _holding(connection: Connection, names: Collection[str]) -> set[str]:
     sieve = QuoteMatcher(ForgottenText(name, 0, name=True) for name in names)
     rows = connection.execute(select(memories.c.item)).scalars().all()
     texts = (
-        (item, text) for some in batched(rows) for item, text in worded(connection, some).items()
+        (item, text)
+        for some in id_batches(rows)
+        for item, text in current_wordings(connection, some).items()
     )
     return {item for item, text in texts if sieve.holds(StreamText(item, 1, text))}
 
@@ -135,12 +137,12 @@ def _holding(connection: Connection, names: Collection[str]) -> set[str]:
 def _refs_of(connection: Connection, items: Collection[str]) -> dict[str, set[str]]:
     """The refs of every wording and subject that these items ever had, by stream."""
     found: dict[str, set[str]] = {}
-    for some in batched(sorted(items)):
+    for some in id_batches(sorted(items)):
         mates = select(memories.c.mate).where(memories.c.item.in_(some)).distinct()
         streams = [PREFIX + mate for mate in connection.execute(mates).scalars()]
         corrected = (events.c.kind == "memory.corrected") & events.c.stream.in_(streams)
         ids = list(connection.execute(select(events.c.id).where(corrected)).scalars())
-        for event in by_id(connection, {*some, *ids}):
+        for event in events_by_id(connection, {*some, *ids}):
             match event.body:
                 case MemoryKept(text=text, subject=subject):
                     words = [text, subject]

@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 
 from sqlalchemy.engine import Connection
 
-from loopforge.memory.candidates.passage_sampling import sampled
-from loopforge.memory.passage_arrays import Passages, joined
+from loopforge.memory.candidates.passage_sampling import sample_passages
+from loopforge.memory.passage_arrays import Passages, concatenate_passages
 from loopforge.memory.passage_loading import RoomPassages, Span, VectorSpace
 from loopforge.memory.passage_ranking import PassageCorpus, RecallCue
 from loopforge.memory.passage_segments import SegmentStore
@@ -65,6 +65,6 @@ class SegmentSearch:
             strange = frozenset(self._rooms.strange)
         if sum(len(each.passages) for each in stretches) <= self._near:
             parts = [each.passages for each in stretches] or [self._rooms.none()]
-            return CandidatePassages(streams, joined(parts), None, strange)
-        found, corpus = sampled(stretches, asked, self.space)
+            return CandidatePassages(streams, concatenate_passages(parts), None, strange)
+        found, corpus = sample_passages(stretches, asked, self.space)
         return CandidatePassages(streams, found, corpus, strange)

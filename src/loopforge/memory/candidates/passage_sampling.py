@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from loopforge.memory.passage_arrays import APART, Passages, joined
-from loopforge.memory.passage_ranking import K1, B, PassageCorpus, RecallCue, nearness
+from loopforge.memory.passage_arrays import APART, Passages, concatenate_passages
+from loopforge.memory.passage_ranking import K1, B, PassageCorpus, RecallCue, cosine_similarities
 from loopforge.memory.passage_segments import Segment, signs_of
-from loopforge.memory.passages import bag, stems
+from loopforge.memory.passages import bag_of_words, search_stems
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,13 +71,13 @@ class _Shelf(NamedTuple):
         return self.base[which[inside]] + rows[inside] - self.since[which[inside]]
 
 
-def sampled(
+def sample_passages(
     stretches: Sequence[PassageStretch], asked: RecallCue, space: VectorSpace
 ) -> tuple[Passages, PassageCorpus]:
     """Those worth ranking, in their order, and what is to be known of all."""
     base = np.concatenate([[0], np.cumsum([len(each.passages) for each in stretches])])
     shelves = list(_shelves(stretches, base))
-    words = np.array(sorted(bag(stems(asked.text))), np.uint32)
+    words = np.array(sorted(bag_of_words(search_stems(asked.text))), np.uint32)
     holders = [[_holders(shelf, word) for shelf in shelves] for word in words]
     holding = [sum(map(len, each)) for each in holders]
     chosen = [_by_words(stretches, base, holders, holding)]
@@ -89,7 +89,9 @@ def sampled(
         chosen.append(_by_meaning(stretches, base, shelves, *given))
     near = np.concatenate(chosen)
     there = _around(near, base)
-    found = joined([part.only(rows) for part, rows in _by_stretch(stretches, base, there)])
+    found = concatenate_passages(
+        [part.only(rows) for part, rows in _by_stretch(stretches, base, there)]
+    )
     apart = (np.diff(there) != 1) | (np.diff(found.room) != 0)
     apart |= np.abs(np.diff(found.at)) > APART
     talk = np.concatenate([[0], np.cumsum(apart)])
@@ -203,7 +205,7 @@ def _by_meaning(
     found = np.sort(_highest(found, -np.concatenate(apart), NEAREST))
     cosines = [np.zeros(0, np.float32)]
     for part, rows in _by_stretch(stretches, base, found):
-        cosines.append(nearness((part.vector if today else part.former)[rows], vector))
+        cosines.append(cosine_similarities((part.vector if today else part.former)[rows], vector))
     return _highest(found, np.concatenate(cosines), BEST)
 
 

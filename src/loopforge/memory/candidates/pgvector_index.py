@@ -25,7 +25,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from loopforge.errors import LedgerBusy, LedgerError
-from loopforge.ledger.schema_migration import looked_at
+from loopforge.ledger.schema_migration import query_database
 
 if TYPE_CHECKING:
     from loopforge.ledger.sql_ledger import SqlLedger
@@ -114,7 +114,7 @@ def recall_way(url: str) -> tuple[str, str]:
 
     Raises LedgerError when it is out of reach.
     """
-    return looked_at(url, _way_told)
+    return query_database(url, _way_told)
 
 
 def _way_told(connection: Connection) -> tuple[str, str]:
@@ -139,7 +139,7 @@ def graph_of(model: str) -> str:
     return f"{GRAPH}{crc32(model.encode()):08x}"
 
 
-def compared(kind: str, dimension: int) -> str:
+def vector_cast_sql(kind: str, dimension: int) -> str:
     """The expression that a graph is over."""
     return f"CAST(meaning AS {kind}({dimension}))"
 
@@ -244,7 +244,7 @@ def _wanting(connection: Connection, model: str, dimension: int) -> list[tuple[s
 
 def _wanted(kind: str, model: str, dimension: int) -> Iterator[tuple[str, str]]:
     if model and 0 < dimension <= MOST[kind]:
-        over = f"hnsw (({compared(kind, dimension)}) {kind}_cosine_ops)"
+        over = f"hnsw (({vector_cast_sql(kind, dimension)}) {kind}_cosine_ops)"
         yield graph_of(model), f"passage_vectors USING {over} WHERE {of_model(model, dimension)}"
     words = f"passages USING gin ({STEMS}) WITH (fastupdate = off)"
     yield SAMPLE, f"{words} WHERE seq % {STEP} = 0"

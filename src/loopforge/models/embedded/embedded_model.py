@@ -103,7 +103,7 @@ class ModelAddress(Struct, frozen=True):
     key: Secret
 
 
-def weights(package: str = PACKAGE) -> Path:
+def weights_path(package: str = PACKAGE) -> Path:
     """The model's file. Raises ModelError if it is not installed."""
     found = importlib.util.find_spec(package)
     for folder in (found.submodule_search_locations or ()) if found else ():
@@ -169,7 +169,7 @@ class EmbeddedModel:
         return _Running(server, address)
 
     def _start(self, key: Secret) -> Any:
-        path = self.path or weights()
+        path = self.path or weights_path()
         if self.path:
             check_gguf(path)
         try:
@@ -340,7 +340,7 @@ class EmbeddedProvider:
             await provider.close()
 
 
-def separated(tokens: Sequence[int], texts: int) -> list[int]:
+def count_tokens_per_text(tokens: Sequence[int], texts: int) -> list[int]:
     """How many tokens lie between zeros; `texts` of them."""
     counts = [0] * texts
     place = 0

@@ -14,7 +14,7 @@ from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import Secret
 from loopforge.models.providers.provider_client import OversizedAnswer, http_client
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 from loopforge.runtime.ports import Clock
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class EmbeddingsEndpoint:
                 break
             wait = retry_after(response.headers.get("retry-after", ""), self._clock.now())
             await self._clock.sleep(1.0 if wait is None else min(wait, PATIENCE))
-        said = short(response.text)
+        said = bounded_text(response.text)
         if response.status_code in (401, 403):
             raise self._wrong(f"key is refused ({said}); set embeddings_key")
         if response.status_code == 404:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from loopforge.models.embeddings.static_table import StaticTable
-from loopforge.runtime.installation.extras import lacking, require
+from loopforge.runtime.installation.extras import missing_libraries, require_extra
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ class SentenceModel:
     dimension = StaticTable.dimension + 384
 
     def __init__(self) -> None:
-        require("embeddings", "The sentence model needs")
+        require_extra("embeddings", "The sentence model needs")
         self._table = StaticTable()
         self._loaded: tuple[Any, Any] | None = None
         self._loading = asyncio.Lock()
@@ -84,7 +84,7 @@ class SentenceModel:
 
 def model_missing() -> bool:
     """Whether the extra is not here."""
-    return bool(lacking("embeddings"))
+    return bool(missing_libraries("embeddings"))
 
 
 def _load() -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from loopforge.core.text.topics import COMMON, folded, written_words
+from loopforge.core.text.topics import COMMON, fold_case, written_words
 from loopforge.errors import NotInstalled
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class StaticTable:
         found = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(found, texts, strict=True):
             said = written_words(text)
-            words = [word for word in said if folded(word) not in COMMON] or said
+            words = [word for word in said if fold_case(word) not in COMMON] or said
             if numbers := [number for word in words for number in self._word(word[:LONGEST])]:
                 total = self._table[numbers].astype(np.float32).sum(axis=0)
                 row[:] = total / (float(np.linalg.norm(total)) or 1.0)

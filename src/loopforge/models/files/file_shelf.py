@@ -21,8 +21,8 @@ from loopforge.models.files.gguf_file import HEAD, check_gguf
 from loopforge.models.files.model_download import (
     SPARE,
     DownloadProgress,
-    download,
-    lock,
+    download_model_file,
+    lock_download,
     look_up,
 )
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -197,7 +197,9 @@ class FileShelf:
         try:
             if not target.exists():
                 file = await look_up(f"{self._place}/{known.at}", known.sha256)
-                await download(file, target, progress, partial(check_gguf, called=target.name))
+                await download_model_file(
+                    file, target, progress, partial(check_gguf, called=target.name)
+                )
         except LoopforgeError as error:
             self._troubles[name] = str(error)
         finally:
@@ -264,7 +266,7 @@ class FileShelf:
                     f"{free / 1e9:.2f} GB. Make room, then try again."
                 )
             with part.open("ab") as out:
-                lock(out, target)
+                lock_download(out, target)
                 try:
                     out.truncate(0)
                     yield out
@@ -282,7 +284,7 @@ class FileShelf:
         """Throw away what was being taken when a program ended in the midst of it."""
         for part in self.folder.glob(f"*{TAKEN}"):
             with suppress(OSError, ModelError), part.open("ab") as left:
-                lock(left, part)
+                lock_download(left, part)
                 part.unlink()
 
     def remove(self, name: str) -> None:

@@ -86,7 +86,7 @@ async def look_up(url: str, sha256: str = "") -> RemoteFile:
     return RemoteFile(url=at, size=size, sha256=wanted)
 
 
-async def download(
+async def download_model_file(
     file: RemoteFile,
     target: Path,
     progress: DownloadProgress,
@@ -101,7 +101,7 @@ async def download(
     progress.size = file.size
     try:
         with part.open("ab") as out:
-            lock(out, target)
+            lock_download(out, target)
             if _came_already(target, part):
                 return
             progress.have = out.tell()
@@ -257,7 +257,7 @@ def _size_of(headers: Any) -> int:
     return int(told) if told.isdigit() else 0
 
 
-def lock(out: BinaryIO, target: Path) -> None:
+def lock_download(out: BinaryIO, target: Path) -> None:
     """Hold a file that is being written. Raises ModelError where another program does."""
     try:
         fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,7 +12,7 @@ from loopforge.models.providers.model_spec import ModelSpec, Price
 MILLION = Decimal(1_000_000)
 
 
-def cost(spec: ModelSpec, usage: Usage, *, stored: int = 0) -> str:
+def usage_cost(spec: ModelSpec, usage: Usage, *, stored: int = 0) -> str:
     """What this use of the model cost; `stored` of the tokens read went into the cache."""
     if spec.price is not None:
         return plain(by_price(spec.price, usage, stored))

@@ -153,7 +153,7 @@ def _elsewhere(keys: Mapping[str, str]) -> bool:
     return bool(base) and "://api.openai.com" not in base
 
 
-def way(name: str, id: str, keys: Mapping[str, str]) -> ModelAccess:
+def model_access(name: str, id: str, keys: Mapping[str, str]) -> ModelAccess:
     """The way through a place that is open."""
     place = PLACES[name]
     key = next((keys[key] for key in place.keys if keys.get(key)), "")
@@ -175,14 +175,14 @@ def find_way(
     """
     native = [place for place in at if PLACES[place].provider != "openai"]
     for place in (*native, *GATEWAYS, *at):
-        known = (known_as(keys) or "openai") if place == "server" else place
+        known = (place_behind_openai_url(keys) or "openai") if place == "server" else place
         id = at.get(known, name)
         if is_open(place, keys) and (place not in GATEWAYS or has(place, id)):
-            return place, way(place, id, keys)
+            return place, model_access(place, id, keys)
     return None
 
 
-def known_as(keys: Mapping[str, str]) -> str:
+def place_behind_openai_url(keys: Mapping[str, str]) -> str:
     """Which place OPENAI_BASE_URL really names, so that its ids are used; "" if none."""
     return place_of(keys.get("OPENAI_BASE_URL", ""))
 
@@ -193,7 +193,7 @@ def place_of(address: str) -> str:
     return next((name for name, place in PLACES.items() if host and host in place.base_url), "")
 
 
-def openers(at: Sequence[str]) -> str:
+def opening_variables(at: Sequence[str]) -> str:
     """What would have to be set to reach a model that is at these places, in words."""
     wanted = [PLACES[place].keys[0] for place in at if PLACES[place].keys]
     return " or ".join(dict.fromkeys((*wanted, "LITELLM_BASE_URL")))

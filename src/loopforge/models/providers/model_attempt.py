@@ -26,22 +26,22 @@ from loopforge.core.events import Usage
 from loopforge.core.text.spoken_words import SpokenWords
 from loopforge.core.text.thought_stripping import ThoughtFilter
 from loopforge.errors import LoopforgeError
-from loopforge.models.providers.answer_cost import cost
+from loopforge.models.providers.answer_cost import usage_cost
 from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_request import (
+    accepts_picture,
     messages_of,
     parameters_of,
     settings_of,
-    takes,
 )
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.native_tools import CALLS, calls_of, form_of, native
-from loopforge.models.providers.provider_client import ProviderClient, hanging_up, open_wire
+from loopforge.models.providers.native_tools import CALLS, calls_of, form_of, has_native_tools
+from loopforge.models.providers.provider_client import ProviderClient, closing_responses, open_wire
 from loopforge.models.providers.provider_faults import fault_of
-from loopforge.models.providers.schema_check import complaint, parse
-from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.providers.schema_check import parse_json_answer, schema_violation
+from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.installation.library_loading import loading
+from loopforge.runtime.installation.library_loading import load_in_thread
 from loopforge.runtime.ports import Clock, Pictures, Question
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Provider:
         """The client; opening it the first time takes a second or two of imports, in a thread."""
         async with self._opening:
             if self._wire is None:
-                self._wire = await loading(open_wire, self.spec)
+                self._wire = await load_in_thread(open_wire, self.spec)
             return self._wire
 
     async def prepare(self) -> None:
@@ -125,7 +125,7 @@ class Provider:
         least = self.spec.first_token_seconds
         least = least if within is None else min(within, least)
         tried = await self._attempt(question, hear, least)
-        offered = native(self.spec, question)
+        offered = has_native_tools(self.spec, question)
         if tried.toolless and offered and not tried.text:
             self.spec = replace(self.spec, tools=False)
             tried = await self._attempt(question, hear, least)
@@ -200,7 +200,7 @@ class Provider:
         pictures = await self._shown(question)
         try:
             async with (
-                hanging_up(),
+                closing_responses(),
                 model_request_stream(
                     wire.model,
                     messages_of(self.spec, question, pictures),
@@ -223,7 +223,7 @@ class Provider:
         if self._pictures is None:
             return shown
         for one in question.pictures:
-            if takes(self.spec, one.media) and one.hash not in shown:
+            if accepts_picture(self.spec, one.media) and one.hash not in shown:
                 with suppress(LoopforgeError):  # gone or damaged: the model is told so
                     shown[one.hash] = await self._pictures.get(one.hash)
         return shown
@@ -326,10 +326,10 @@ class Provider:
         try:
             # What has a field of words is read by who drives the turn, whatever is odd about it.
             lenient = not (self.spec.structured and question.field)
-            data = parse(heard.text, lenient=lenient)
+            data = parse_json_answer(heard.text, lenient=lenient)
         except ValueError as error:
             return AttemptOutcome("malformed", f"not JSON: {error}"), None
-        if wrong := complaint(form, data, lengths=exact):
+        if wrong := schema_violation(form, data, lengths=exact):
             return AttemptOutcome("malformed", wrong), None
         without: dict[str, Any] = {} if form is question.schema else {CALLS: []}
         return AttemptOutcome("answered", ""), data | without
@@ -340,16 +340,16 @@ class Provider:
         if used is None or not (used.input_tokens or used.output_tokens):
             if not _begun(heard):
                 return Usage()
-            read = sum(estimate(text) for _, text in question.messages)
+            read = sum(estimate_tokens(text) for _, text in question.messages)
             read += PICTURE_TOKENS * len(question.pictures) * self.spec.vision
-            counted = Usage(read=read, written=estimate(_came(heard)))
-            return replace(counted, cost=cost(self.spec, counted))
+            counted = Usage(read=read, written=estimate_tokens(_came(heard)))
+            return replace(counted, cost=usage_cost(self.spec, counted))
         counts = (used.input_tokens, used.cache_read_tokens, used.output_tokens)
         read, cached, written = map(_believed, counts)
         if early:  # Anthropic's first count is of one token
-            written = max(written, estimate(_came(heard)))
+            written = max(written, estimate_tokens(_came(heard)))
         counted = Usage(read=read, cached=cached, written=written)
-        spent = cost(self.spec, counted, stored=_believed(used.cache_write_tokens))
+        spent = usage_cost(self.spec, counted, stored=_believed(used.cache_write_tokens))
         return replace(counted, cost=spent)
 
 
@@ -400,7 +400,7 @@ def _written(event: ModelResponseStreamEvent) -> int:
 def _beside(text: str) -> dict[str, Any]:
     """What was written beside calls, as far as it is of the form that was asked for."""
     with suppress(ValueError):
-        written = parse(text, lenient=True)
+        written = parse_json_answer(text, lenient=True)
         return written if isinstance(written, dict) else {}
     return {}
 

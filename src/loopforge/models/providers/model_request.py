@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.native_tools import definitions, form_of, native
+from loopforge.models.providers.native_tools import form_of, has_native_tools, tool_definitions
 from loopforge.runtime.ports import Question, QuestionPicture
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def parameters_of(spec: ModelSpec, question: Question) -> ModelRequestParameters
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.output import OutputObjectDefinition
 
-    schema, tools = form_of(spec, question), definitions(spec, question)
+    schema, tools = form_of(spec, question), tool_definitions(spec, question)
     if schema is None or not spec.structured:
         return ModelRequestParameters(function_tools=tools)
     form = OutputObjectDefinition(json_schema=schema, name="answer", strict=True)
@@ -140,7 +140,7 @@ def messages_of(
     return built
 
 
-def takes(spec: ModelSpec, media: str) -> bool:
+def accepts_picture(spec: ModelSpec, media: str) -> bool:
     """Whether a model can be shown pictures of this type."""
     return spec.vision and not (spec.provider == "google" and media == "image/gif")
 
@@ -160,7 +160,7 @@ def turns_of(
     """
     turns: list[tuple[str, Content]] = []
     for nth, (role, text) in enumerate(question.messages):
-        if nth == question.listing and native(spec, question):
+        if nth == question.listing and has_native_tools(spec, question):
             continue
         opening = all(known == "system" for known, _ in turns)
         if role == "system" and not opening and not _system_anywhere(spec):

@@ -35,7 +35,7 @@ CHOICES = ("anyOf", "oneOf", "allOf", "enum", "not")
 """What OpenAI and Anthropic refuse at the top of a tool's schema. A call is still held to it."""
 
 
-def native(spec: ModelSpec, question: Question) -> bool:
+def has_native_tools(spec: ModelSpec, question: Question) -> bool:
     """Whether this model is offered the question's tools in its provider's own form."""
     known = spec.provider not in ("embedded", "scripted")
     return bool(question.tools) and spec.tools and known
@@ -48,16 +48,16 @@ def form_of(spec: ModelSpec, question: Question) -> dict[str, Any] | None:
     """
     schema = question.schema
     found = any(tool.name == FINDER for tool in question.tools)
-    if schema is None or found or not native(spec, question):
+    if schema is None or found or not has_native_tools(spec, question):
         return schema
     fields = {name: part for name, part in schema.get("properties", {}).items() if name != CALLS}
     required = [name for name in schema.get("required", ()) if name != CALLS]
     return {**schema, "properties": fields, "required": required}
 
 
-def definitions(spec: ModelSpec, question: Question) -> list[ToolDefinition]:
+def tool_definitions(spec: ModelSpec, question: Question) -> list[ToolDefinition]:
     """The tools as they are offered; none where the model is not."""
-    if not native(spec, question):
+    if not has_native_tools(spec, question):
         return []
     from pydantic_ai.tools import ToolDefinition
 

@@ -11,9 +11,19 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.models.providers.known_services import GATEWAYS, PLACES, is_open, known_as, place_of
+from loopforge.models.providers.known_services import (
+    GATEWAYS,
+    PLACES,
+    is_open,
+    place_behind_openai_url,
+    place_of,
+)
 from loopforge.models.providers.model_spec import Secret
-from loopforge.models.providers.server_catalogue import ServerCatalogue, cleaned, places
+from loopforge.models.providers.server_catalogue import (
+    ServerCatalogue,
+    candidate_base_urls,
+    normalize_address,
+)
 
 Catalogues = Mapping[str, ServerCatalogue]
 """What servers said of themselves, by the address they were asked at."""
@@ -40,7 +50,7 @@ class OwnServer(Struct, frozen=True, kw_only=True):
 
     def catalogue(self, catalogues: Catalogues) -> ServerCatalogue:
         """What it said; that it was not asked yet, where it was not."""
-        unasked = ServerCatalogue(base_url=places(self.address)[0], trouble="unasked")
+        unasked = ServerCatalogue(base_url=candidate_base_urls(self.address)[0], trouble="unasked")
         return catalogues.get(self.address, unasked)
 
 
@@ -52,11 +62,11 @@ class ServerNote(Struct, frozen=True, kw_only=True):
     mend: str = ""
 
 
-def gateways(keys: Mapping[str, str], model: str) -> tuple[OwnServer, ...]:
+def gateway_servers(keys: Mapping[str, str], model: str) -> tuple[OwnServer, ...]:
     """The servers of one's own that variables name; `model` is what they are to be asked for."""
     return tuple(
         OwnServer(
-            address=cleaned(keys[PLACES[name].base_variable]),
+            address=normalize_address(keys[PLACES[name].base_variable]),
             named=PLACES[name].base_variable,
             key=Secret(next((keys[key] for key in PLACES[name].keys if keys.get(key)), "")),
             wants=PLACES[name].keys[0],
@@ -64,7 +74,7 @@ def gateways(keys: Mapping[str, str], model: str) -> tuple[OwnServer, ...]:
             model=model,
         )
         for name in GATEWAYS
-        if is_open(name, keys) and not (name == "server" and known_as(keys))
+        if is_open(name, keys) and not (name == "server" and place_behind_openai_url(keys))
     )
 
 
@@ -73,7 +83,7 @@ def of_table(name: str, address: str, id: str, key: Secret, wants: str) -> OwnSe
     if place_of(address):
         return None
     return OwnServer(
-        address=cleaned(address),
+        address=normalize_address(address),
         named=f"base_url of [models.{name}]",
         key=key,
         wants=wants or f"`key` in [models.{name}], the name of a variable that holds it",
@@ -99,7 +109,7 @@ _NOTES: dict[str, tuple[Literal["note", "wrong"], str, str]] = {
 """What is said of a server that did not tell its models, and what mends it, by its trouble."""
 
 
-def note(server: OwnServer, said: ServerCatalogue) -> ServerNote:
+def server_note(server: OwnServer, said: ServerCatalogue) -> ServerNote:
     """How matters stand with a server, for its owner."""
     title = server.title[0].upper() + server.title[1:]
     if not said.trouble:

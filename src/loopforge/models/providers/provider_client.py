@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 
 if TYPE_CHECKING:
     import httpx2
@@ -53,7 +53,7 @@ _responses: ContextVar[list[httpx2.Response]] = ContextVar("responses")
 
 
 @asynccontextmanager
-async def hanging_up() -> AsyncIterator[None]:
+async def closing_responses() -> AsyncIterator[None]:
     """Whatever responses begin inside are closed at its end, whoever still holds them.
 
     The SDKs leave that to nested generators, and those to the garbage collector.
@@ -116,7 +116,7 @@ def http_client(base_url: str, longest_line: int = MOST_BYTES, **more: Any) -> h
             chunk = await anext(self._chunks)
             if self._packed not in ("", "identity"):
                 raise OversizedAnswer(
-                    f"the answer is packed ({short(self._packed)}), which nobody asked"
+                    f"the answer is packed ({bounded_text(self._packed)}), which nobody asked"
                 )
             self._all += len(chunk)
             ended = chunk.rfind(b"\n") + 1

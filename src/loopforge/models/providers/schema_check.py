@@ -10,7 +10,7 @@ from typing import Any
 from loopforge.core.text.broken_json import BrokenJson
 
 
-def parse(text: str, *, lenient: bool = False) -> Any:
+def parse_json_answer(text: str, *, lenient: bool = False) -> Any:
     """The JSON in a text. Raises ValueError.
 
     `lenient` also takes it out of a code fence, or from the words around it, and as models write it
@@ -33,7 +33,7 @@ def parse(text: str, *, lenient: bool = False) -> Any:
     raise ValueError("there is no JSON object in the answer")
 
 
-def complaint(schema: Mapping[str, Any], value: Any, *, lengths: bool = True) -> str:
+def schema_violation(schema: Mapping[str, Any], value: Any, *, lengths: bool = True) -> str:
     """What is wrong with a value, in the words of its schema and none of its own; "" when it fits.
 
     Without `lengths`, a string may be shorter or longer than the schema says (services that cannot

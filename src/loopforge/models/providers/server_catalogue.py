@@ -68,16 +68,16 @@ class ServerCatalogue(Struct, frozen=True, kw_only=True):
         return ", ".join(names[:most]) + more if names else "none at all"
 
 
-def cleaned(address: str) -> str:
+def normalize_address(address: str) -> str:
     """An address as people write it, without what is too much, with what is missing."""
     address = address.strip()
     address = address if "://" in address else f"http://{address}"
     return re.sub(r"(/(chat/completions|completions|models))?/*$", "", address)
 
 
-def places(address: str) -> tuple[str, ...]:
+def candidate_base_urls(address: str) -> tuple[str, ...]:
     """Where the protocol may begin: at the address itself, or below it at `/v1`."""
-    base = cleaned(address)
+    base = normalize_address(address)
     if re.search(r"/v\d+\w*$", base):
         return (base,)
     bare = not base.partition("://")[2].partition("/")[2]
@@ -144,11 +144,13 @@ def read(body: object) -> tuple[OfferedModel, ...] | None:
 # ---------------------------------------------------------------- asking
 
 
-async def fetch(address: str, key: Secret, *, seconds: float = SECONDS) -> ServerCatalogue:
+async def fetch_catalogue(
+    address: str, key: Secret, *, seconds: float = SECONDS
+) -> ServerCatalogue:
     """Ask a server for its models, wherever below the address it tells them."""
     import httpx2
 
-    base, *others = places(address)
+    base, *others = candidate_base_urls(address)
     headers = {"authorization": f"Bearer {key.reveal()}"} if key else {}
     best = ServerCatalogue(base_url=base, trouble="unlisted")
     try:

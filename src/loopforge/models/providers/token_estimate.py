@@ -5,6 +5,6 @@ languages in UTF-8; the estimate rounds up, so that a prompt is rather too short
 """
 
 
-def estimate(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """About how many tokens a text has: its UTF-8 bytes over 3.5, rounded up."""
     return -(-2 * len(text.encode("utf-8", "replace")) // 7)

@@ -19,14 +19,18 @@ from msgspec.structs import replace
 from loopforge.core.events import Usage
 from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import LoopforgeError
-from loopforge.models.providers.answer_cost import cost, of_minutes
+from loopforge.models.providers.answer_cost import of_minutes, usage_cost
 from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.models.providers.provider_client import OversizedAnswer, hanging_up, http_client
+from loopforge.models.providers.provider_client import (
+    OversizedAnswer,
+    closing_responses,
+    http_client,
+)
 from loopforge.models.providers.provider_faults import fault_of
-from loopforge.models.providers.token_estimate import estimate
+from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.installation.library_loading import loading
+from loopforge.runtime.installation.library_loading import load_in_thread
 from loopforge.runtime.ports import Clock, Pictures, Question, QuestionPicture
 
 if TYPE_CHECKING:
@@ -108,7 +112,7 @@ class Transcriber:
         extra = {name: str(value) for name, value in self.spec.extra.items()}
         try:
             http = await self._client()
-            async with hanging_up():
+            async with closing_responses():
                 answer = await http.post(
                     f"{self.spec.base_url.rstrip('/')}/audio/transcriptions",
                     headers={"Authorization": f"Bearer {key}"} if key else {},
@@ -124,7 +128,7 @@ class Transcriber:
     async def _client(self) -> httpx2.AsyncClient:
         async with self._opening:
             if self._http is None:
-                self._http = await loading(http_client, self.spec.base_url)
+                self._http = await load_in_thread(http_client, self.spec.base_url)
             return self._http
 
     def _read(self, answer: httpx2.Response) -> AttemptOutcome:
@@ -153,11 +157,11 @@ class Transcriber:
         price = self.spec.minute_price
         if type(read) is int and type(written) is int and min(read, written) >= 0:
             usage = Usage(read=read, written=written)
-            return replace(usage, cost=cost(self.spec, usage))
+            return replace(usage, cost=usage_cost(self.spec, usage))
         spent = ""
         if price is not None and isinstance(seconds, int | float) and 0 <= seconds < 1e6:
             spent = of_minutes(price, seconds / 60)
-        return Usage(written=estimate(text), cost=spent)
+        return Usage(written=estimate_tokens(text), cost=spent)
 
 
 def _refused(status: int, detail: str, wait: float | None) -> AttemptOutcome:

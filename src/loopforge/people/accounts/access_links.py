@@ -6,7 +6,7 @@ once. Does not know passwords' hashing, nor what a room is.
 
 from datetime import datetime, timedelta
 
-from loopforge.core.events import moment
+from loopforge.core.events import from_epoch_micros
 from loopforge.core.people_events import (
     AccountLinked,
     AccountOpened,
@@ -27,17 +27,17 @@ from loopforge.people.accounts.credential_store import (
     INVITE,
     OWNER,
     RENEWAL,
-    coded,
-    kept,
-    nothing,
-    over,
-    secured,
-    spent,
-    together,
+    combine_work,
+    delete_sessions,
+    insert_link,
+    no_work,
+    redeem_link,
+    replace_link,
+    store_password,
 )
-from loopforge.people.accounts.login_sessions import digest
-from loopforge.people.identity.account_names import named
-from loopforge.people.identity.password_rules import fitting
+from loopforge.people.accounts.login_sessions import token_digest
+from loopforge.people.identity.account_names import valid_account_name
+from loopforge.people.identity.password_rules import check_new_password
 from loopforge.people.identity.person_registry import PersonRegistry
 
 HOUR = timedelta(minutes=60)
@@ -93,7 +93,7 @@ class AccessLinks:
 
     async def waits(self, token: str) -> bool:
         """Whether this token would let the owner in."""
-        link = await self._decisions.vault.link(digest(token), OWNER)
+        link = await self._decisions.vault.link(token_digest(token), OWNER)
         return link is not None and self._decisions.now < link.until
 
     async def enter(
@@ -114,7 +114,7 @@ class AccessLinks:
 
         async def decide() -> Decision:
             await self._waiting(token)
-            work = together(spent(digest(token), NotLetIn(NO_LINK)), start.work)
+            work = combine_work(redeem_link(token_digest(token), NotLetIn(NO_LINK)), start.work)
             if owner := decisions.book.owner():
                 if owner != person:
                     raise NotLetIn(NO_LINK)
@@ -134,7 +134,7 @@ class AccessLinks:
         """Who becomes the owner: somebody the terminal knows, however called, or a new person."""
         known = await self._people.named(name.strip())
         if not any(one.surface == "terminal" and one.name.text is not None for one in known):
-            name = named(name)
+            name = valid_account_name(name)
         self._decisions.free(name)
         return (await self._people.meet("terminal", name.strip())).id
 
@@ -168,14 +168,14 @@ class AccessLinks:
 
         async def decide() -> Decision:
             self._decisions.entry(by)
-            return [said], kept(link)
+            return [said], insert_link(link)
 
         await self._decisions.decide(by, decide)
         return self._card(self._pass(link.invite), link.until), token
 
     async def invited(self, token: str) -> Invite | None:
         """The invite of this token, if it is still to be taken."""
-        link = await self._decisions.vault.link(digest(token), INVITE)
+        link = await self._decisions.vault.link(token_digest(token), INVITE)
         if link is None:
             return None
         await self._decisions.refresh()
@@ -191,8 +191,8 @@ class AccessLinks:
         """
         decisions = self._decisions
         invite = await self._valid(token)
-        name = decisions.free(named(name))
-        fitting(password, name)
+        name = decisions.free(valid_account_name(name))
+        check_new_password(password, name)
         hash = await decisions.passwords.hash(password)
         person = (await self._people.meet("web", name)).id
         start = decisions.start(person, agent, "invite", seal)
@@ -205,7 +205,7 @@ class AccessLinks:
                 InviteTaken(invite=invite.invite, person=person),
                 start.fact,
             )
-            return facts, together(secured(person, hash), start.work)
+            return facts, combine_work(store_password(person, hash), start.work)
 
         await decisions.decide(person, decide)
         taken = self._card(self._pass(invite.invite), invite.until)
@@ -220,7 +220,7 @@ class AccessLinks:
         async def decide() -> Decision:
             await self._valid(token)
             self._decisions.entry(visitor.person)
-            return [InviteTaken(invite=invite.invite, person=visitor.person)], nothing
+            return [InviteTaken(invite=invite.invite, person=visitor.person)], no_work
 
         await self._decisions.decide(visitor.person, decide)
         return self._card(self._pass(invite.invite), invite.until)
@@ -234,7 +234,7 @@ class AccessLinks:
                 raise Unknown(f"There is no invite {invite!r} of yours.")
             if known.person:
                 raise InputError("This invite was taken already; nothing is left to withdraw.")
-            return [] if known.withdrawn else [InviteWithdrawn(invite=invite, by=by)], nothing
+            return [] if known.withdrawn else [InviteWithdrawn(invite=invite, by=by)], no_work
 
         await self._decisions.decide(by, decide)
 
@@ -266,15 +266,15 @@ class AccessLinks:
 
         async def decide() -> Decision:
             await self._whose(token, DEVICE, NO_DEVICE)
-            spend = spent(digest(token), NotLetIn(NO_DEVICE), DEVICE)
-            return [start.fact], together(spend, start.work)
+            spend = redeem_link(token_digest(token), NotLetIn(NO_DEVICE), DEVICE)
+            return [start.fact], combine_work(spend, start.work)
 
         await decisions.decide(person, decide)
         return decisions.visitor(start), start.token
 
     async def _named(self, token: str, kind: str) -> str:
         """Whom a link is named by, if it is good and they may sign in; else ""."""
-        link = await self._decisions.vault.link(digest(token), kind)
+        link = await self._decisions.vault.link(token_digest(token), kind)
         if link is None or self._decisions.now >= link.until:
             return ""
         await self._decisions.refresh()
@@ -301,7 +301,7 @@ class AccessLinks:
         async def decide() -> Decision:
             if not decisions.may(by, person) or decisions.book.account(person) is None:
                 raise Unknown("There is no such account.")
-            return [said], coded(link._replace(invite=person), decisions.now)
+            return [said], replace_link(link._replace(invite=person), decisions.now)
 
         await decisions.decide(by, decide)
         return token
@@ -319,17 +319,19 @@ class AccessLinks:
         """
         decisions = self._decisions
         person = await self._whose(token, RENEWAL, NO_RENEWAL)
-        fitting(password, decisions.book.name(person))
+        check_new_password(password, decisions.book.name(person))
         hash = await decisions.passwords.hash(password)
         start = decisions.start(person, agent, "password", seal)
 
         async def decide() -> Decision:
             await self._whose(token, RENEWAL, NO_RENEWAL)
-            rows = await decisions.vault.sessions(person, moment(0))
+            rows = await decisions.vault.sessions(person, from_epoch_micros(0))
             old = [row.session for row in rows]
             facts = [SignedOut(person=person, session=one, by=person) for one in old]
-            spend = spent(digest(token), NotLetIn(NO_RENEWAL), RENEWAL)
-            work = together(spend, over(old), secured(person, hash), start.work)
+            spend = redeem_link(token_digest(token), NotLetIn(NO_RENEWAL), RENEWAL)
+            work = combine_work(
+                spend, delete_sessions(old), store_password(person, hash), start.work
+            )
             return [*facts, start.fact], work
 
         await decisions.decide(person, decide)

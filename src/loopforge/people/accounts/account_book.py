@@ -20,7 +20,7 @@ from loopforge.core.people_events import (
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.people.accounts.account_values import Account, InviteState, Right
 from loopforge.people.identity.access_requests import AccessRequests
-from loopforge.people.identity.account_names import folded
+from loopforge.people.identity.account_names import fold_name
 from loopforge.people.identity.linked_identities import LinkedIdentities
 
 
@@ -108,10 +108,10 @@ class AccountBook:
 
         A closed account keeps its name: whoever came next would be taken for the one who left.
         """
-        wanted = folded(name)
+        wanted = fold_name(name)
         for person in self._entries:
             held = self._selves.name(person)
-            if held is not None and folded(held) == wanted:
+            if held is not None and fold_name(held) == wanted:
                 return person
         return ""
 

@@ -25,9 +25,9 @@ from loopforge.people.accounts.credential_store import (
     LinkRow,
     SessionRow,
     Work,
-    begun,
+    insert_session,
 )
-from loopforge.people.accounts.login_sessions import LoginSessions, digest
+from loopforge.people.accounts.login_sessions import LoginSessions, token_digest
 from loopforge.people.accounts.password_hashing import Passwords
 from loopforge.people.identity.person_registry import STREAM, PersonRegistry
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -58,7 +58,7 @@ _SYSTEMS = (
 )
 
 
-def browser(agent: str) -> str:
+def browser_name(agent: str) -> str:
     """Such as "Firefox on Linux"; what is not known, as it came, cut short."""
     program = next((name for sign, name in _PROGRAMS if sign in agent), "")
     system = next((name for sign, name in _SYSTEMS if sign in agent), "")
@@ -167,8 +167,10 @@ class AccountDecisions:
         """A session that begins once its fact and its row are written."""
         id, token, now = self.id("s"), self._token(), self.now
         token = f"{token}.{seal}" if seal else token
-        row = SessionRow(id, digest(token), person, browser(agent), now, now)
-        return SessionStart(token, SignedIn(person=person, session=id, how=how), begun(row))
+        row = SessionRow(id, token_digest(token), person, browser_name(agent), now, now)
+        return SessionStart(
+            token, SignedIn(person=person, session=id, how=how), insert_session(row)
+        )
 
     def visitor(self, start: SessionStart) -> Visitor:
         """Who signed in."""
@@ -183,16 +185,16 @@ class AccountDecisions:
     def link(self, kind: str, valid: timedelta) -> tuple[str, LinkRow]:
         """A token, and the row of its link."""
         token = self._token(16)  # a link with it fits on one line of a terminal
-        return token, LinkRow(self.id("i"), digest(token), self.now + valid, kind)
+        return token, LinkRow(self.id("i"), token_digest(token), self.now + valid, kind)
 
     def code(self, kind: str, name: str, valid: timedelta) -> tuple[str, LinkRow]:
         """A code for people to type, and its row under that name."""
         code = typed_codes.code(self._stamp.dice)
-        return code, LinkRow(name, typed_codes.digest(code), self.now + valid, kind)
+        return code, LinkRow(name, typed_codes.code_digest(code), self.now + valid, kind)
 
     async def coded(self, code: str, kind: str) -> LinkRow | None:
         """The row of a code that somebody typed, if it is good."""
-        key = typed_codes.digest(code)
+        key = typed_codes.code_digest(code)
         row = await self.vault.link(key, kind) if key else None
         return row if row is not None and self.now < row.until else None
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from loopforge.core.events import Erased, Event
 from loopforge.core.memory.memory_vocabulary import MACHINE
 from loopforge.core.people_events import PictureSet
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.people.identity.person_registry import STREAM, PersonRegistry
@@ -88,7 +88,7 @@ class AvatarRecords:
         await self._people.refresh()
         if whose not in self._now and not hash:
             return
-        body = PictureSet(of=whose, picture=Words(hash) if hash else public(""), by=by)
+        body = PictureSet(of=whose, picture=Words(hash) if hash else public_words(""), by=by)
         fact = self._stamp.fact(body, actor=f"person:{by}" if by else "runtime")
         await self._ledger.append(STREAM, [fact])
         await self._people.refresh()

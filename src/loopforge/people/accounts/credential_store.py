@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Executable, Table, func, select, text
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import micros, moment
+from loopforge.core.events import epoch_micros, from_epoch_micros
 from loopforge.ledger.database.table_schema import accounts, invites, reads, sessions
 from loopforge.ledger.sql_ledger import SqlLedger
 
@@ -85,14 +85,16 @@ class CredentialStore:
 
     async def sessions(self, person: str, unused: datetime) -> list[SessionRow]:
         """A person's sessions that were used since, the one seen last first."""
-        alive = sessions.c.seen >= micros(unused)
+        alive = sessions.c.seen >= epoch_micros(unused)
         return await self._sessions((sessions.c.person == person) & alive)
 
     async def _sessions(self, where: ColumnElement[bool]) -> list[SessionRow]:
         query = _SESSIONS.where(where).order_by(sessions.c.seen.desc(), sessions.c.session)
         rows = await self._ledger.look(lambda found: found.execute(query).all())
         return [
-            SessionRow(session, digest, person, agent, moment(since), moment(seen))
+            SessionRow(
+                session, digest, person, agent, from_epoch_micros(since), from_epoch_micros(seen)
+            )
             for session, digest, person, agent, since, seen in rows
         ]
 
@@ -100,7 +102,7 @@ class CredentialStore:
         """How many sessions that were used since each person has."""
         query = (
             select(sessions.c.person, func.count())
-            .where(sessions.c.seen >= micros(unused))
+            .where(sessions.c.seen >= epoch_micros(unused))
             .group_by(sessions.c.person)
         )
         rows = await self._ledger.look(lambda found: found.execute(query).all())
@@ -112,13 +114,13 @@ class CredentialStore:
         row = await self._ledger.look(lambda found: found.execute(query).one_or_none())
         if row is None:
             return None
-        return LinkRow(row.invite, row.digest, moment(row.until), row.kind)
+        return LinkRow(row.invite, row.digest, from_epoch_micros(row.until), row.kind)
 
     async def untils(self) -> dict[str, datetime]:
         """Until when each invite's link is valid."""
         query = select(invites.c.invite, invites.c.until).where(invites.c.kind == INVITE)
         rows = await self._ledger.look(lambda found: found.execute(query).all())
-        return {invite: moment(until) for invite, until in rows}
+        return {invite: from_epoch_micros(until) for invite, until in rows}
 
     async def reads(self, person: str) -> dict[str, int]:
         """How far a person has read each stream."""
@@ -138,8 +140,8 @@ class CredentialStore:
         seen = sessions.update().where(sessions.c.session == session)
 
         def work(change: Connection) -> None:
-            change.execute(seen.values(seen=micros(now)))
-            change.execute(sessions.delete().where(sessions.c.seen < micros(longest)))
+            change.execute(seen.values(seen=epoch_micros(now)))
+            change.execute(sessions.delete().where(sessions.c.seen < epoch_micros(longest)))
 
         await self._ledger.change(work)
 
@@ -148,17 +150,17 @@ class CredentialStore:
 
         def work(change: Connection) -> None:
             change.execute(invites.delete().where(invites.c.kind == OWNER))
-            kept(link)(change)
+            insert_link(link)(change)
 
         await self._ledger.change(work)
 
     async def code(self, link: LinkRow, now: datetime) -> None:
         """Keep a code, in place of an earlier one of that name."""
-        await self._ledger.change(coded(link, now))
+        await self._ledger.change(replace_link(link, now))
 
     async def void(self, link: LinkRow) -> None:
         """Let a link or code be good no longer."""
-        await self._ledger.change(voided([link.invite], link.kind))
+        await self._ledger.change(void_links([link.invite], link.kind))
 
     async def rehash(self, person: str, was: str, password: str) -> None:
         """Keep another hash of the same password, if it is still that one."""
@@ -171,13 +173,13 @@ class CredentialStore:
         tables = (accounts, sessions, reads)
         there = [select(t.c.person).where(t.c.person.in_(people)).limit(1) for t in tables]
         if await self._ledger.look(lambda found: any(found.scalar(each) for each in there)):
-            await self._ledger.change(together(*(_without(each, people) for each in tables)))
+            await self._ledger.change(combine_work(*(_without(each, people) for each in tables)))
 
 
 # ---------------------------------------------------------------- together with facts
 
 
-def together(*works: Work) -> Work:
+def combine_work(*works: Work) -> Work:
     """All of them, in this order."""
 
     def all(change: Connection) -> None:
@@ -187,17 +189,17 @@ def together(*works: Work) -> Work:
     return all
 
 
-def nothing(change: Connection) -> None:
+def no_work(change: Connection) -> None:
     """Facts that need no secret."""
 
 
-def kept(link: LinkRow) -> Work:
+def insert_link(link: LinkRow) -> Work:
     """Keep a link."""
-    row = {**link._asdict(), "until": micros(link.until)}
+    row = {**link._asdict(), "until": epoch_micros(link.until)}
     return lambda change: _run(change, invites.insert(), row)
 
 
-def spent(digest: str, refusal: Exception, kind: str = OWNER) -> Work:
+def redeem_link(digest: str, refusal: Exception, kind: str = OWNER) -> Work:
     """Spend a link that is for once; raises the refusal if somebody did already."""
 
     def work(change: Connection) -> None:
@@ -208,40 +210,42 @@ def spent(digest: str, refusal: Exception, kind: str = OWNER) -> Work:
     return work
 
 
-def coded(link: LinkRow, now: datetime) -> Work:
+def replace_link(link: LinkRow, now: datetime) -> Work:
     """Keep a link or code in place of an earlier one of that name; those that are over go."""
-    late = invites.delete().where(invites.c.kind == link.kind, invites.c.until <= micros(now))
-    return together(lambda change: _run(change, late), voided([link.invite], link.kind), kept(link))
+    late = invites.delete().where(invites.c.kind == link.kind, invites.c.until <= epoch_micros(now))
+    return combine_work(
+        lambda change: _run(change, late), void_links([link.invite], link.kind), insert_link(link)
+    )
 
 
-def voided(names: Collection[str], kind: str) -> Work:
+def void_links(names: Collection[str], kind: str) -> Work:
     """Let the links or codes of these names be good no longer."""
     gone = invites.delete().where(invites.c.invite.in_(names), invites.c.kind == kind)
     return lambda change: _run(change, gone)
 
 
-def begun(row: SessionRow) -> Work:
+def insert_session(row: SessionRow) -> Work:
     """Keep a new session."""
-    values = {**row._asdict(), "since": micros(row.since), "seen": micros(row.seen)}
+    values = {**row._asdict(), "since": epoch_micros(row.since), "seen": epoch_micros(row.seen)}
     return lambda change: _run(change, sessions.insert(), values)
 
 
-def over(ended: Collection[str]) -> Work:
+def delete_sessions(ended: Collection[str]) -> Work:
     """Let sessions go."""
     return lambda change: _run(change, sessions.delete().where(sessions.c.session.in_(ended)))
 
 
-def secured(person: str, password: str) -> Work:
+def store_password(person: str, password: str) -> Work:
     """Keep a person's password, in place of another; no link to a new one is good any longer."""
     row = {"person": person, "password": password}
-    return together(
+    return combine_work(
         lambda change: _run(change, _PASSWORD, row),
-        voided([person], RENEWAL),
-        voided([ELSEWHERE + person], DEVICE),
+        void_links([person], RENEWAL),
+        void_links([ELSEWHERE + person], DEVICE),
     )
 
 
-def unchanged(person: str, password: str, refusal: Exception) -> Work:
+def require_same_password(person: str, password: str, refusal: Exception) -> Work:
     """Raise the refusal if the password kept is not this one any more."""
     query = select(accounts.c.password).where(accounts.c.person == person)
 
@@ -252,10 +256,10 @@ def unchanged(person: str, password: str, refusal: Exception) -> Work:
     return work
 
 
-def emptied(person: str) -> Work:
+def delete_credentials(person: str) -> Work:
     """Let a person's password, the link to a new one, and sessions go."""
     tables = (_without(accounts, [person]), _without(sessions, [person]))
-    return together(*tables, voided([person], RENEWAL))
+    return combine_work(*tables, void_links([person], RENEWAL))
 
 
 def _without(table: Table, people: Collection[str]) -> Work:

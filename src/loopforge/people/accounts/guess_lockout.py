@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import TooEarly
 from loopforge.runtime.ports import Clock
 
@@ -67,5 +67,5 @@ class GuessLockout:
 def _spoken(seconds: float) -> str:
     whole = max(1, math.ceil(seconds))
     if whole < 60:
-        return counted(whole, "second")
-    return counted(-(-whole // 60), "minute")
+        return pluralize(whole, "second")
+    return pluralize(-(-whole // 60), "minute")

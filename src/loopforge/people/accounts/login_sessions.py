@@ -28,7 +28,7 @@ LONGEST_TOKEN = 100
 log = logging.getLogger(__name__)
 
 
-def digest(token: str) -> str:
+def token_digest(token: str) -> str:
     """What is kept of a token. It holds 16 random bytes or more: a plain hash hides it well."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -63,7 +63,7 @@ class LoginSessions:
             return None
         if self._book.forgotten:
             await self._refresh()
-        key = digest(token)
+        key = token_digest(token)
         known = self._known.get(key) or await self._read(key)
         if known is None:
             return None
@@ -86,7 +86,7 @@ class LoginSessions:
 
     def known(self, token: str) -> str:
         """The session of this token, if it is in memory; "" if it is not."""
-        known = self._known.get(digest(token)) if 0 < len(token) <= LONGEST_TOKEN else None
+        known = self._known.get(token_digest(token)) if 0 < len(token) <= LONGEST_TOKEN else None
         return known.session if known else ""
 
     async def _read(self, key: str) -> _Known | None:

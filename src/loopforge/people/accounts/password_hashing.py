@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from loopforge.people.identity.password_rules import LONGEST_PASSWORD, composed
+from loopforge.people.identity.password_rules import LONGEST_PASSWORD, password_bytes
 from loopforge.runtime.ports import Dice
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Passwords:
 
     async def hash(self, password: str) -> str:
         """What is kept of a password."""
-        salt, secret = self._dice.bytes(16), composed(password)
+        salt, secret = self._dice.bytes(16), password_bytes(password)
         async with self._turns:
             return await asyncio.to_thread(lambda: _hasher().hash(secret, salt=salt))
 
@@ -41,7 +41,7 @@ class Passwords:
         if not self._nobodys:
             self._nobodys = await self.hash(self._dice.bytes(16).hex())
         possible = bool(kept) and len(password) <= LONGEST_PASSWORD
-        secret = composed(password[:LONGEST_PASSWORD])
+        secret = password_bytes(password[:LONGEST_PASSWORD])
         async with self._turns:
             same = await asyncio.to_thread(_same, kept if possible else self._nobodys, secret)
         return possible and same

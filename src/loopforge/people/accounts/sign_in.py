@@ -4,7 +4,7 @@ Whoever knocks is not told whether the name or the password is wrong, neither in
 time it takes. Does not know cookies.
 """
 
-from loopforge.core.events import moment
+from loopforge.core.events import from_epoch_micros
 from loopforge.core.people_events import AccountClosed, SignedOut
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
@@ -12,25 +12,25 @@ from loopforge.people.accounts.account_values import Account, Session, Visitor
 from loopforge.people.accounts.credential_store import (
     DEVICE,
     ELSEWHERE,
-    emptied,
-    over,
-    secured,
-    together,
-    unchanged,
-    voided,
+    combine_work,
+    delete_credentials,
+    delete_sessions,
+    require_same_password,
+    store_password,
+    void_links,
 )
 from loopforge.people.accounts.guess_lockout import GuessLockout
 from loopforge.people.accounts.login_sessions import UNUSED
 from loopforge.people.accounts.login_throttle import FairQueue
-from loopforge.people.identity.account_names import folded
-from loopforge.people.identity.password_rules import fitting
+from loopforge.people.identity.account_names import fold_name
+from loopforge.people.identity.password_rules import check_new_password
 from loopforge.runtime.ports import Clock
 
 WRONG = (
     "This name and this password do not belong together. Mind capital letters and try again; "
     "for a password that is lost, only the owner of this home can help."
 )
-ALWAYS = moment(0)
+ALWAYS = from_epoch_micros(0)
 
 
 class SignIn:
@@ -57,7 +57,7 @@ class SignIn:
         After wrong tries at a name it waits its turn among them (see login_throttle.py): by
         `place`, an address; a `device` that this name signed in with before has a queue of its own.
         """
-        decisions, wanted = self._decisions, folded(name[:200])
+        decisions, wanted = self._decisions, fold_name(name[:200])
         key = f"{wanted}\n{device}"
         await self._queue.turn(key, place)
         await decisions.refresh()
@@ -73,7 +73,9 @@ class SignIn:
         async def decide() -> Decision:
             if decisions.book.account(person) is None:
                 raise NotLetIn(WRONG)
-            return [start.fact], together(unchanged(person, kept, NotLetIn(WRONG)), start.work)
+            return [start.fact], combine_work(
+                require_same_password(person, kept, NotLetIn(WRONG)), start.work
+            )
 
         await decisions.decide(person, decide)
         return decisions.visitor(start), start.token
@@ -98,7 +100,7 @@ class SignIn:
         decisions, key = self._decisions, f"\n{person}"
         await decisions.refresh()
         decisions.entry(person)
-        fitting(new, decisions.book.name(person))
+        check_new_password(new, decisions.book.name(person))
         was = await decisions.vault.password(person)
         if was:
             self._guesses.begin(key)
@@ -111,7 +113,9 @@ class SignIn:
         async def decide() -> Decision:
             decisions.entry(person)
             facts, end = await self._ending(person, person, but=session)
-            return facts, together(unchanged(person, was, changed), secured(person, hash), end)
+            return facts, combine_work(
+                require_same_password(person, was, changed), store_password(person, hash), end
+            )
 
         await decisions.decide(person, decide)
 
@@ -160,7 +164,7 @@ class SignIn:
         rows = await self._decisions.vault.sessions(person, ALWAYS)
         ended = [row.session for row in rows if only in ("", row.session) and row.session != but]
         facts = [SignedOut(person=person, session=one, by=by) for one in ended]
-        return facts, together(over(ended), voided([ELSEWHERE + person], DEVICE))
+        return facts, combine_work(delete_sessions(ended), void_links([ELSEWHERE + person], DEVICE))
 
     # ------------------------------------------------------------ accounts
 
@@ -183,6 +187,6 @@ class SignIn:
             if book.owners() == [person]:
                 raise InputError("This is the only owner, and a home needs one; it stays open.")
             facts, _ = await self._ending(person, by)
-            return [*facts, AccountClosed(person=person, by=by)], emptied(person)
+            return [*facts, AccountClosed(person=person, by=by)], delete_credentials(person)
 
         await self._decisions.decide(by, decide)

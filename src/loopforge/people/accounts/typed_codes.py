@@ -10,7 +10,7 @@ Pure, but for the dice that are given. Does not know what a code opens.
 import re
 import unicodedata
 
-from loopforge.people.accounts.login_sessions import digest as hashed
+from loopforge.people.accounts.login_sessions import token_digest as hashed
 from loopforge.runtime.ports import Dice
 
 SIGNS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -30,12 +30,12 @@ def code(dice: Dice) -> str:
     return f"{signs[: LENGTH // 2]}-{signs[LENGTH // 2 : LENGTH]}"
 
 
-def digests(text: str) -> list[str]:
+def code_digests(text: str) -> list[str]:
     """What is kept of the first few codes in a text, as they are shown or after /link."""
-    return [*filter(None, map(digest, _SAID.findall(text)))][:MOST]
+    return [*filter(None, map(code_digest, _SAID.findall(text)))][:MOST]
 
 
-def digest(text: str) -> str:
+def code_digest(text: str) -> str:
     """What is kept of a code; the same for every way to type it, and "" for what can be none."""
     wide = unicodedata.normalize("NFKC", text[:100]).upper()
     signs = "".join(sign for sign in wide if sign.isalnum())

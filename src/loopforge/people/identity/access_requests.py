@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from loopforge.core.events import Erased, Event
 from loopforge.core.people_events import AdmissionRefused, Admitted, Knocked
-from loopforge.core.text.erasable_text import Words, refill
-from loopforge.people.identity.linked_identities import Key, keyed
+from loopforge.core.text.erasable_text import Words, set_words_text
+from loopforge.people.identity.linked_identities import Key, account_key
 
 Verdict = Literal["admitted", "refused"]
 
@@ -45,7 +45,7 @@ class AccessRequests:
         """Take in the next event."""
         match event.body:
             case Knocked(account=account) as body if account.text is not None:
-                key = keyed(body.surface, account.text)
+                key = account_key(body.surface, account.text)
                 self._knocked.pop(key, None)  # the latest knock stands last
                 self._knocked[key] = body, event.at
             case Admitted(account=account) as body if account.text is not None:
@@ -58,7 +58,7 @@ class AccessRequests:
                 pass
 
     def _decide(self, surface: str, verdict: Verdict, account: Words) -> None:
-        self._decided[keyed(surface, str(account))] = _Decided(verdict, account)
+        self._decided[account_key(surface, str(account))] = _Decided(verdict, account)
 
     def _forget(self, refs: set[str]) -> None:
         self._decided = {k: one for k, one in self._decided.items() if one.account.ref not in refs}
@@ -66,18 +66,18 @@ class AccessRequests:
             if body.account.ref in refs:
                 del self._knocked[key]
             elif body.name.ref in refs:
-                refill(body.name, None)
+                set_words_text(body.name, None)
 
     # ------------------------------------------------------------ asking
 
     def verdict(self, surface: str, account: str) -> Verdict | None:
         """What was decided about this very account, if anything was."""
-        decided = self._decided.get(keyed(surface, account))
+        decided = self._decided.get(account_key(surface, account))
         return decided.verdict if decided is not None else None
 
     def last(self, surface: str, account: str) -> Stranger | None:
         """The last knock of an account."""
-        found = self._knocked.get(keyed(surface, account))
+        found = self._knocked.get(account_key(surface, account))
         return _stranger(*found) if found is not None else None
 
     def of(self, knock: str) -> Stranger | None:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 
 from loopforge.core.mates.mate_file import RESERVED
-from loopforge.core.text.name_labels import LONGEST_NAME, one_line, unseen
+from loopforge.core.text.name_labels import LONGEST_NAME, is_invisible, one_line
 from loopforge.errors import BadAccount
 
 _CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t\r"}
@@ -22,7 +22,7 @@ RESERVED_NAMES = frozenset(
 """Names that no person may take: they mean something else in a room, or in what mates read."""
 
 
-def named(text: str) -> str:
+def valid_account_name(text: str) -> str:
     """The name as it is kept. Raises BadAccount with what to do."""
     text = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
     name = " ".join(text.translate(_CONTROL).split())
@@ -34,7 +34,7 @@ def named(text: str) -> str:
             "Take a shorter one."
         )
     plain = unicodedata.normalize("NFKC", name)
-    if any(unseen(sign) for sign in name + plain):
+    if any(is_invisible(sign) for sign in name + plain):
         raise BadAccount("There are characters in this name that nobody can see. Type it by hand.")
     if found := [sign for sign in plain if sign in _SIGNS]:
         raise BadAccount(
@@ -50,13 +50,13 @@ def named(text: str) -> str:
     return name
 
 
-def shown(text: str, otherwise: str) -> str:
+def sanitize_display_name(text: str, otherwise: str) -> str:
     """A name that another platform shows, without what could not stand in a name here.
 
     `otherwise` where nothing is left. Who is meant is never told by such a name.
     """
     text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())
-    plain = "".join(" " if sign in _SIGNS or unseen(sign) else sign for sign in text)
+    plain = "".join(" " if sign in _SIGNS or is_invisible(sign) else sign for sign in text)
     return one_line(plain, LONGEST_NAME) or otherwise
 
 
@@ -66,7 +66,7 @@ def _scripts(name: str) -> set[str]:
     return {unicodedata.name(letter, "").partition(" ")[0] for letter in letters} & _ALIKE
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """The same for all spellings that count as one name: by case, width and composition."""
     if name.isascii():
         return " ".join(name.lower().split())
@@ -91,8 +91,8 @@ _LOOKS = str.maketrans(
 _VARIANTS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
-def likeness(name: str) -> str:
+def confusable_skeleton(name: str) -> str:
     """The same for names that look the same on a screen, be they spelled as one name or not."""
-    name = folded(_VARIANTS.sub("", name).translate(_CAPITALS))
+    name = fold_name(_VARIANTS.sub("", name).translate(_CAPITALS))
     name = name.translate(_LOOKS).replace("i", "l")
     return name.replace("rn", "m").replace("vv", "w")

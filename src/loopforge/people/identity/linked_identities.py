@@ -22,7 +22,7 @@ from loopforge.core.people_events import (
     PersonRenamed,
 )
 from loopforge.core.schedule.reminder_events import TimeChosen
-from loopforge.core.text.erasable_text import Words, refill
+from loopforge.core.text.erasable_text import Words, set_words_text
 
 HOME = ("terminal", "web")
 """Surfaces of this home itself, where a name is chosen and kept; on others it is shown."""
@@ -59,7 +59,7 @@ class _Tie(Struct, frozen=True):
     at: datetime
 
 
-def keyed(surface: str, account: str) -> Key:
+def account_key(surface: str, account: str) -> Key:
     """The same for all spellings of one account."""
     return surface, account.casefold()
 
@@ -92,9 +92,9 @@ class LinkedIdentities:
                 self._signing.add(person)
             case AccountLinked(account=account) as body if account.text is not None:
                 tie = _Tie(body.person, body.surface, account, event.at)
-                self._links[keyed(body.surface, account.text)] = tie
+                self._links[account_key(body.surface, account.text)] = tie
             case AccountUnlinked(account=account) as body if account.text is not None:
-                self._links.pop(keyed(body.surface, account.text), None)
+                self._links.pop(account_key(body.surface, account.text), None)
             case TimeChosen() as body:
                 self._times[body.person] = body
             case Erased(refs=refs):
@@ -109,19 +109,19 @@ class LinkedIdentities:
         )
         self._first[body.person] = _Tie(body.person, body.surface, body.account, at)
         if body.account.text is not None:
-            self._met[keyed(body.surface, body.account.text)] = body.person
+            self._met[account_key(body.surface, body.account.text)] = body.person
         if body.name.text is None or body.account.text is None:
             self.forgotten.add(body.person)
 
     def _forget(self, refs: set[str]) -> None:
         for id, person in self._people.items():
             if person.name.ref in refs:
-                refill(person.name, None)
+                set_words_text(person.name, None)
                 self.forgotten.add(id)
         for id, first in self._first.items():
             if first.account.ref in refs:
-                self._met.pop(keyed(first.surface, str(first.account)), None)
-                refill(first.account, None)
+                self._met.pop(account_key(first.surface, str(first.account)), None)
+                set_words_text(first.account, None)
                 self.forgotten.add(id)
         self._links = {k: tie for k, tie in self._links.items() if tie.account.ref not in refs}
 
@@ -133,7 +133,7 @@ class LinkedIdentities:
 
     def who(self, surface: str, account: str) -> Person | None:
         """Whom an account means now."""
-        key = keyed(surface, account)
+        key = account_key(surface, account)
         tie = self._links.get(key)
         linked = self._known(tie.person) if tie is not None else None
         return linked or self._known(self._met.get(key, ""))
@@ -162,7 +162,7 @@ class LinkedIdentities:
 
     def first(self, person: str, surface: str, account: str) -> bool:
         """Whether this is the account by which a person was met."""
-        return self._met.get(keyed(surface, account)) == person
+        return self._met.get(account_key(surface, account)) == person
 
     def keeps_name(self, person: Person) -> bool:
         """Whether a person has a name of their own, chosen in this home."""
@@ -186,7 +186,7 @@ class LinkedIdentities:
 
     def _self(self, tie: _Tie, *, linked: bool) -> LinkedAccount:
         account = str(tie.account)
-        met = self._people.get(self._met.get(keyed(tie.surface, account), ""))
+        met = self._people.get(self._met.get(account_key(tie.surface, account), ""))
         return LinkedAccount(
             surface=tie.surface,
             account=account,

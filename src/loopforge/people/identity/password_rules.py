@@ -6,7 +6,7 @@ Pure; hashing is accounts/password_hashing.py's.
 import unicodedata
 
 from loopforge.errors import BadAccount
-from loopforge.people.identity.account_names import folded
+from loopforge.people.identity.account_names import fold_name
 
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 8, 256
 
@@ -55,12 +55,12 @@ SHORTEST_NUMBER = 12
 """Signs of a password that holds no letters, or one or two and digits; a birthday has eight."""
 
 
-def composed(password: str) -> bytes:
+def password_bytes(password: str) -> bytes:
     """A password as it is hashed: the same bytes from every keyboard that types the same signs."""
     return unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")
 
 
-def fitting(password: str, name: str) -> None:
+def check_new_password(password: str, name: str) -> None:
     """Raise BadAccount, with what to do, for a password that this person cannot have."""
     if len(password) < SHORTEST_PASSWORD:
         raise BadAccount(
@@ -71,7 +71,7 @@ def fitting(password: str, name: str) -> None:
         raise BadAccount(
             f"This password has more than {LONGEST_PASSWORD} characters. Take a shorter one."
         )
-    if folded(password) == folded(name):
+    if fold_name(password) == fold_name(name):
         raise BadAccount("This password is your name, which everybody knows. Take another.")
     if not password.strip():
         raise BadAccount("This password is nothing but spaces. Take one that is harder to guess.")
@@ -84,7 +84,7 @@ def fitting(password: str, name: str) -> None:
 
 def _tried_first(password: str, name: str) -> bool:
     """A common word, the name or a row of keys, with digits and signs around; a short number."""
-    text = folded(password).replace(" ", "")
+    text = fold_name(password).replace(" ", "")
     text = text[: _period(text)]
     bare = _bare(text)
     bare = bare[: _period(bare)]
@@ -93,7 +93,7 @@ def _tried_first(password: str, name: str) -> bool:
     keys = any(part in row for part in (text, bare) if len(part) > 2 for row in rows)
     digits = not bare or (len(bare) < 3 and text.isalnum())
     number = text.isascii() and digits and len(text) < SHORTEST_NUMBER
-    known = words & (_TRIED_FIRST | {_bare(folded(name).replace(" ", ""))}) - {""}
+    known = words & (_TRIED_FIRST | {_bare(fold_name(name).replace(" ", ""))}) - {""}
     return len(text) < 5 or keys or number or bool(known)
 
 

@@ -13,7 +13,7 @@ from loopforge.core.people_events import PersonMet, PersonRenamed
 from loopforge.core.schedule.reminder_events import TimeChosen
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
-from loopforge.people.identity.account_names import shown
+from loopforge.people.identity.account_names import sanitize_display_name
 from loopforge.people.identity.linked_identities import (
     HOME,
     LinkedAccount,
@@ -87,7 +87,7 @@ class PersonRegistry(LinkedIdentities):
     ) -> Person:
         """Somebody new. Raises Conflict where the stream moved on meanwhile."""
         id = "p" + self._stamp.id()[-12:]
-        name = row_name(name) if surface in HOME else shown(name, row_name(account))
+        name = row_name(name) if surface in HOME else sanitize_display_name(name, row_name(account))
         body = PersonMet(
             person=id, name=Words(name), surface=surface, account=Words(account), bot=bot
         )
@@ -97,7 +97,7 @@ class PersonRegistry(LinkedIdentities):
         self, known: Person, surface: str, account: str, name: str, seq: int
     ) -> Person:
         """The same person, under the name they show now. Raises Conflict."""
-        new = shown(name, "")
+        new = sanitize_display_name(name, "")
         follows = self.first(known.id, surface, account) and not self.keeps_name(known)
         if not follows or not new or new == known.name.text:
             return known

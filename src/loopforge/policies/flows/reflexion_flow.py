@@ -14,7 +14,7 @@ from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking
 from loopforge.core.work.work_vocabulary import LookBack, ReflectionPart, SaidOfAttempt
 from loopforge.policies.flows.task_prompt import no_answer
-from loopforge.policies.prompt_building import ask_again, fields_of, fill, form_of
+from loopforge.policies.prompt_building import ask_again, fields_of, fill_template, form_of
 
 LONG = 900
 """Tokens of a look back."""
@@ -55,7 +55,7 @@ def reflecting_on(prompts: Prompts) -> Policy:
 
     def policy(seen: AgentPerception) -> Thinking:
         messages = (
-            Message("system", (fill(prompts["work-reflect"], fields_of(seen)),)),
+            Message("system", (fill_template(prompts["work-reflect"], fields_of(seen)),)),
             *map(_message, seen.lines),
             Message("user", (f"Look back on attempt {seen.context.get('attempt', '')}.",)),
         )

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from loopforge.core.action_plan import Act, AgentActionPlan
-from loopforge.core.mates.mate_file import dialogue
+from loopforge.core.mates.mate_file import parse_dialogue
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Asking, Message, Prompts, Result, ask, call
 from loopforge.core.work.work_vocabulary import (
@@ -22,7 +22,7 @@ from loopforge.core.work.work_vocabulary import (
     GoOn,
     SetPlan,
 )
-from loopforge.policies.few_shot import Example, by_likeness
+from loopforge.policies.few_shot import Example, sort_by_likeness
 from loopforge.policies.flows.task_prompt import no_answer
 from loopforge.policies.prompt_building import fits_of
 
@@ -109,7 +109,7 @@ def _written(
     shots = alike[-SHOTS:], alike[-1:], alike[-SHOTS - 1 : -1] or alike
     for examples in dict.fromkeys(map(tuple, shots)):
         answer = yield from ask(
-            (*_shown(dialogue(prompt).character, examples), Message("user", (wanted,))),
+            (*_shown(parse_dialogue(prompt).character, examples), Message("user", (wanted,))),
             purpose="write",
             max_tokens=TOKENS,
             fits=fits_of(seen),
@@ -134,9 +134,11 @@ def _written(
 def _alike(prompt: str, name: str, wanted: str) -> list[Example]:
     """The examples of such a file, the one that is most like what is wanted last."""
     end = "." + name.rpartition(".")[2]
-    examples = [(said, answer.replace("\\n", "\n")) for said, answer in dialogue(prompt).examples]
+    examples = [
+        (said, answer.replace("\\n", "\n")) for said, answer in parse_dialogue(prompt).examples
+    ]
     same = [one for one in examples if _name(one[0]).endswith(end)] or examples
-    return by_likeness(same, wanted) or same
+    return sort_by_likeness(same, wanted) or same
 
 
 def _shown(character: str, examples: Sequence[Example]) -> list[Message]:

@@ -12,7 +12,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Message, Prompts
 from loopforge.core.work.work_vocabulary import FinishWork
-from loopforge.policies.prompt_building import fields_of, fill, form_of, remembered
+from loopforge.policies.prompt_building import fields_of, fill_template, form_of, memory_messages
 
 LISTING = 1
 """The message that lists the tools, where there are any."""
@@ -27,15 +27,15 @@ def work_messages(
     """
     known = fields_of(seen)
     character = character or seen.context.get("character", "")
-    head = "\n\n".join(filter(None, (character, fill(prompts["work"], known))))
-    tools = (Message("system", (fill(prompts["tools"], known),)),) if seen.offered else ()
+    head = "\n\n".join(filter(None, (character, fill_template(prompts["work"], known))))
+    tools = (Message("system", (fill_template(prompts["tools"], known),)),) if seen.offered else ()
     lines = tuple(_message(line) for line in seen.lines)
     return (
         Message("system", (head,)),
         *tools,
-        *remembered(seen),
+        *memory_messages(seen),
         *lines,
-        Message("user", (fill(prompts[asked], known),)),
+        Message("user", (fill_template(prompts[asked], known),)),
     )
 
 

@@ -12,7 +12,7 @@ from loopforge.core.policy import Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.work.work_roles import COMPLEXITIES, ROLES, TYPES
 from loopforge.core.work.work_vocabulary import Classify
 from loopforge.policies.flows.task_prompt import no_answer
-from loopforge.policies.prompt_building import fields_of, fill, form_of, is_small
+from loopforge.policies.prompt_building import fields_of, fill_template, form_of, is_small
 
 FLOWS = ("sequential-thinking", "simple", "branch")
 """What a model may choose; the others are a person's to ask for."""
@@ -41,7 +41,7 @@ def triage(prompts: Prompts) -> Policy:
             )
         task = seen.lines[0]
         messages = (
-            Message("system", (fill(prompts["work-triage"], fields_of(seen)),)),
+            Message("system", (fill_template(prompts["work-triage"], fields_of(seen)),)),
             Message("user", ("The task:\n", task.text)),
         )
         answer = yield from ask(messages, schema=FORM, purpose="triage", max_tokens=200)

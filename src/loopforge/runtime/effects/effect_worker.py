@@ -48,7 +48,7 @@ from loopforge.runtime.effects.nested_calls import (
     calls_within,
     spent_within,
 )
-from loopforge.runtime.effects.tool_results import failure_shown, returned
+from loopforge.runtime.effects.tool_results import failure_shown, store_tool_result
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.ports import (
     CallPermission,
@@ -454,7 +454,7 @@ class Effects:
         worked, given = work.result()
         if not worked:
             return EffectFailed(effect=effect, value=Words(failure_shown(given.text)))
-        return await returned(found, given, tool.price if tool else 0.0, self._site.files)
+        return await store_tool_result(found, given, tool.price if tool else 0.0, self._site.files)
 
     def _nap(self, seconds: float) -> asyncio.Task[None]:
         return self._tasks.spawn(self._stamp.clock.sleep(seconds), "patience")

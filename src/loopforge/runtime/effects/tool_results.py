@@ -17,7 +17,7 @@ MOST_RESULT_FILES = 20
 """Files of one result that are kept."""
 
 
-def handled(file: File) -> str:
+def file_handle_line(file: File) -> str:
     """A kept file as a mind is told of it, with the handle by which tools take it."""
     sides = f", {file.width} x {file.height} pixels" if file.width else ""
     return f"file {str(file.hash)[:HANDLE]}: {file.name}, {file.media}, {file.size:,} bytes{sides}"
@@ -28,7 +28,7 @@ def failure_shown(why: str) -> str:
     return why if len(why) <= RESULT_HEAD else f"{why[:RESULT_HEAD]}…"
 
 
-async def returned(
+async def store_tool_result(
     found: OpenEffect, given: ToolResult, price: float, files: EffectFiles
 ) -> EffectReturned:
     """What came of a use; one without a cost of its own costs the tool's `price`, in dollars."""
@@ -46,7 +46,7 @@ async def returned(
             told.append(f"[{file.name} is lost: {error}]")
             continue
         kept.append(one)
-        told.append(f"[{handled(one)}]")
+        told.append(f"[{file_handle_line(one)}]")
         whole = whole or (file is wanted[0] and len(text) > RESULT_HEAD)
     if (more := len(wanted) - MOST_RESULT_FILES) > 0:
         told.append(f"[{more} more files are lost: a use gives {MOST_RESULT_FILES} at most]")

@@ -27,17 +27,17 @@ EXTRAS = {
 """What is imported, by extra."""
 
 
-def lacking(extra: str) -> list[str]:
+def missing_libraries(extra: str) -> list[str]:
     """The libraries of this extra that are not installed."""
     return [name for name in EXTRAS[extra] if find_spec(name) is None]
 
 
-def require(extra: str, needs: str) -> None:
+def require_extra(extra: str, needs: str) -> None:
     """Raise NotInstalled if a library of this extra is missing.
 
     `needs` opens the sentence: "The charts of a report need", "Parquet needs".
     """
-    if missing := lacking(extra):
+    if missing := missing_libraries(extra):
         raise NotInstalled(
             f"{needs} {' and '.join(missing)}, not installed here. Get it with {getting(extra)}."
         )

@@ -12,7 +12,7 @@ PAUSE = 0.02
 
 
 @asynccontextmanager
-async def locked(folder: Path, how: int = fcntl.LOCK_EX) -> AsyncIterator[None]:
+async def lock_folder(folder: Path, how: int = fcntl.LOCK_EX) -> AsyncIterator[None]:
     """Wait until nobody minds, and hold it; `LOCK_SH` minds only who wants it alone.
 
     Raises OSError where there is no such folder.

@@ -46,7 +46,7 @@ def _at_once(path: str, flags: int) -> int:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def exclusive_access(path: Path) -> Iterator[None]:
     """Nobody else reads and rewrites a private file of that folder meanwhile, in any process."""
     path.parent.mkdir(0o700, parents=True, exist_ok=True)
     folder = os.open(path.parent, os.O_RDONLY)

@@ -15,7 +15,7 @@ T = TypeVar("T")
 _turn = threading.Lock()
 
 
-async def loading(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+async def load_in_thread(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     """Do what loads libraries, in a thread, after all others that do."""
 
     def alone() -> T:
@@ -25,7 +25,7 @@ async def loading(work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     return await asyncio.to_thread(alone)
 
 
-async def load(*modules: str) -> None:
+async def import_modules(*modules: str) -> None:
     """Load these modules."""
     for module in modules:
-        await loading(import_module, module)
+        await load_in_thread(import_module, module)

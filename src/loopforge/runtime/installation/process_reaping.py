@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from loopforge.runtime.background_tasks import finished
+from loopforge.runtime.background_tasks import run_shielded
 
 GRACE = 5.0
 """Seconds for what was killed to let its pipes go."""
@@ -27,13 +27,13 @@ async def child_process(*program: str, **options: Any) -> AsyncIterator[Process]
     A start that is broken off waits in asyncio for pipes that nobody closes any more, for ever.
     """
     start = asyncio.create_subprocess_exec(*program, start_new_session=True, **options)
-    process, stopped = await finished(start, "a program begins")
+    process, stopped = await run_shielded(start, "a program begins")
     try:
         if stopped:
             raise asyncio.CancelledError
         yield process
     finally:
-        _, stopped = await finished(_end(process), "a program ends")
+        _, stopped = await run_shielded(_end(process), "a program ends")
         if stopped:
             raise asyncio.CancelledError
 

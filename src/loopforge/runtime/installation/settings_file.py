@@ -16,7 +16,12 @@ from typing import Any
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.limits.toml_reading import toml_of
 from loopforge.errors import BadSettings, LoopforgeError
-from loopforge.runtime.installation.home_files import alone, bytes_of, text_of, write_private
+from loopforge.runtime.installation.home_files import (
+    bytes_of,
+    exclusive_access,
+    text_of,
+    write_private,
+)
 from loopforge.runtime.plugins.setting_declarations import keys_within, line_of
 
 FILE = "loopforge.toml"
@@ -39,7 +44,7 @@ def read_file(path: Path) -> tuple[str, dict[str, Any]]:
         raise BadSettings(f"{path} is not TOML: {error}.") from error
 
 
-def placed(text: str, key: str) -> str:
+def key_location(text: str, key: str) -> str:
     """Where a key stands in the file, for people."""
     line = line_of(text, key) if len(key) <= LONGEST else 0
     return f"{FILE}, line {line}" if line else FILE
@@ -56,7 +61,7 @@ def refuse_strangers(
     for key, value in written.items():
         if key in names and not isinstance(value, dict):
             continue
-        where, told = f"{path.parent / placed(text, key)}", spelled_out(key[:LONGEST])
+        where, told = f"{path.parent / key_location(text, key)}", spelled_out(key[:LONGEST])
         if isinstance(value, dict):
             raise BadSettings(
                 f"{where}: there is no table [{told}]. Settings stand at the top, without a table; "
@@ -68,11 +73,14 @@ def refuse_strangers(
         raise BadSettings(f"{where}: there is no setting `{told}`. {hint}")
     for table, value in raw.items():
         if not isinstance(value, dict):
-            raise BadSettings(f"{path.parent / placed(text, table)}: `{table}` must be a table.")
+            raise BadSettings(
+                f"{path.parent / key_location(text, table)}: `{table}` must be a table."
+            )
         for key in keys_within(value):
             if key in names:
                 raise BadSettings(
-                    f"{path.parent / placed(text, key)}: `{key}` stands below [{table}] and so "
+                    f"{path.parent / key_location(text, key)}: `{key}` stands below [{table}] "
+                    "and so "
                     "belongs to it; move it above the first table."
                 )
 
@@ -96,13 +104,13 @@ def read_saved(path: Path) -> dict[str, Any]:
     return found
 
 
-def save(path: Path, name: str, value: Any) -> Any:
+def save_setting(path: Path, name: str, value: Any) -> Any:
     """Save a value under this name, or with None take it away; what was saved there before.
 
     Raises LoopforgeError where it cannot be written; then nothing has changed.
     """
     try:
-        with alone(path):
+        with exclusive_access(path):
             saved = read_saved(path)
             before = saved.pop(name, None)
             if value is not None:

@@ -3,8 +3,9 @@
     {"at": RFC 3339, "level": "warning", "logger": "loopforge.work", "message": ..., "process": 1,
      "stream": "task:ID", "task": "ID" (or "room"), "error": a traceback, where there is one}
 
-Whatever runs for a stream (a lane and what it starts) says so once (`about`); its lines bear it
-from then on, also those of libraries. A line that no lane wrote names a stream where its text does.
+Whatever runs for a stream (a lane and what it starts) says so once (`set_log_stream`); its lines
+bear it from then on, also those of libraries. A line that no lane wrote names a stream where its
+text does.
 """
 
 import json
@@ -17,7 +18,7 @@ STREAM: ContextVar[str] = ContextVar("stream", default="")
 NAMED = re.compile(r"\b((?:room|task):[\w-]+)")
 
 
-def about(stream: str) -> None:
+def set_log_stream(stream: str) -> None:
     """What this task of the loop does from now on, and what it starts, is about that stream."""
     STREAM.set(stream)
 

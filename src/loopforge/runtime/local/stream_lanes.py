@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from loopforge.errors import LedgerError
 from loopforge.runtime.background_tasks import LASTING, PAUSES, BackgroundTasks, SetbackLog
-from loopforge.runtime.installation.structured_log import about
+from loopforge.runtime.installation.structured_log import set_log_stream
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ class LocalLanes(Generic[K]):
 
     async def _run(self, stream: K) -> None:
         failures, setbacks = 0, SetbackLog(log, f"lane {stream}")
-        about(str(stream))
+        set_log_stream(str(stream))
         try:
             while stream in self._again:
                 self._again.discard(stream)

@@ -16,7 +16,7 @@ from loopforge.errors import BadSettings, LoopforgeError
 T = TypeVar("T")
 
 
-def installed(group: str) -> dict[str, Any]:
+def load_plugins(group: str) -> dict[str, Any]:
     """The plugins of a group, by name. Raises BadSettings for one that cannot be loaded.
 
     And where two packages have one of the same name.
@@ -37,7 +37,7 @@ def installed(group: str) -> dict[str, Any]:
     return found
 
 
-def made(group: str, name: str, make: Callable[[], T]) -> T:
+def make_plugin(group: str, name: str, make: Callable[[], T]) -> T:
     """What a plugin makes. Raises BadSettings where that raises; errors of ours as they are."""
     try:
         return make()

@@ -19,7 +19,7 @@ OTHER_LETTERS = re.compile(r"[^./:]*[^\x00-\x7f./:][^./:]*")
 """Parts of a name that hold letters of other alphabets than ours."""
 
 
-def keep_rule(text: str, source: str = "the setting") -> dict[str, int]:
+def parse_retention_rule(text: str, source: str = "the setting") -> dict[str, int]:
     """How many of each period are kept of backups. Raises BadSettings."""
     found = dict[str, int]()
     for part in text.split(","):
@@ -35,7 +35,7 @@ def keep_rule(text: str, source: str = "the setting") -> dict[str, int]:
 
 def checked_keep(text: str, source: str) -> str:
     """The rule as it is written, if it is one. Raises BadSettings."""
-    keep_rule(text, source)
+    parse_retention_rule(text, source)
     return text
 
 
@@ -108,7 +108,7 @@ def web_setting(name: str, form: str) -> Callable[[str, str], str]:
     return checked
 
 
-def trusted(proxies: str, source: str = "the setting") -> list[str]:
+def trusted_proxies(proxies: str, source: str = "the setting") -> list[str]:
     """The addresses and networks of proxies that are believed. Raises BadSettings."""
     found = [each.strip() for each in proxies.split(",") if each.strip()]
     for each in found:
@@ -124,7 +124,7 @@ def trusted(proxies: str, source: str = "the setting") -> list[str]:
 
 def checked_proxies(text: str, source: str) -> str:
     """The proxies as they are written, if each is one. Raises BadSettings."""
-    trusted(text, source)
+    trusted_proxies(text, source)
     return text
 
 

@@ -17,7 +17,7 @@ _MARKS = re.compile(r"(?<!\d),|,(?!\d{1,2}(?!\d))|[;!?¿¡\"()«»„“”]|\.(
 
 
 class PhraseTable(Struct, frozen=True, kw_only=True):
-    """The words of one language, all as `plain` gives them.
+    """The words of one language, all as `normalize_phrase` gives them.
 
     `patterns` are kinds and regular expressions, tried in order; what one of them takes, no later
     one sees. In them <n> is a number, <h> an hour, <m> minutes, <wd> a day of the week, <wds>
@@ -40,7 +40,7 @@ class PhraseTable(Struct, frozen=True, kw_only=True):
     inclusive: frozenset[int] = frozenset()
 
 
-def plain(text: str) -> str:
+def normalize_phrase(text: str) -> str:
     """Small letters without accents, hyphens between words and marks: as tables are written."""
     text = unicodedata.normalize("NFKD", text.casefold().translate(_APOSTROPHES))
     text = "".join(sign for sign in text if not unicodedata.combining(sign))
@@ -53,7 +53,7 @@ def alternatives(words: Iterable[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
-def compiled(table: PhraseTable) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def compile_table(table: PhraseTable) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The patterns of a table, with its words put in."""
     hours = {word for word, value in table.numbers.items() if value in range(25)}
     minutes = {word for word, value in table.numbers.items() if value in range(1, 60)}

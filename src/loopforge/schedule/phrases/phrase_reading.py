@@ -17,7 +17,7 @@ from msgspec import Struct
 from loopforge.schedule.phrases.english import ENGLISH
 from loopforge.schedule.phrases.french import FRENCH
 from loopforge.schedule.phrases.german import GERMAN
-from loopforge.schedule.phrases.phrase_patterns import PhraseTable, compiled, plain
+from loopforge.schedule.phrases.phrase_patterns import PhraseTable, compile_table, normalize_phrase
 from loopforge.schedule.phrases.spanish import SPANISH
 
 LONGEST = 300
@@ -132,7 +132,7 @@ class SpokenWhen:
         return not (said or self.recurring or self.vague or self.past)
 
 
-def read(said: str, language: str) -> SpokenWhen:
+def read_spoken_when(said: str, language: str) -> SpokenWhen:
     """What these words say of when, in this language, or in whichever explains more of them."""
     if len(said) > LONGEST:
         return SpokenWhen(unread=[said])
@@ -155,18 +155,18 @@ def spoken_language(said: str) -> str:
 
 def is_time(said: str, language: str) -> bool:
     """Whether these words say when, and not one of them says anything else."""
-    found = read(said, language)
+    found = read_spoken_when(said, language)
     return not (found.empty or found.unread or found.strange)
 
 
 @cache
 def _patterns(language: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return compiled(TABLES[language])
+    return compile_table(TABLES[language])
 
 
 def _read(said: str, table: PhraseTable) -> tuple[SpokenWhen, int]:
     """What is read by one table, and how many letters of other words are left."""
-    found, text = SpokenWhen(), plain(said)
+    found, text = SpokenWhen(), normalize_phrase(said)
     language = next(name for name, one in TABLES.items() if one is table)
     reader = _Reader(found, table)
     for kind, pattern in _patterns(language):

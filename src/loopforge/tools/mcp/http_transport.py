@@ -15,7 +15,7 @@ from loopforge import __version__
 from loopforge.errors import InputError
 from loopforge.tools.mcp.message_bounds import MOST_SIGNS, TOO_MANY, signs_of
 from loopforge.tools.web.endpoint_request import place_of
-from loopforge.tools.web.http_request import phrase
+from loopforge.tools.web.http_request import status_phrase
 from loopforge.tools.web.network_guard import GuardedNetwork
 from loopforge.tools.web.page_fetch import body_of
 
@@ -98,7 +98,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if signs_of(data) > MOST_SIGNS:
             return _no_answer(BAD_GATEWAY, TOO_MANY)
         if reply.status >= 400 and reply.status != UNKNOWN and b'"jsonrpc"' not in data:
-            return _no_answer(reply.status, f"it answered {phrase(reply.status)}")
+            return _no_answer(reply.status, f"it answered {status_phrase(reply.status)}")
         return httpx2.Response(reply.status, headers=told, content=data)
 
     async def aclose(self) -> None:

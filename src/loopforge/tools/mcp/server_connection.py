@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from loopforge import __version__
 from loopforge.errors import InputError
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import short
-from loopforge.runtime.installation.library_loading import loading
+from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.installation.library_loading import load_in_thread
 from loopforge.runtime.ports import told_to_nobody
 from loopforge.tools.mcp.message_bounds import BoundedMessages
 from loopforge.tools.mcp.server_questions import InputQuestion, question_of
@@ -173,7 +173,7 @@ class McpConnection:
     # ------------------------------------------------------------ its life
 
     async def _with(self, work: Callable[[Client], Awaitable[T]], *, stirs: bool = True) -> T:
-        await loading(_load)
+        await load_in_thread(_load)
         from mcp import MCPError
         from pydantic import ValidationError
 
@@ -194,7 +194,7 @@ class McpConnection:
             if isinstance(error, ValidationError):  # in whole it has an address of its library
                 first = error.errors(include_url=False, include_input=False)[0]
                 said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-            why = f"{self.name} does not keep to the protocol: {short(said)}"
+            why = f"{self.name} does not keep to the protocol: {bounded_text(said)}"
             raise InputError(why) from error
         finally:
             self._users -= stirs
@@ -203,7 +203,7 @@ class McpConnection:
 
     def _told(self, error: Exception) -> str:
         ended = self._life is None or self._life.done()
-        why = self._why or short(str(error))
+        why = self._why or bounded_text(str(error))
         if self._why or ended:
             return f"the server {self.name} is gone: {why}"
         return f"{self.name} says: {why}"
@@ -255,7 +255,7 @@ class McpConnection:
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
         said = f"it was not ready in {READY:g} seconds" if isinstance(first, TimeoutError) else ""
-        why = self._why or said or short(str(first or "it was ended"))
+        why = self._why or said or bounded_text(str(first or "it was ended"))
         ready.set_exception(InputError(f"the server {self.name} did not start: {why}"))
         ready.exception()  # nobody may be left to hear it
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from loopforge.core.text.validation_errors import unfit
+from loopforge.core.text.validation_errors import explain_validation_error
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.tools.sandbox.granted_network import HOST
@@ -94,7 +94,7 @@ def read_server(name: str, written: Mapping[str, Any], environ: Mapping[str, str
     try:
         server = msgspec.convert(written, McpServer)
     except msgspec.ValidationError as error:
-        raise BadSettings(f"{name}.toml: {unfit(error, McpServer)}.") from error
+        raise BadSettings(f"{name}.toml: {explain_validation_error(error, McpServer)}.") from error
     if why := _wrong(name, server):
         raise BadSettings(f"{name}.toml: {why}.")
     for key in sorted(server.key_names()):

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from loopforge.errors import InputError
-from loopforge.runtime.containment import as_json, short
+from loopforge.runtime.containment import as_json, bounded_text
 from loopforge.runtime.ports import Tool, ToolFile, ToolResult, arguments_schema
-from loopforge.tools.argument_check import misfit
+from loopforge.tools.argument_check import worst_schema_error
 from loopforge.tools.mcp.tool_listing import tool_name
 
 NOTHING_LIKE_IT = "that file is no question of a server; name the handle of the file it came as"
@@ -59,9 +59,9 @@ class AskedInput(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def question_of(key: str, params: Any) -> InputQuestion:
     """A question as the SDK gives it, in one line. Raises InputError for what nobody can answer."""
-    message = " ".join(short(params.message).split())
+    message = " ".join(bounded_text(params.message).split())
     if params.mode == "url":
-        at = "".join(short(str(params.url)).split())
+        at = "".join(bounded_text(str(params.url)).split())
         if not at.startswith(("https://", "http://")):
             raise InputError(f"it asks people to open {at}, which is no page of the web")
         return InputQuestion(key=key, message=message, url=at)
@@ -77,7 +77,7 @@ def _are(fields: object, kind: type) -> bool:
     return isinstance(fields, dict) and all(isinstance(each, kind) for each in fields.values())
 
 
-def told(asked: AskedInput) -> ToolResult:
+def server_question_result(asked: AskedInput) -> ToolResult:
     """What the mind is told of a question, and the file that it goes on by."""
     lines = [f"{asked.server} asks people for something before it goes on:"]
     for one in asked.questions:
@@ -86,7 +86,8 @@ def told(asked: AskedInput) -> ToolResult:
         for name, field in (one.schema.get("properties") or {}).items():
             about = field.get("description") or field.get("title") or ""
             lines.append(
-                f"  {short(name)}{'' if name in needed else ' (may be left out)'}: {short(about)} "
+                f"  {bounded_text(name)}{'' if name in needed else ' (may be left out)'}: "
+                f"{bounded_text(about)} "
                 f"{as_json({k: v for k, v in field.items() if k not in ('description', 'title')})}"
             )
     lines.append(
@@ -134,8 +135,10 @@ def answers_of(
             continue
         fields = one.schema.get("properties") or {}
         content = {name: value for name, value in given.items() if name in fields}
-        if (wrong := misfit(one.schema, content)) is not None:
-            raise InputError(f"nothing was sent, the answers do not fit: {short(wrong.message)}")
+        if (wrong := worst_schema_error(one.schema, content)) is not None:
+            raise InputError(
+                f"nothing was sent, the answers do not fit: {bounded_text(wrong.message)}"
+            )
         found[one.key] = {"action": "accept", "content": content}
     known = {name for one in asked.questions for name in one.schema.get("properties") or ()}
     if strange := [name for name in given if name not in known]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from loopforge.core.egress.egress_filter import clean
+from loopforge.core.egress.egress_filter import strip_control_characters
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
@@ -25,25 +25,25 @@ from loopforge.tools.mcp.server_questions import (
     AskedInput,
     answers_of,
     read_question,
-    told,
+    server_question_result,
 )
 from loopforge.tools.mcp.stdio_transport import confined_streams
 from loopforge.tools.mcp.tool_listing import (
     ToolListing,
+    as_offered_tool,
+    changed_tool_flaws,
     keep_listing,
     listing_of,
-    misnamed,
-    offered,
-    otherwise,
+    misnamed_tool_flaws,
     read_listed,
     written_at,
 )
 from loopforge.tools.mcp.use_result import result_of
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
-from loopforge.tools.sandbox.granted_network import PROXY, forwarded, granted_network
+from loopforge.tools.sandbox.granted_network import PROXY, granted_network, with_network_forwarder
 from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
-from loopforge.tools.web.described_service import veiled
+from loopforge.tools.web.described_service import redact_keys
 from loopforge.tools.web.network_guard import GuardedNetwork
 
 MOST_APART = 8
@@ -84,7 +84,7 @@ class _Known:
         """What is told of it, without its keys."""
         given = self.server.environment | self.server.headers
         keys = {name: value for name, value in given.items() if len(value) >= KEY_LENGTH}
-        return veiled(clean(str(what)), keys)
+        return redact_keys(strip_control_characters(str(what)), keys)
 
     async def close(self) -> None:
         """End all of it."""
@@ -146,12 +146,12 @@ class McpServers:
         found, taken = dict[str, list[tuple[Tool, ToolWork]]](), set[str]()
         for name, known in self._known.items():
             tools = known.listing.tools
-            found[name], known.alike = [], misnamed(known.server, tools) if tools else []
+            found[name], known.alike = [], misnamed_tool_flaws(known.server, tools) if tools else []
             other = {tool.name for tool in known.listing.other}
             for tool in tools:
                 if tool.name in other or (known.server.only and tool.name not in known.server.only):
                     continue
-                given = offered(name, known.server, tool)
+                given = as_offered_tool(name, known.server, tool)
                 if given.name in taken:
                     known.alike.append(
                         f"{tool.name} is not offered: there is a tool {given.name} already; give "
@@ -287,7 +287,7 @@ class McpServers:
         home = self._home.settings.home
         if written_at(home, name) != known.kept:
             self._hold_to(name, known)
-            known.flaws, self._offers = otherwise(name, known.listing), None
+            known.flaws, self._offers = changed_tool_flaws(name, known.listing), None
 
     def _hold_to(self, name: str, known: _Known) -> None:
         """Hold it to what is written down."""
@@ -305,7 +305,7 @@ class McpServers:
 
     def _hold(self, name: str, known: _Known, listing: ToolListing) -> None:
         assert self._home is not None
-        known.flaws += otherwise(name, listing)
+        known.flaws += changed_tool_flaws(name, listing)
         if listing != known.listing:
             known.listing, self._offers = listing, None
             keep_listing(self._home.settings.home, name, listing)
@@ -353,7 +353,7 @@ class McpServers:
                 asked.tool, asked.arguments, state=asked.state, answers=answers, tell=tell
             )
             asked = msgspec.structs.replace(asked, questions=came.asked, state=came.state)
-            found = told(asked) if came.asked else result_of(came.result)
+            found = server_question_result(asked) if came.asked else result_of(came.result)
         except InputError as error:
             raise InputError(known.told(error)) from None
         return msgspec.structs.replace(found, text=known.told(found.text))
@@ -387,7 +387,7 @@ def server_streams(home: Path, name: str, server: McpServer, whose: str = "") ->
         async with AsyncExitStack() as stack:
             command = server.command
             if server.network:
-                command = forwarded(command)
+                command = with_network_forwarder(command)
                 reach = _network(server.network).connect_tcp
                 await stack.enter_async_context(granted_network(place, server.network, reach))
             yield await stack.enter_async_context(confined_streams(sandbox, command, over))

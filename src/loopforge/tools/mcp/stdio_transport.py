@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 from loopforge.tools.mcp.message_bounds import MOST_SIGNS, TOO_MANY, signs_of
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.confined_process import ConfinedServer, confined_server
@@ -83,7 +83,7 @@ async def _hear(server: ConfinedServer, out: Any, over: Callable[[str], None]) -
             if message is None:
                 rubbish += bool(line.strip())
                 if rubbish >= RUBBISH:
-                    over(f"it writes what is no MCP: {short(line.decode(errors='replace'))}")
+                    over(f"it writes what is no MCP: {bounded_text(line.decode(errors='replace'))}")
                     return
             else:
                 try:
@@ -130,5 +130,5 @@ def _why(server: ConfinedServer) -> str:
     if server.met:
         return f"it used more {server.met} than it may"
     last = server.complaints.decode(errors="replace").strip().splitlines()[-1:]
-    said = f": {short(last[0])}" if last else ""
+    said = f": {bounded_text(last[0])}" if last else ""
     return f"it ended{'' if server.code() is None else f' with code {server.code()}'}{said}"

@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from loopforge.core.egress.egress_filter import clean
-from loopforge.core.text.name_labels import clipped
+from loopforge.core.egress.egress_filter import strip_control_characters
+from loopforge.core.text.name_labels import truncate_text
 from loopforge.runtime.ports import Tool
 from loopforge.tools.mcp.server_options import McpServer
 
@@ -136,10 +136,10 @@ def read_listed(tools: Sequence[Any]) -> tuple[list[ListedMcpTool], list[str]]:
 
 def summary_of(text: str) -> str:
     """What a tool says of itself, in one line of bounded length."""
-    return clipped(" ".join(clean(text[: SUMMARY * 4]).split()), SUMMARY)
+    return truncate_text(" ".join(strip_control_characters(text[: SUMMARY * 4]).split()), SUMMARY)
 
 
-def offered(name: str, server: McpServer, tool: ListedMcpTool) -> Tool:
+def as_offered_tool(name: str, server: McpServer, tool: ListedMcpTool) -> Tool:
     """A server's tool as mates are given it."""
     reads = tool.reads or tool.name in server.reads
     return Tool(
@@ -159,10 +159,10 @@ def offered(name: str, server: McpServer, tool: ListedMcpTool) -> Tool:
     )
 
 
-def misnamed(server: McpServer, tools: Sequence[ListedMcpTool]) -> list[str]:
+def misnamed_tool_flaws(server: McpServer, tools: Sequence[ListedMcpTool]) -> list[str]:
     """What its file names that it has not, so that nothing comes of it."""
     there = {tool.name: tool.schema.get("properties") or {} for tool in tools}
-    known = clean(", ".join(there))[:SUMMARY]
+    known = strip_control_characters(", ".join(there))[:SUMMARY]
     rows = {
         "only": server.only,
         "reads": server.reads,
@@ -181,7 +181,7 @@ def misnamed(server: McpServer, tools: Sequence[ListedMcpTool]) -> list[str]:
     ]
 
 
-def otherwise(name: str, listing: ToolListing) -> list[str]:
+def changed_tool_flaws(name: str, listing: ToolListing) -> list[str]:
     """What is said of its tools that wait to be taken anew."""
     return [
         f"{tool.name} is described otherwise than when it was taken, and is not offered; look "

@@ -28,7 +28,12 @@ from loopforge.runtime.ports import (
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.call_workspace import workspace_in, workspace_name
 from loopforge.tools.sandbox.confined_process import run_confined
-from loopforge.tools.sandbox.granted_network import DOOR, PROXY, forwarded, granted_network
+from loopforge.tools.sandbox.granted_network import (
+    DOOR,
+    PROXY,
+    granted_network,
+    with_network_forwarder,
+)
 from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from loopforge.tools.web.lookup_settings import LookupSettings, inside_of
@@ -122,9 +127,9 @@ def options(wide: int, high: int) -> tuple[str, ...]:
 
 def secure(address: str, inside: frozenset[str]) -> str:
     """The address over https. Raises InputError."""
-    from loopforge.tools.web.page_fetch import checked
+    from loopforge.tools.web.page_fetch import checked_url
 
-    found = checked(address)
+    found = checked_url(address)
     if found.port not in (None, 443) and f"{found.host}:{found.port}" not in inside:
         raise InputError("only pages over https, at its usual port, are taken a picture of")
     return str(found.copy_with(scheme="https"))
@@ -153,7 +158,7 @@ async def _drawn(
             limits=LIMITS,
         )
         async with granted_network(place, ("*", *inside), network.connect_tcp):
-            ended = await run_confined(sandbox, forwarded(command))
+            ended = await run_confined(sandbox, with_network_forwarder(command))
         if ended.met:
             raise InputError(f"the page was given up: it took too much {ended.met}")
         try:
@@ -171,9 +176,9 @@ async def _reached(network: GuardedNetwork, address: str) -> None:
     """Say plainly why a page cannot be reached; the browser would draw an error page."""
     import httpcore2
 
-    from loopforge.tools.web.page_fetch import checked
+    from loopforge.tools.web.page_fetch import checked_url
 
-    found = checked(address)
+    found = checked_url(address)
     try:
         stream = await network.connect_tcp(found.host, found.port or 443, CONNECT)
     except (httpcore2.NetworkError, httpcore2.TimeoutException, OSError) as error:

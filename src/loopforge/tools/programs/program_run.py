@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import InputError
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 from loopforge.runtime.ports import PeopleAsked, ToolDoor, UsedTool
 from loopforge.tools.programs.tool_functions import HEAD, ToolFunction
 
@@ -178,7 +178,7 @@ class _ProgramRun:
         except MontyTypingError as error:
             wrong = [line for line in error.display().splitlines() if self._certain(line)]
         if wrong:
-            raise InputError("nothing was run: " + "; ".join(map(short, wrong)))
+            raise InputError("nothing was run: " + "; ".join(map(bounded_text, wrong)))
         return await session.feed_start(program.code, skip_type_check=True, **given)
 
     def _certain(self, finding: str) -> bool:

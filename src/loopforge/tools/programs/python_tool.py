@@ -87,10 +87,10 @@ PART = SettingsPart("Programs of mates", PythonSettings)
 @tool_work(PYTHON)
 async def python(home: ToolHome, call: ToolCall) -> ToolResult:
     """What a program gives."""
-    return await ran(home, call, str(call.arguments["code"]))
+    return await run_tool_program(home, call, str(call.arguments["code"]))
 
 
-async def ran(
+async def run_tool_program(
     home: ToolHome, call: ToolCall, code: str, given: dict[str, Any] | None = None
 ) -> ToolResult:
     """What a program of a call gives; `given` are names with values. Raises InputError."""

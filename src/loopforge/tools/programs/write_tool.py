@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from loopforge.core.egress.hidden_signs import in_a_row
-from loopforge.core.limits.line_matching import unified
+from loopforge.core.egress.hidden_signs import as_visible_row
+from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork, arguments_schema
-from loopforge.tools.programs.python_tool import ran
+from loopforge.tools.programs.python_tool import run_tool_program
 from loopforge.tools.programs.tool_functions import python_name
 from loopforge.tools.programs.written_tools import WrittenTools, WrittenVersion
 
@@ -125,11 +125,11 @@ class WriteTool:
         whom = "every mate that has tools" if arguments.get("everybody") else "this mate alone"
         rows = [
             f"{name}, version {number}, for {whom}",
-            f"summary: {in_a_row(str(arguments['summary']))}",
+            f"summary: {as_visible_row(str(arguments['summary']))}",
             "arguments:" if arguments["arguments"] else "arguments: none",
             *_fields(arguments["arguments"], arguments.get("optional") or ()),
         ]
-        rows += ["code:", *(f"  {in_a_row(line)}" for line in LINE.split(code))]
+        rows += ["code:", *(f"  {as_visible_row(line)}" for line in LINE.split(code))]
         if found is not None:
             rows += _changes(found.last, code)
         return "\n".join(rows)
@@ -139,15 +139,15 @@ def _fields(fields: Mapping[str, Any], optional: Collection[str]) -> Iterator[st
     """Each argument in a row."""
     for name, field in fields.items():
         left_out = ", may be left out" if name in optional else ""
-        about = f": {in_a_row(field['description'])}" if field.get("description") else ""
-        yield f"  {in_a_row(name)} ({field['type']}{left_out}){about}"
+        about = f": {as_visible_row(field['description'])}" if field.get("description") else ""
+        yield f"  {as_visible_row(name)} ({field['type']}{left_out}){about}"
 
 
 def _changes(before: WrittenVersion, code: str) -> list[str]:
     """How the code differs from the version before."""
     was = f"changes to the code of version {before.number}, by {before.mate}:"
-    diff = list(unified(LINE.split(before.code), LINE.split(code), around=2))[2:]
-    return [was, *(f"  {in_a_row(line)}" for line in diff or ["(none)"])]
+    diff = list(unified_diff_rows(LINE.split(before.code), LINE.split(code), around=2))[2:]
+    return [was, *(f"  {as_visible_row(line)}" for line in diff or ["(none)"])]
 
 
 def written_work(home: ToolHome, written: WrittenTools, name: str) -> ToolWork:
@@ -157,6 +157,6 @@ def written_work(home: ToolHome, written: WrittenTools, name: str) -> ToolWork:
         began = call.door.at if call.door is not None else home.clock.now()
         version = written.at(name, began)
         given = dict.fromkeys(version.arguments) | call.arguments
-        return await ran(home, call, version.code, given)
+        return await run_tool_program(home, call, version.code, given)
 
     return run

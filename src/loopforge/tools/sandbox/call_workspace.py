@@ -44,7 +44,9 @@ def forget_workspaces(home: Path) -> None:
             WorkspaceFiles(place).remove()
 
 
-def scratch_goes(home: Path, tasks: BackgroundTasks, end: Callable[[], Awaitable[None]]) -> None:
+def forget_workspaces_later(
+    home: Path, tasks: BackgroundTasks, end: Callable[[], Awaitable[None]]
+) -> None:
     """The same, without anybody waiting for it; `end` ends what would go on in them."""
 
     async def go() -> None:

@@ -20,18 +20,23 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
 from loopforge.errors import InputError, NotInstalled
-from loopforge.runtime.background_tasks import BackgroundTasks, finished
-from loopforge.runtime.installation.library_loading import loading
+from loopforge.runtime.background_tasks import BackgroundTasks, run_shielded
+from loopforge.runtime.installation.library_loading import load_in_thread
 from loopforge.tools.sandbox.bubblewrap import (
     Sandbox,
+    bubblewrap_options,
     find_bubblewrap,
-    options,
-    runner,
-    unreachable,
+    refuse_unreachable_folder,
+    runner_uid,
 )
-from loopforge.tools.sandbox.sandbox_limits import COMPLAINTS, LONGEST_OUTPUT_LINE, Limit, limited
-from loopforge.tools.sandbox.syscall_filter import sealed, syscall_filter
-from loopforge.tools.sandbox.usage_watch import disk_over, memory_used, with_room
+from loopforge.tools.sandbox.sandbox_limits import (
+    COMPLAINTS,
+    LONGEST_OUTPUT_LINE,
+    Limit,
+    with_process_limits,
+)
+from loopforge.tools.sandbox.syscall_filter import sealed_descriptor, syscall_filter
+from loopforge.tools.sandbox.usage_watch import exceeded_disk_limit, memory_used, widen_disk_limits
 
 TICK = 0.05
 """Seconds between two looks at memory; the disk is looked at every DISK looks."""
@@ -149,7 +154,7 @@ class ConfinedServer:
 
         Else a second cancelling, such as the end of the program behind a stop, leaves it unreaped.
         """
-        _, stopped = await finished(self._close(), "a program ends")
+        _, stopped = await run_shielded(self._close(), "a program ends")
         if stopped:
             raise asyncio.CancelledError
 
@@ -210,7 +215,7 @@ def _used_up(sandbox: Sandbox, child: int | None, *, disk: bool) -> Limit:
     limits = sandbox.limits
     if child is not None and memory_used(child, limits.memory) > limits.memory:
         return "memory"
-    return disk_over(sandbox.workspace, limits) if disk else ""
+    return exceeded_disk_limit(sandbox.workspace, limits) if disk else ""
 
 
 async def run_confined(
@@ -223,7 +228,7 @@ async def run_confined(
     """
     clock = asyncio.get_running_loop()
     began = clock.time()
-    given = sealed(stdin, "stdin")
+    given = sealed_descriptor(stdin, "stdin")
     try:
         program = await _begin(sandbox, command, given)
     finally:
@@ -290,21 +295,27 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
     """
     if gone := [str(each) for each in (sandbox.workspace, *sandbox.readable) if not each.is_dir()]:
         raise InputError(f"no program can be run in the sandbox: there is no folder {gone[0]}.")
-    unreachable(sandbox.workspace)
-    room = await asyncio.to_thread(with_room, sandbox.workspace, sandbox.limits)
-    rules = sealed(await loading(syscall_filter), "filter")
+    refuse_unreachable_folder(sandbox.workspace)
+    room = await asyncio.to_thread(widen_disk_limits, sandbox.workspace, sandbox.limits)
+    rules = sealed_descriptor(await load_in_thread(syscall_filter), "filter")
     held = [rules]
     try:
         status, said = os.pipe()
         held.append(said)
         os.set_blocking(status, False)
-        told = sealed(options(sandbox, said, rules), "options")
+        told = sealed_descriptor(bubblewrap_options(sandbox, said, rules), "options")
         held.append(told)
-        program = [find_bubblewrap(), "--args", str(told), "--", *limited(sandbox.limits, command)]
-        user = runner()
+        program = [
+            find_bubblewrap(),
+            "--args",
+            str(told),
+            "--",
+            *with_process_limits(sandbox.limits, command),
+        ]
+        user = runner_uid()
         groups: list[int] | None = None if user is None else []
         pipe, together = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
-        process, stopped = await finished(
+        process, stopped = await run_shielded(
             asyncio.create_subprocess_exec(
                 *program,
                 stdin=pipe if stdin is None else stdin,

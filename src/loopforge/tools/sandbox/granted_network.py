@@ -81,7 +81,7 @@ Reach = Callable[[str, int], Any]
 """Opens a stream to a host's port that was granted; raises where that cannot be."""
 
 
-def forwarded(command: Sequence[str]) -> tuple[str, ...]:
+def with_network_forwarder(command: Sequence[str]) -> tuple[str, ...]:
     """The command with the way out in front of it. Raises InputError without python3."""
     if not Path(PYTHON).exists():
         raise InputError(f"a program in the sandbox reaches hosts by {PYTHON}, which is missing")

@@ -37,7 +37,7 @@ class SandboxLimits:
     output: int = 64_000
 
 
-def narrowed(limits: SandboxLimits, profile: SandboxProfile) -> SandboxLimits:
+def narrow_limits(limits: SandboxLimits, profile: SandboxProfile) -> SandboxLimits:
     """The limits of a home, with those that a mate's file sets besides: of both the smaller."""
     seconds = [one for one in (limits.seconds, profile.seconds) if one is not None]
     return replace(
@@ -48,7 +48,7 @@ def narrowed(limits: SandboxLimits, profile: SandboxProfile) -> SandboxLimits:
     )
 
 
-def told_limit(limits: SandboxLimits, met: Limit) -> str:
+def exceeded_limit_text(limits: SandboxLimits, met: Limit) -> str:
     """What a program used more of than it may, in words."""
     most = {
         "time": f"{limits.seconds:g} seconds",
@@ -60,7 +60,7 @@ def told_limit(limits: SandboxLimits, met: Limit) -> str:
     return most[met]
 
 
-def limited(limits: SandboxLimits, command: Sequence[str]) -> list[str]:
+def with_process_limits(limits: SandboxLimits, command: Sequence[str]) -> list[str]:
     """The command under the limits of one process; hard ones, which nothing inside can raise."""
     most = {
         "nproc": limits.processes,

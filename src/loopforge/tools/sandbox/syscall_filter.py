@@ -86,7 +86,7 @@ def _sockets_and_terminals(seccomp: object, rules: object) -> None:
         )
 
 
-def sealed(data: bytes, name: str) -> int:
+def sealed_descriptor(data: bytes, name: str) -> int:
     """A descriptor that reads these bytes and that nobody can write or lengthen."""
     import fcntl
 

@@ -76,7 +76,7 @@ def _nameless(processes: list[Path]) -> dict[str, int]:
     return found
 
 
-def disk_over(workspace: Path, limits: SandboxLimits) -> Limit:
+def exceeded_disk_limit(workspace: Path, limits: SandboxLimits) -> Limit:
     """Which limit of the disk is met in this folder; "" for none."""
     free = os.statvfs(workspace)
     if free.f_bavail * free.f_frsize < limits.reserve:
@@ -85,7 +85,7 @@ def disk_over(workspace: Path, limits: SandboxLimits) -> Limit:
     return "disk" if held > limits.disk else "files" if files > limits.files else ""
 
 
-def with_room(workspace: Path, limits: SandboxLimits) -> SandboxLimits:
+def widen_disk_limits(workspace: Path, limits: SandboxLimits) -> SandboxLimits:
     """The limits of who begins here: where more lies than may, it may be taken away, not added to.
 
     So no workspace stays too full for good. Of what is many times too much it is not so.

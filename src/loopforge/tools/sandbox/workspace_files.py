@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from loopforge.errors import InputError, TooLarge, Unknown
-from loopforge.tools.sandbox.bubblewrap import runner
+from loopforge.tools.sandbox.bubblewrap import runner_uid
 
 Kind = Literal["file", "folder", "link", "other"]
 DEEPEST = 32
@@ -55,7 +55,7 @@ def _visible(sign: str) -> str:
     return sign.encode("unicode_escape").decode() if odd or sign == "\\" else sign
 
 
-def apart(names: Sequence[str]) -> list[str]:
+def deduplicate_names(names: Sequence[str]) -> list[str]:
     """These names, as phones give them to all photos: one that came before gets a number."""
     found: list[str] = []
     for name in names:
@@ -236,12 +236,12 @@ def _make(name: str, above: int) -> None:
         os.mkdir(name, 0o700, dir_fd=above)
     except FileExistsError:
         return
-    if (uid := runner()) is not None:
+    if (uid := runner_uid()) is not None:
         os.chown(name, uid, uid, dir_fd=above, follow_symlinks=False)
 
 
 def _give(file: int) -> None:
-    if (uid := runner()) is not None:
+    if (uid := runner_uid()) is not None:
         os.fchown(file, uid, uid)
 
 

@@ -73,10 +73,10 @@ class Arxiv:
             if id and wanted.get("show", "text") == "text":
 
                 async def read() -> KeptText:
-                    from loopforge.tools.web.endpoint_request import asked
+                    from loopforge.tools.web.endpoint_request import request_endpoint
                     from loopforge.tools.web.page_decoding import text_of
 
-                    page = await asked(f"{place}/pdf/{id}")
+                    page = await request_endpoint(f"{place}/pdf/{id}")
                     return KeptText(page.url, await text_of(page, home.files.extract))
 
                 return await kept.tell(call, id, read)
@@ -103,7 +103,7 @@ def id_of(text: str) -> str:
 
 async def papers(place: str, id: str, wanted: dict[str, object]) -> list[ArxivPaper]:
     """The papers that fit, or the one with this id. Raises InputError."""
-    from loopforge.tools.web.endpoint_request import asked
+    from loopforge.tools.web.endpoint_request import request_endpoint
 
     given: dict[str, object] = {"max_results": wanted.get("results") or USUAL, "start": 0}
     if id:
@@ -112,7 +112,7 @@ async def papers(place: str, id: str, wanted: dict[str, object]) -> list[ArxivPa
         newest = wanted.get("sort") == "newest"
         given["search_query"] = query_of(str(wanted["query"]))
         given |= {"sortBy": "submittedDate" if newest else "relevance", "sortOrder": "descending"}
-    page = await asked(f"{place}/api/query", given)
+    page = await request_endpoint(f"{place}/api/query", given)
     return read_feed(page.data)
 
 
@@ -128,9 +128,9 @@ def query_of(words: str) -> str:
 
 def read_feed(data: bytes) -> list[ArxivPaper]:
     """The papers of an Atom feed. Raises InputError."""
-    from loopforge.tools.web.page_decoding import decoded
+    from loopforge.tools.web.page_decoding import decode_page
 
-    text = decoded(data, "")
+    text = decode_page(data, "")
     try:
         if "<!DOCTYPE" in text or "<!ENTITY" in text:
             raise ParseError("it declares what a feed has no need of")

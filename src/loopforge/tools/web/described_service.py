@@ -18,16 +18,21 @@ from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
 import msgspec
 
-from loopforge.core.text.validation_errors import unfit
+from loopforge.core.text.validation_errors import explain_validation_error
 from loopforge.errors import BadSettings, InputError
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.ports import Tool, ToolCall, ToolResult, ToolWork, arguments_schema
-from loopforge.tools.web.http_request import HttpAnswer, HttpRequest, phrase, sent
+from loopforge.tools.web.http_request import (
+    HttpAnswer,
+    HttpRequest,
+    send_http_request,
+    status_phrase,
+)
 from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.network_guard import GuardedNetwork
-from loopforge.tools.web.page_decoding import decoded, visible
-from loopforge.tools.web.page_fetch import checked
+from loopforge.tools.web.page_decoding import decode_page, strip_invisible
+from loopforge.tools.web.page_fetch import checked_url
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 KEY = re.compile(r"\$\{(\w+)\}")
@@ -102,7 +107,7 @@ def read_service(name: str, written: Mapping[str, Any]) -> DescribedService:
         service = msgspec.convert(written, DescribedService)
     except msgspec.ValidationError as error:
         raise BadSettings(
-            f"{name}.toml: {unfit(error, DescribedService, ServiceArgument)}."
+            f"{name}.toml: {explain_validation_error(error, DescribedService, ServiceArgument)}."
         ) from error
     if why := _wrong(name, service):
         raise BadSettings(f"{name}.toml: {why}.")
@@ -128,7 +133,7 @@ def _wrong(name: str, service: DescribedService) -> str:
     if any(map(CONTROL.search, service.headers.values())):
         return "a header's value is one line"
     try:
-        checked(PLACEHOLDER.sub("x", service.address))
+        checked_url(PLACEHOLDER.sub("x", service.address))
     except InputError as error:
         return str(error)
     return next(filter(None, map(_wrong_header, service.headers)), "") or next(
@@ -187,13 +192,13 @@ def service_tool(
 
     async def use(call: ToolCall) -> ToolResult:
         try:
-            answer = await sent(
+            answer = await send_http_request(
                 request_of(service, call.arguments, secrets), network(), service.seconds
             )
             told = told_of(service, answer, secrets)
         except InputError as error:
-            raise InputError(veiled(str(error), secrets)) from None
-        return ToolResult(text=f"{MATERIAL}\n{veiled(told, secrets)}")
+            raise InputError(redact_keys(str(error), secrets)) from None
+        return ToolResult(text=f"{MATERIAL}\n{redact_keys(told, secrets)}")
 
     return tool, use
 
@@ -272,16 +277,18 @@ def told_of(service: DescribedService, answer: HttpAnswer, secrets: Mapping[str,
 
     Keys are taken out before it is shortened: half of one would not be found.
     """
-    text = veiled(visible(decoded(answer.data, answer.charset)), secrets)
+    text = redact_keys(strip_invisible(decode_page(answer.data, answer.charset)), secrets)
     host = urlsplit(service.address).hostname
     if not 200 <= answer.status < 300:
         if answer.status in (401, 403):
             raise InputError(
-                f"{host} answered {phrase(answer.status)}: the owner should look at its key"
+                f"{host} answered {status_phrase(answer.status)}: the owner should look at its key"
             )
-        raise InputError(f"{host} answered {phrase(answer.status)}: {short(text) or 'no words'}")
+        raise InputError(
+            f"{host} answered {status_phrase(answer.status)}: {bounded_text(text) or 'no words'}"
+        )
     if not text.strip():
-        return f"{host} answered {phrase(answer.status)}, without words."
+        return f"{host} answered {status_phrase(answer.status)}, without words."
     try:
         return _shown(service, json.loads(text))
     except InputError:
@@ -325,7 +332,7 @@ def _plain(found: Any) -> str:
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, indent=1)
 
 
-def veiled(text: str, secrets: Mapping[str, str]) -> str:
+def redact_keys(text: str, secrets: Mapping[str, str]) -> str:
     """A text without keys, which a server may have given back as it writes them.
 
     The longest first: one may begin with another.

@@ -11,33 +11,33 @@ from html import unescape
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from loopforge.core.text.name_labels import clipped
+from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import InputError
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 from loopforge.tools.web.network_guard import GuardedNetwork
-from loopforge.tools.web.page_decoding import decoded, visible
-from loopforge.tools.web.page_fetch import FetchedPage, fetch
+from loopforge.tools.web.page_decoding import decode_page, strip_invisible
+from loopforge.tools.web.page_fetch import FetchedPage, fetch_page
 
 
-async def asked(endpoint: str, given: Mapping[str, object] | None = None) -> FetchedPage:
+async def request_endpoint(endpoint: str, given: Mapping[str, object] | None = None) -> FetchedPage:
     """What an endpoint gives for these parameters. Raises InputError."""
     joint = "&" if urlsplit(endpoint).query else "?"
     url = f"{endpoint}{joint}{urlencode(given)}" if given else endpoint
-    return await fetch(url, GuardedNetwork([place_of(endpoint)]))
+    return await fetch_page(url, GuardedNetwork([place_of(endpoint)]))
 
 
 async def asked_json(endpoint: str, given: Mapping[str, object]) -> dict[str, Any]:
     """The object of JSON that an endpoint gives. Raises InputError."""
-    page = await asked(endpoint, given)
+    page = await request_endpoint(endpoint, given)
     try:
-        told = json.loads(decoded(page.data, page.charset))
+        told = json.loads(decode_page(page.data, page.charset))
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
         raise InputError(f"{urlsplit(endpoint).netloc} did not answer in JSON")
     if error := told.get("error"):
         why = error.get("info") if isinstance(error, dict) else error
-        raise InputError(f"{urlsplit(endpoint).netloc} says: {short(why)}")
+        raise InputError(f"{urlsplit(endpoint).netloc} says: {bounded_text(why)}")
     return told
 
 
@@ -55,11 +55,11 @@ def place_of(url: str) -> str:
     return f"{found.hostname}:{found.port or (443 if found.scheme == 'https' else 80)}"
 
 
-def untagged(text: object) -> str:
+def strip_html_tags(text: object) -> str:
     """What an answer says in HTML; a < before anything but a tag's name is one."""
     return unescape(re.sub(r"</?[A-Za-z][^<>]*>", "", str(text or "")))
 
 
 def one_row(text: object, most: int) -> str:
     """Words of an answer in one line, of at most so many characters."""
-    return clipped(" ".join(visible(str(text or "")).split()), most)
+    return truncate_text(" ".join(strip_invisible(str(text or "")).split()), most)

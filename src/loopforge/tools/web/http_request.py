@@ -15,9 +15,9 @@ import httpx2
 
 from loopforge import __version__
 from loopforge.errors import InputError
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 from loopforge.tools.web.network_guard import GuardedNetwork
-from loopforge.tools.web.page_fetch import REDIRECTS, body_of, checked, type_of
+from loopforge.tools.web.page_fetch import REDIRECTS, body_of, checked_url, type_of
 
 LARGEST = 2_000_000
 """Bytes of an answer."""
@@ -41,9 +41,11 @@ class HttpAnswer(NamedTuple):
     data: bytes
 
 
-async def sent(request: HttpRequest, network: GuardedNetwork, seconds: float) -> HttpAnswer:
+async def send_http_request(
+    request: HttpRequest, network: GuardedNetwork, seconds: float
+) -> HttpAnswer:
     """What a service answers, whatever its status. Raises InputError, which tells no header."""
-    at = checked(request.address)
+    at = checked_url(request.address)
     try:
         async with (
             asyncio.timeout(seconds),
@@ -84,7 +86,8 @@ async def _answered(
         }
         if reply.status in REDIRECTS:
             raise InputError(
-                f"{at.host} leads on to {short(told.get('location', 'nowhere'))}, which is not "
+                f"{at.host} leads on to {bounded_text(told.get('location', 'nowhere'))}, which "
+                "is not "
                 "followed; the owner can put that address into the tool's file"
             )
         media, charset = type_of(told.get("content-type", ""))
@@ -94,7 +97,7 @@ async def _answered(
         return HttpAnswer(reply.status, media, charset, data)
 
 
-def phrase(status: int) -> str:
+def status_phrase(status: int) -> str:
     """A status with its usual words: "404 (Not Found)"."""
     try:
         return f"{status} ({HTTPStatus(status).phrase})"

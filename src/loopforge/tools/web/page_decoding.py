@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import webencodings
 
 from loopforge.core.text.document_kinds import DOCUMENTS, HTML, PDF
-from loopforge.core.text.name_labels import unseen
+from loopforge.core.text.name_labels import is_invisible
 from loopforge.errors import InputError
 from loopforge.runtime.ports import ToolFile
 from loopforge.tools.web.page_fetch import FetchedPage
@@ -39,7 +39,7 @@ async def text_of(page: FetchedPage, extract: Extract) -> str:
     """What a page says. Raises InputError for what is no text."""
     kind = _kind(page)
     if kind == HTML:
-        html = decoded(page.data, page.charset).encode("utf-8", "replace")
+        html = decode_page(page.data, page.charset).encode("utf-8", "replace")
         text = await extract(ToolFile(name=page.url, data=html, media=HTML))
     elif kind in DOCUMENTS:
         if not page.whole:
@@ -48,12 +48,16 @@ async def text_of(page: FetchedPage, extract: Extract) -> str:
             )
         text = await extract(ToolFile(name=page.url, data=page.data, media=kind))
     elif PLAIN.fullmatch(kind):
-        text = decoded(page.data, page.charset)
+        text = decode_page(page.data, page.charset)
     else:
         raise InputError(
             f"{page.url} is no page that can be read: it is {kind or 'of no known kind'}"
         )
-    return visible(text) if page.whole else f"{visible(text)}\n[the page is longer; cut here]"
+    return (
+        strip_invisible(text)
+        if page.whole
+        else f"{strip_invisible(text)}\n[the page is longer; cut here]"
+    )
 
 
 def _kind(page: FetchedPage) -> str:
@@ -69,7 +73,7 @@ def _kind(page: FetchedPage) -> str:
     return page.media
 
 
-def decoded(data: bytes, told: str) -> str:
+def decode_page(data: bytes, told: str) -> str:
     """Bytes as text: by their mark, as UTF-8 where they are that, else as they or a header say.
 
     Where those say nothing else, it is UTF-8 too whose letters are whole for the most part.
@@ -104,9 +108,9 @@ def _mostly_whole(data: bytes) -> bool:
     return len(whole) - len(whole.encode("ascii", "ignore")) > broken
 
 
-def visible(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """The text without signs that leave no trace on a screen, and without spaces at its ends."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     if lines.isascii() and lines.translate(_BREAKS).isprintable():
         return lines.strip()
-    return "".join(sign for sign in lines if sign in _KEPT or not unseen(sign)).strip()
+    return "".join(sign for sign in lines if sign in _KEPT or not is_invisible(sign)).strip()

@@ -20,7 +20,7 @@ import httpx2
 from loopforge import __version__
 from loopforge.core.text.document_kinds import DOCUMENTS
 from loopforge.errors import InputError
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 from loopforge.tools.web.network_guard import GuardedNetwork
 
 REDIRECTS = (301, 302, 303, 307, 308)
@@ -56,12 +56,12 @@ class FetchedPage(NamedTuple):
     whole: bool = True
 
 
-async def fetch(
+async def fetch_page(
     url: str, network: GuardedNetwork, bounds: FetchBounds | None = None
 ) -> FetchedPage:
     """What an address gives. Raises InputError, which says why there is nothing to read."""
     bounds = bounds or FetchBounds()
-    at, host = checked(url), ""
+    at, host = checked_url(url), ""
     try:
         async with (
             asyncio.timeout(bounds.seconds),
@@ -82,7 +82,7 @@ async def fetch(
     raise InputError(f"{url} leads on and on, over more than {bounds.redirects} redirects")
 
 
-def checked(url: str) -> httpx2.URL:
+def checked_url(url: str) -> httpx2.URL:
     """An address that may be asked for, without its fragment. Raises InputError."""
     text = url.strip()
     if any(map(str.isspace, text)):
@@ -108,8 +108,10 @@ def _onward(at: httpx2.URL, told: str) -> httpx2.URL:
     try:
         onward = urljoin(str(at), told.strip().replace(" ", "%20"))
     except ValueError as error:
-        raise InputError(f"{at.host} leads on to what is no address: {short(told)}") from error
-    return checked(onward)
+        raise InputError(
+            f"{at.host} leads on to what is no address: {bounded_text(told)}"
+        ) from error
+    return checked_url(onward)
 
 
 async def _answered(
@@ -157,7 +159,7 @@ async def body_of(reply: httpcore2.Response, packed: str, most: int) -> tuple[by
     """What comes, unpacked: at most so many bytes, and whether that is all. Raises InputError."""
     kind = packed.strip().lower()
     if kind not in ("", "identity", "gzip", "x-gzip", "deflate"):
-        raise InputError(f"it comes packed in a way that is not read ({short(kind)})")
+        raise InputError(f"it comes packed in a way that is not read ({bounded_text(kind)})")
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if kind not in ("", "identity") else None
     found = bytearray()
     async for piece in reply.aiter_stream():
@@ -182,4 +184,4 @@ def type_of(told: str) -> tuple[str, str]:
 
 
 def _plain(error: Exception) -> str:
-    return short(str(error) or type(error).__name__)
+    return bounded_text(str(error) or type(error).__name__)

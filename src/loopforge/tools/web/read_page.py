@@ -40,12 +40,12 @@ class ReadPage:
         async def tell(call: ToolCall) -> str:
             from loopforge.tools.web.network_guard import GuardedNetwork
             from loopforge.tools.web.page_decoding import text_of
-            from loopforge.tools.web.page_fetch import fetch
+            from loopforge.tools.web.page_fetch import fetch_page
 
             address = str(call.arguments["address"]).strip()
 
             async def read() -> KeptText:
-                page = await fetch(address, GuardedNetwork(inside))
+                page = await fetch_page(address, GuardedNetwork(inside))
                 return KeptText(page.url, await text_of(page, home.files.extract))
 
             return await kept.tell(call, address, read)

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from loopforge.errors import InputError
-from loopforge.runtime.containment import short
+from loopforge.runtime.containment import bounded_text
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
 from loopforge.tools.web.kept_pages import MATERIAL
@@ -75,7 +75,7 @@ def _silent(told: dict[str, Any]) -> str:
     named = (
         [row for row in listed if isinstance(row, list) and row] if isinstance(listed, list) else []
     )
-    rows = [[short(each) for each in row[:2]] for row in named]
+    rows = [[bounded_text(each) for each in row[:2]] for row in named]
     return ", ".join(f"{name} ({', '.join(why)})" if why else name for name, *why in rows)
 
 
@@ -85,11 +85,11 @@ def _leads(url: object) -> bool:
 
 
 def _row(row: dict[str, object]) -> str:
-    from loopforge.tools.web.endpoint_request import one_row, untagged
+    from loopforge.tools.web.endpoint_request import one_row, strip_html_tags
 
-    title = one_row(untagged(row.get("title")), LONGEST_TITLE)
+    title = one_row(strip_html_tags(row.get("title")), LONGEST_TITLE)
     day = one_row(row.get("publishedDate"), 40)[:10]
-    said = one_row(untagged(row.get("content")), LONGEST_TEXT)
+    said = one_row(strip_html_tags(row.get("content")), LONGEST_TEXT)
     return f"- {title}{f' ({day})' if day else ''}: {row['url']}" + (f"\n  {said}" if said else "")
 
 

@@ -88,13 +88,13 @@ def _rank(row: dict[str, Any]) -> int:
 
 async def article(endpoint: str, title: str) -> KeptText:
     """One article, by its title or by another that leads there. Raises InputError."""
-    from loopforge.tools.web.page_decoding import visible
+    from loopforge.tools.web.page_decoding import strip_invisible
 
     given = {"titles": title, "redirects": 1, "prop": "extracts|info", "inprop": "url"}
     found = next(iter(await _pages(endpoint, given)), {})
     if not found or found.get("missing") or found.get("invalid"):
         raise InputError(f"there is no article {title!r}; give a query to find the right title")
-    text = visible(str(found.get("extract") or ""))
+    text = strip_invisible(str(found.get("extract") or ""))
     if not text:
         raise InputError(f"{found.get('fullurl', title)} has no plain text; read_page may read it")
     return KeptText(str(found.get("fullurl") or title), text)

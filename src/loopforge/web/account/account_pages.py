@@ -16,11 +16,11 @@ from loopforge.errors import BadAccount, InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_values import Invite, Visitor
 from loopforge.people.accounts.avatar_records import of_person
 from loopforge.people.accounts.login_sessions import UNUSED
-from loopforge.people.identity.account_names import RESERVED_NAMES, folded
+from loopforge.people.identity.account_names import RESERVED_NAMES, fold_name
 from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.connection_limits import place_of
 from loopforge.web.server.form_csrf import COOKIE, DEVICE, YEAR, FormSigner, seal_of
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 SHORT = 20_000
@@ -64,11 +64,11 @@ def name_of(site: PageContext, person: str) -> str:
 
 def unlike(site: PageContext, name: str) -> None:
     """Raise BadAccount for a name by which nobody would know who is meant."""
-    wanted = folded(name)
+    wanted = fold_name(name)
     if wanted.lstrip("@") in RESERVED_NAMES:
         raise BadAccount(f"“{name}” means something else in a room. Take another name.")
     for mate in site.roster.mates().values():
-        if wanted in (folded(mate.handle), folded(mate.name)):
+        if wanted in (fold_name(mate.handle), fold_name(mate.name)):
             raise BadAccount(
                 f"{mate.name} is a mate of this home, and nobody would know which of you is "
                 "meant. Take another name."
@@ -87,11 +87,11 @@ def inside(path: str) -> str:
 async def enter_page(request: Asked, site: PageContext, token: str) -> Template:
     """Ask the owner's name, the first time; a button that spends the link."""
     if not await site.accounts.links.waits(token):
-        return page("link-spent.html", await visitor_of(request, site), status=404)
+        return render_page("link-spent.html", await visitor_of(request, site), status=404)
     new = not site.accounts.decisions.book.owner()
     name = site.live.now.person
     proposed = "" if name == NAMELESS else name
-    return page("sign-in-link.html", None, token=token, new=new, name=proposed)
+    return render_page("sign-in-link.html", None, token=token, new=new, name=proposed)
 
 
 @post("/enter/{token:str}")
@@ -107,7 +107,7 @@ async def enter(request: Asked, site: PageContext, token: str, data: Fields) -> 
     except InputError as error:
         new = not site.accounts.decisions.book.owner()
         shown: dict[str, Any] = {"token": token, "new": new, "name": name, "error": str(error)}
-        return page("sign-in-link.html", None, status=400, **shown)
+        return render_page("sign-in-link.html", None, status=400, **shown)
     try:
         await site.front.rooms.come_in(site.live.now.room, visitor.person, visitor.name)
     except Unknown:
@@ -145,8 +145,8 @@ async def join_page(request: Asked, site: PageContext, token: str) -> Template:
     invite = await good(site, token)
     visitor = await visitor_of(request, site)
     if invite is None:
-        return page("link-spent.html", visitor, status=404)
-    return page(
+        return render_page("link-spent.html", visitor, status=404)
+    return render_page(
         "invite-accept.html", visitor, token=token, invite=invite, **await _where(site, invite)
     )
 
@@ -157,7 +157,7 @@ async def join(request: Asked, site: PageContext, token: str, data: Fields) -> R
     visitor, session = await visitor_of(request, site), ""
     invite = await good(site, token)
     if invite is None:
-        return page("link-spent.html", visitor, status=404)
+        return render_page("link-spent.html", visitor, status=404)
     try:
         if visitor is not None:
             invite = await site.accounts.links.take_as(token, visitor)
@@ -170,7 +170,7 @@ async def join(request: Asked, site: PageContext, token: str, data: Fields) -> R
     except InputError as error:
         shown: dict[str, Any] = {"token": token, "invite": invite, "typed": data.get("name", "")}
         shown |= {**await _where(site, invite), "error": str(error)}
-        return page("invite-accept.html", visitor, status=400, **shown)
+        return render_page("invite-accept.html", visitor, status=400, **shown)
     to = "/"
     if invite.room:
         await site.front.bring(
@@ -190,8 +190,8 @@ async def renew_page(request: Asked, site: PageContext, token: str) -> Template:
     """A new password to choose; nothing is spent by looking."""
     person = await site.accounts.links.renewing(token)
     if not person:
-        return page("link-spent.html", await visitor_of(request, site), status=404)
-    return page("password-renew.html", None, token=token, name=name_of(site, person))
+        return render_page("link-spent.html", await visitor_of(request, site), status=404)
+    return render_page("password-renew.html", None, token=token, name=name_of(site, person))
 
 
 @post("/renew/{token:str}")
@@ -199,14 +199,14 @@ async def renew(request: Asked, site: PageContext, token: str, data: Fields) -> 
     """Set the new password, and come in."""
     person = await site.accounts.links.renewing(token)
     if not person:
-        return page("link-spent.html", await visitor_of(request, site), status=404)
+        return render_page("link-spent.html", await visitor_of(request, site), status=404)
     try:
         visitor, session = await site.accounts.links.renew(
             token, data.get("password", ""), agent_of(request), seal_of(request)
         )
     except InputError as error:
         shown = {"token": token, "name": name_of(site, person), "error": str(error)}
-        return page("password-renew.html", None, status=400, **shown)
+        return render_page("password-renew.html", None, status=400, **shown)
     return let_in(request, site, visitor, session, "/")
 
 
@@ -218,8 +218,8 @@ async def device_page(request: Asked, site: PageContext, token: str) -> Template
     """A button that signs somebody in here, too; nothing is spent by looking."""
     person = await site.accounts.links.joining(token)
     if not person:
-        return page("link-spent.html", await visitor_of(request, site), status=404)
-    return page("sign-in-device.html", None, token=token, name=name_of(site, person))
+        return render_page("link-spent.html", await visitor_of(request, site), status=404)
+    return render_page("sign-in-device.html", None, token=token, name=name_of(site, person))
 
 
 @post("/device/{token:str}")
@@ -230,7 +230,7 @@ async def device(request: Asked, site: PageContext, token: str) -> Response[Any]
             token, agent_of(request), seal_of(request)
         )
     except NotLetIn:
-        return page("link-spent.html", await visitor_of(request, site), status=404)
+        return render_page("link-spent.html", await visitor_of(request, site), status=404)
     return let_in(request, site, visitor, session, "/")
 
 
@@ -242,7 +242,7 @@ async def sign_in_page(request: Asked, site: PageContext, next: str = "/") -> Re
     """Name and password, and how to come in without."""
     if await visitor_of(request, site) is not None:
         return Redirect(inside(next), status_code=303)
-    return page(
+    return render_page(
         "sign-in.html",
         None,
         next=inside(next),
@@ -268,7 +268,7 @@ async def sign_in(
         )
     except InputError as error:
         shown: dict[str, Any] = {"next": to, "name": name, "owner": True, "error": str(error)}
-        return page("sign-in.html", None, status=400, **shown)
+        return render_page("sign-in.html", None, status=400, **shown)
     return let_in(request, site, visitor, session, to)
 
 
@@ -297,7 +297,7 @@ async def your_page(site: PageContext, visitor: Visitor, **more: Any) -> Templat
     selves = [one for one in site.people.selves(visitor.person) if one.linked]
     shown: dict[str, Any] = {"sessions": sessions, "has_password": has, "selves": selves}
     shown |= {"pictured": bool(site.pictures.name(of_person(visitor.person))), **more}
-    return page("you.html", visitor, here="you", **shown)
+    return render_page("you.html", visitor, here="you", **shown)
 
 
 @post("/you/device")

@@ -14,7 +14,7 @@ from litestar import get, post
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
-from loopforge.chat.room.room_statistics import RoomCounts, closed_rooms, counts
+from loopforge.chat.room.room_statistics import RoomCounts, closed_rooms, room_counts
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.room_list import titled_for
 from loopforge.models.files.file_shelf import free_memory
@@ -23,7 +23,7 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin import ledger_page
 from loopforge.web.admin.hidden_rooms import HiddenRooms, veil_of
 from loopforge.web.server.flash_messages import FlashMessages
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 
 # ---------------------------------------------------------------- the overview
 
@@ -37,7 +37,7 @@ async def overview(request: Asked, site: PageContext, owner: Visitor) -> Templat
     month = site.clock.now().date().replace(day=1)
     models = site.models.rows()
     closed = await site.ledger.look(closed_rooms)
-    return page(
+    return render_page(
         "admin.html",
         owner,
         here="admin",
@@ -112,10 +112,10 @@ async def rooms(site: PageContext, owner: Visitor, sizes: bool = False) -> Templ
     veil = await veil_of(site.ledger, owner.person)
     closed = await site.ledger.look(closed_rooms)
     streams = [name for name in await site.ledger.heads(PREFIX) if name not in closed]
-    census = await site.ledger.look(lambda found: counts(found, streams, sizes=sizes))
+    census = await site.ledger.look(lambda found: room_counts(found, streams, sizes=sizes))
     rows = [await _room(site, owner, veil, census, stream) for stream in streams]
     rows.sort(key=lambda row: (row.last is not None, row.last), reverse=True)
-    return page(
+    return render_page(
         "admin-rooms.html",
         owner,
         here="admin",
@@ -173,7 +173,7 @@ FORMS: dict[str, Any] = {
 async def models_page(site: PageContext, owner: Visitor, **more: Any) -> Template:
     """The page of models; `more` is what came of what was done there."""
     rows = site.models.rows()
-    return page(
+    return render_page(
         "admin-models.html",
         owner,
         here="admin",
@@ -199,7 +199,7 @@ async def check(request: Asked, site: PageContext, owner: Visitor, data: Fields)
     """Ask one model whether it is there; a fragment for a script, else the page."""
     found = await site.models.check(data.get("name", ""))
     if request.headers.get("hx-request"):
-        return page("admin-model-answer.html", owner, found=found, status=200)
+        return render_page("admin-model-answer.html", owner, found=found, status=200)
     return await models_page(site, owner, found=found, status=200)
 
 

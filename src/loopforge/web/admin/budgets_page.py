@@ -17,16 +17,16 @@ from loopforge.core.limits.budget_limits import (
     LimitStanding,
     Scope,
     check_subject,
-    quantity,
+    format_amount,
     read_budget,
     read_scope,
 )
-from loopforge.core.limits.money_amounts import rounded
+from loopforge.core.limits.money_amounts import format_dollars
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
 from loopforge.web.admin.hidden_rooms import HiddenRooms, veil_of
-from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.page_context import Fields, PageContext, render_page
 
 FULL = 100
 """Units of a full bar."""
@@ -65,7 +65,7 @@ async def budgets(site: PageContext, owner: Visitor) -> Template:
 
 async def _budgets(site: PageContext, owner: Visitor, **more: Any) -> Template:
     veil = await veil_of(site.ledger, owner.person)
-    return page(
+    return render_page(
         "admin-budgets.html",
         owner,
         here="admin",
@@ -86,8 +86,8 @@ def _row(site: PageContext, one: LimitStanding, veil: HiddenRooms) -> BudgetRow:
         whose = f"{whose} {_called(site, budget.scope, budget.subject, veil)}"
     return BudgetRow(
         whose=whose,
-        said=f"{quantity(budget.unit, budget.amount)} a {budget.period}",
-        used=quantity(budget.unit, one.gone) if one.limit.meter else "",
+        said=f"{format_amount(budget.unit, budget.amount)} a {budget.period}",
+        used=format_amount(budget.unit, one.gone) if one.limit.meter else "",
         width=round(min(one.share, 1.0) * FULL, 1) if one.limit.meter else 0.0,
         by=by,
         budget=budget,
@@ -113,7 +113,9 @@ async def _spent(site: PageContext, veil: HiddenRooms) -> list[MeterRow]:
         mine = [(m, SpendingAmounts(*s)) for m, s in sums.items() if m.startswith(f"{kind}:")]
         for meter, amounts in sorted(mine, key=lambda each: each[1], reverse=True)[:LONGEST]:
             name = _called(site, kind, meter.partition(":")[2], veil)
-            row = MeterRow(kind=kind, name=name, cost=rounded(amounts.picos), amounts=amounts)
+            row = MeterRow(
+                kind=kind, name=name, cost=format_dollars(amounts.picos), amounts=amounts
+            )
             found.append(row)
     return found
 

@@ -14,7 +14,7 @@ from loopforge.errors import InputError
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.admin_pages import FORMS
 from loopforge.web.server.flash_messages import FlashMessages
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 
 BACK = "/admin/first"
 
@@ -33,7 +33,7 @@ async def first_page(site: PageContext, owner: Visitor, **more: Any) -> Template
     """The page; `more` is what came of what was done there."""
     accounts = await site.accounts.signing.accounts()
     usable = [row for row in site.models.rows() if not row.needs]
-    return page(
+    return render_page(
         "first-steps.html",
         owner,
         here="admin",
@@ -58,10 +58,12 @@ async def set_zone(
         return await first_page(site, owner, error=str(error), status=400)
     state = next(each for each in site.live.states() if each.row.name == "timezone")
     why = f"; {state.row.variable} comes before what is saved here" if state.fixed else ""
-    return back(request, owner, f"Times are told as in {site.live.zone.key}{why}.", BACK)
+    return redirect_with_note(
+        request, owner, f"Times are told as in {site.live.zone.key}{why}.", BACK
+    )
 
 
-def back(request: Asked, owner: Visitor, told: str, path: str) -> Redirect:
+def redirect_with_note(request: Asked, owner: Visitor, told: str, path: str) -> Redirect:
     """Back to a page, which tells what was done."""
     notes: FlashMessages = request.app.state["notes"]
     return Redirect(f"{path}?told={notes.keep(owner.person, told)}", status_code=303)

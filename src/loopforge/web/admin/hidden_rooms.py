@@ -8,7 +8,7 @@ named by the end of that. What they may read of other rooms is what they saw as 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loopforge.chat.room.member_visibility import MemberSight, private_rooms, sights
+from loopforge.chat.room.member_visibility import MemberSight, private_rooms, sights_by_stream
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.ledger.sql_ledger import SqlLedger
 
@@ -57,6 +57,6 @@ class HiddenRooms:
 async def veil_of(ledger: SqlLedger, person: str) -> HiddenRooms:
     """The veil before the eyes of one person, as matters stand."""
     private = await ledger.look(private_rooms)
-    seen = await ledger.look(lambda found: sights(found, person))
+    seen = await ledger.look(lambda found: sights_by_stream(found, person))
     veiled = {stream: f"{PREFIX}…{stream[-TAIL:]}" for stream in private if stream not in seen}
     return HiddenRooms(sights=seen, veiled=veiled)

@@ -18,7 +18,7 @@ from msgspec import Struct
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.events import Body, Event
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.name_labels import clipped
+from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.chain_verify import LedgerVerification
 from loopforge.ledger.newest_events import EventListing, newest_events
@@ -27,7 +27,7 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 from loopforge.web.admin.hidden_rooms import OPEN, HiddenRooms, veil_of
-from loopforge.web.server.page_context import Asked, PageContext, page
+from loopforge.web.server.page_context import Asked, PageContext, render_page
 
 PAGE = 50
 BRIEF = 160
@@ -84,7 +84,7 @@ def entry(event: Event, veil: HiddenRooms, names: Mapping[str, str], *, open: bo
         actor=names.get(event.actor, event.actor),
         at=event.at,
         # names are veiled before it is clipped: half of one would not be found
-        brief=clipped(veil.over(brief(event)), BRIEF) if open else HIDDEN,
+        brief=truncate_text(veil.over(brief(event)), BRIEF) if open else HIDDEN,
         hidden=not open,
         why=f"/rooms/{room}/why/{event.id}" if told and veil.here(event.stream) else "",
     )
@@ -138,7 +138,7 @@ async def ledger(
     names = {f"person:{one.person}": one.name for one in await site.accounts.signing.accounts()}
     entries = [entry(event, veil, names, open=open) for event, open in found[:PAGE]]
     heads = await site.ledger.heads()
-    return page(
+    return render_page(
         "admin-ledger.html",
         owner,
         here="admin",
@@ -228,7 +228,7 @@ async def verify(request: Asked, owner: Visitor) -> Redirect:  # noqa: ARG001
 async def verified(request: Asked, site: PageContext, owner: Visitor) -> Template:
     """How far it is, as a fragment."""
     veil = await veil_of(site.ledger, owner.person)
-    return page("admin-ledger-verified.html", owner, **shown(examiner_of(request), veil))
+    return render_page("admin-ledger-verified.html", owner, **shown(examiner_of(request), veil))
 
 
 async def close(app: Any) -> None:

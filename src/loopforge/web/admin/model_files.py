@@ -19,9 +19,9 @@ from loopforge.models.files.file_shelf import free_memory
 from loopforge.models.files.gguf_file import check_loads
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.admin_pages import models_page
-from loopforge.web.admin.first_steps import back
+from loopforge.web.admin.first_steps import redirect_with_note
 from loopforge.web.server.access_guards import provide_owner, provide_visitor
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 
 PLACE = "/admin/models"
 
@@ -32,7 +32,7 @@ async def files(site: PageContext, owner: Visitor) -> Template:
     shelf = site.shelf
     rows = shelf.rows(site.live.saved.embedded_file)
     more: dict[str, Any] = {"shelf": shelf, "switch": site.switch, "free": free_memory()}
-    return page("admin-model-files.html", owner, files=rows, **more)
+    return render_page("admin-model-files.html", owner, files=rows, **more)
 
 
 @post("/admin/models/files/upload", request_max_body_size=None)
@@ -49,7 +49,7 @@ async def upload(
     size = request.headers.get("content-length", "")
     pieces = _all_of(request, site)
     taken = await site.shelf.take(name, int(size) if size.isdigit() else 0, pieces)
-    to = back(request, owner, f"{taken} is here. “Use it” lets it answer.", PLACE).url
+    to = redirect_with_note(request, owner, f"{taken} is here. “Use it” lets it answer.", PLACE).url
     return Response({"to": to}, media_type=MediaType.JSON, status_code=200)
 
 
@@ -70,7 +70,7 @@ async def change_files(
         told = await _done(site, owner, verb, name, data.get("path", "").strip())
     except InputError as error:
         return await models_page(site, owner, error=str(error), status=400)
-    return back(request, owner, told, PLACE)
+    return redirect_with_note(request, owner, told, PLACE)
 
 
 async def _done(site: PageContext, owner: Visitor, verb: str, name: str, path: str) -> str:

@@ -13,7 +13,7 @@ from loopforge.models.model_tiers import COUNT
 from loopforge.models.providers.known_services import PLACES
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.admin_pages import models_page
-from loopforge.web.admin.first_steps import BACK, back, first_page
+from loopforge.web.admin.first_steps import BACK, first_page, redirect_with_note
 from loopforge.web.server.page_context import Asked, Fields, PageContext
 
 ADDRESS, KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -57,7 +57,7 @@ async def save_key(
     await site.models.look()
     said = f" {trial.found.name} said: “{trial.found.said}”" if trial.found else ""
     told = f"Saved. It opens {', '.join(trial.models[:12])}.{said}" if trial.models else "Saved."
-    return back(request, owner, told, BACK if first else "/admin/models")
+    return redirect_with_note(request, owner, told, BACK if first else "/admin/models")
 
 
 @post("/admin/models/keys/{variable:str}/remove")
@@ -69,7 +69,9 @@ async def remove_key(
         await site.live.keep_key(variable, "", f"person:{owner.person}")
     except InputError as error:
         return await models_page(site, owner, error=str(error), status=400)
-    return back(request, owner, f"{variable} is no longer saved here.", "/admin/models")
+    return redirect_with_note(
+        request, owner, f"{variable} is no longer saved here.", "/admin/models"
+    )
 
 
 @post("/admin/models/tiers")
@@ -90,4 +92,4 @@ async def save_tiers(
     except InputError as error:
         return await models_page(site, owner, error=str(error), status=400)
     told = "The tiers are saved. Settings has the change, to undo it."
-    return back(request, owner, told, "/admin/models")
+    return redirect_with_note(request, owner, told, "/admin/models")

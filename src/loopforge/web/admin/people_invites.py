@@ -17,7 +17,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
 from loopforge.people.accounts.account_values import Account, Invite, Visitor
 from loopforge.web.admin.hidden_rooms import HiddenRooms, veil_of
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 
 LATEST = 30
 """Invites of the past that are listed."""
@@ -61,7 +61,7 @@ async def _people(site: PageContext, owner: Visitor, **more: Any) -> Template:
         shown["answers"][each.person] = await site.front.rooms.quota.had(f"person:{each.person}")
         selves = [one for one in site.people.selves(each.person) if one.linked]
         shown["selves"][each.person] = ", ".join(f"{one.surface} {one.account}" for one in selves)
-    return page("admin-people.html", owner, here="admin", section="people", **shown)
+    return render_page("admin-people.html", owner, here="admin", section="people", **shown)
 
 
 @post("/admin/knocks/admit")
@@ -116,7 +116,9 @@ async def _account(site: PageContext, owner: Visitor, person: str) -> Account:
 async def closing(site: PageContext, owner: Visitor, person: str) -> Template:
     """Are you sure?"""
     account = await _account(site, owner, person)
-    return page("admin-account-close.html", owner, here="admin", section="people", account=account)
+    return render_page(
+        "admin-account-close.html", owner, here="admin", section="people", account=account
+    )
 
 
 @post("/admin/people/{person:str}/close")
@@ -133,7 +135,7 @@ async def renewal(site: PageContext, owner: Visitor, person: str) -> Template:
     account = await _account(site, owner, person)
     token = await site.accounts.links.renewal(account.person, owner.person)
     shown: dict[str, Any] = {"account": account, "path": f"/renew/{token}"}
-    return page(
+    return render_page(
         "admin-password-link.html", owner, here="admin", section="people", status=201, **shown
     )
 
@@ -164,7 +166,7 @@ async def forgetting(site: PageContext, owner: Visitor, person: str) -> Template
     account = await _account(site, owner, person)
     veil = await veil_of(site.ledger, owner.person)
     would = await site.ledger.erase(ErasureRequest(person=person), pretend=True)
-    return page(
+    return render_page(
         "admin-account-erase.html",
         owner,
         here="admin",
@@ -221,7 +223,7 @@ async def _invites(site: PageContext, owner: Visitor, **more: Any) -> Template:
         "allowed": site.front.rooms.guests,
         **more,
     }
-    return page("admin-invites.html", owner, here="admin", section="invites", **shown)
+    return render_page("admin-invites.html", owner, here="admin", section="invites", **shown)
 
 
 class InviteRow(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.page_context import Fields, PageContext, render_page
 
 LONGEST = 2_000
 """Characters of a value."""
@@ -54,7 +54,7 @@ async def settings(site: PageContext, owner: Visitor) -> Template:
 async def _settings(site: PageContext, owner: Visitor, **more: Any) -> Template:
     states = site.live.states()
     groups = [(name, list(each)) for name, each in groupby(states, lambda each: each.row.group)]
-    return page(
+    return render_page(
         "admin-settings.html",
         owner,
         here="admin",

@@ -10,10 +10,10 @@ from litestar.response import Template
 
 from loopforge.errors import Unknown
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.admin.first_steps import back
-from loopforge.web.rendering.tool_groups import grouped
+from loopforge.web.admin.first_steps import redirect_with_note
+from loopforge.web.rendering.tool_groups import group_tools
 from loopforge.web.server.flash_messages import FlashMessages
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 
 PLACE = "/admin/tools"
 
@@ -25,12 +25,12 @@ async def tools(request: Asked, site: PageContext, owner: Visitor, told: str = "
     servers = site.tools.servers.views()
     written = site.tools.written.known()
     theirs = {tool.name for one in servers for tool in one.tools} | {one.name for one in written}
-    kinds = grouped(tool for tool in site.tools.known() if tool.name not in theirs)
+    kinds = group_tools(tool for tool in site.tools.known() if tool.name not in theirs)
     flaws = (*site.tools.flaws, *site.tools.written.flaws)
     said = notes.read(owner.person, told)
     more: dict[str, Any] = {"servers": servers, "kinds": kinds, "flaws": flaws, "told": said}
     more["written"] = written
-    return page("admin-tools.html", owner, here="admin", section="tools", **more)
+    return render_page("admin-tools.html", owner, here="admin", section="tools", **more)
 
 
 @post("/admin/tools/{name:str}/revoke", status_code=200)
@@ -40,7 +40,7 @@ async def revoke_tool(
     """Take back a tool that a mate wrote."""
     del data
     number = site.tools.written.take_back(name).number
-    return back(request, owner, f"{name}, version {number}, is taken back.", PLACE)
+    return redirect_with_note(request, owner, f"{name}, version {number}, is taken back.", PLACE)
 
 
 @post("/admin/tools/{name:str}/{verb:str}")
@@ -59,4 +59,4 @@ async def change_server(
         await servers.learn(anew=True, only=name)
         one = next(view for view in servers.views() if view.name == name)
         said = one.flaws[0] if one.flaws else f"{name} has {len(one.tools)} tools."
-    return back(request, owner, said, PLACE)
+    return redirect_with_note(request, owner, said, PLACE)

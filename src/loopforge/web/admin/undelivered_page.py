@@ -17,7 +17,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.hidden_rooms import veil_of
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.page_context import Fields, PageContext, render_page
 
 WHAT = {
     "line": "A line",
@@ -53,7 +53,7 @@ async def owed(site: PageContext, owner: Visitor) -> Template:
         if veil.here(one.stream) and veil.sees(one.stream, one.seq):
             scene = await site.front.rooms.scene(room, owner.person)
         rows.append(_row(site, one, scene))
-    return page("admin-undelivered.html", owner, here="admin", section="owed", rows=rows)
+    return render_page("admin-undelivered.html", owner, here="admin", section="owed", rows=rows)
 
 
 @post("/admin/owed")
@@ -72,7 +72,7 @@ async def owed_here(site: PageContext, place: RoomAccess) -> Template:
     every = await site.front.owed.every(stream_of(place.room))
     rows = [_row(site, one, place.scene) for one in every if place.sight.sees(one.seq)]
     changes = await _changes(site, place)
-    return page(
+    return render_page(
         "room-undelivered.html",
         place.visitor,
         here="rooms",

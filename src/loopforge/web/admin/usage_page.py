@@ -20,7 +20,7 @@ from loopforge.chat.service.room_list import titled_for
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
 from loopforge.web.admin.hidden_rooms import HiddenRooms, veil_of
-from loopforge.web.server.page_context import PageContext, page
+from loopforge.web.server.page_context import PageContext, render_page
 
 SPANS = (7, 30, 90)
 LONGEST = 400
@@ -90,7 +90,7 @@ async def usage(
     rooms = await site.usage.by(("stream",), since)
     past = {key: await _past(site, key, since, first, today) for key in DRAWN}
     people = await site.usage.by(("person",), since)
-    return page(
+    return render_page(
         "admin-usage.html",
         owner,
         here="admin",

@@ -117,7 +117,7 @@ def city_of(near: Near, kinds: tuple[str, ...]) -> CityMap:
     )
 
 
-def city(scenario: Scenario) -> CityMap:
+def build_city_map(scenario: Scenario) -> CityMap:
     """The map of a scenario's city."""
     near = tuple((place.name, place.near) for place in scenario.places)
     return city_of(near, tuple(place.kind for place in scenario.places))

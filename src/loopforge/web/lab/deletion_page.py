@@ -12,8 +12,8 @@ from loopforge.errors import BadRun, InputError, LoopforgeError, Unknown
 from loopforge.lab.run.run_deletion import RunContents, contents_of
 from loopforge.lab.run_queue import RunQueue
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.lab.lab_pages import RunLine, look
-from loopforge.web.server.page_context import Asked, PageContext, page
+from loopforge.web.lab.lab_pages import RunLine, look_up_run
+from loopforge.web.server.page_context import Asked, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 MOST = 100
@@ -26,7 +26,7 @@ async def ask_deletion(site: PageContext, owner: Visitor, run: list[str] | None 
     if not run:
         raise InputError("Tick the runs that shall be deleted first.")
     going, staying = await asyncio.to_thread(_weighed, site.shifts, run[:MOST])
-    return page("lab-delete.html", owner, here="lab", going=going, staying=staying)
+    return render_page("lab-delete.html", owner, here="lab", going=going, staying=staying)
 
 
 Going = list[tuple[RunLine, RunContents]]
@@ -41,7 +41,7 @@ def _weighed(shifts: RunQueue, names: list[str]) -> tuple[Going, list[tuple[str,
             staying.append((name, str(error)))
             continue
         try:
-            line = look(shifts, name)[1]
+            line = look_up_run(shifts, name)[1]
         except LoopforgeError:
             line = RunLine(name=name, state=shifts.standing(name).state or "damaged")
         going.append((line, contents_of(folder)))

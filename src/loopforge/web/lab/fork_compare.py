@@ -16,19 +16,26 @@ from litestar.response import Redirect, Template
 
 from loopforge.core.factory_vocabulary import EMOTIONS, PERCEPTION_MODES, SCARS, STYLES, TRAITS
 from loopforge.errors import BadRun, InputError
-from loopforge.lab.inspect.diff_text import RunDiff, cells, named
+from loopforge.lab.inspect.diff_text import RunDiff, count_label, difference_cells
 from loopforge.lab.inspect.run_archive import RecentCache
-from loopforge.lab.inspect.run_diff import diff
-from loopforge.lab.run.fork_change import check_changes, pairs
+from loopforge.lab.inspect.run_diff import diff_runs
+from loopforge.lab.run.fork_change import check_changes, parse_key_values
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import minds_of
 from loopforge.lab.run_queue import RunQueue
 from loopforge.lab.world.protocols import VARS
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.lab.lab_pages import path_of, policies, source_of
+from loopforge.web.lab.lab_pages import offered_policies, path_of, source_of
 from loopforge.web.lab.robot_cast import cast_of
-from loopforge.web.lab.run_viewer import Name, Step, opened, page_size, scene_of, whole
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.lab.run_viewer import (
+    Name,
+    Step,
+    open_showable_run,
+    open_undamaged_run,
+    page_size,
+    scene_of,
+)
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 MOST = 12
@@ -45,11 +52,11 @@ async def ask_fork(
     site: PageContext, owner: Visitor, run: Name, step: Step | None = None
 ) -> Template:
     """What may be changed, and from which step on."""
-    index, line = await asyncio.to_thread(whole, site.shifts, run)
+    index, line = await asyncio.to_thread(open_undamaged_run, site.shifts, run)
     assert index.scenario is not None
     assert index.began is not None
     source = await asyncio.to_thread(source_of, site.shifts.archive, line)
-    return page(
+    return render_page(
         "lab-fork.html",
         owner,
         here="lab",
@@ -60,7 +67,7 @@ async def ask_fork(
         source=source,
         at=min(index.steps, line.planned - 1) if step is None else min(step, line.planned - 1),
         most=max(0, min(index.steps, line.planned - 1)),
-        policies=policies(site),
+        policies=offered_policies(site),
         styles=STYLES,
         modes=PERCEPTION_MODES,
         inner=[
@@ -111,7 +118,7 @@ def changed(data: Mapping[str, str]) -> dict[str, str]:
 
 
 def _lines(text: str) -> dict[str, str]:
-    found = pairs((line for line in text.splitlines() if line.strip()), "A fork")
+    found = parse_key_values((line for line in text.splitlines() if line.strip()), "A fork")
     if not 0 < len(found) <= MOST:
         raise InputError(f"Write 1 to {MOST} lines of KEY=VALUE.")
     return found
@@ -119,7 +126,7 @@ def _lines(text: str) -> dict[str, str]:
 
 def _checked(shifts: RunQueue, run: str, at: int, changes: Mapping[str, str]) -> None:
     """Raises BadRun, BadScenario where this could not be forked so."""
-    index, line = whole(shifts, run)
+    index, line = open_undamaged_run(shifts, run)
     assert index.began is not None
     assert index.scenario is not None
     if index.began.forked is not None:
@@ -159,18 +166,18 @@ async def against(
     """Two runs at the same step, where they part, and the numbers."""
     kept = diffs_of(request)
     context = await asyncio.to_thread(_against, site.shifts, kept, run, other, step)
-    return page("lab-compare.html", visitor, here="lab", **context)
+    return render_page("lab-compare.html", visitor, here="lab", **context)
 
 
 def _against(
     shifts: RunQueue, kept: RecentCache[RunDiff], run: str, other: str, step: int | None
 ) -> dict[str, Any]:
-    both = [opened(shifts, run), opened(shifts, other)]
+    both = [open_showable_run(shifts, run), open_showable_run(shifts, other)]
     if not all(index.steps for index, _ in both):
         raise BadRun("One of these runs has no step yet; wait for it, then compare.")
     one, two = both[0][0], both[1][0]
     key = one.path, one.size, two.path, two.size
-    found = kept.of(key, lambda: diff(one.folder, two.folder))
+    found = kept.of(key, lambda: diff_runs(one.folder, two.folder))
     steps = max(index.steps for index, _ in both)
     parted = found.parting.step if found.parting else -1
     at = min(steps - 1, max(0, parted) if step is None else step)
@@ -183,7 +190,10 @@ def _against(
         "sides": sides,
         "found": found,
         "story": [part for part in found.text.split("\n\n") if "\n" not in part],
-        "numbers": [(named(name), *cells(name, pair)) for name, pair in found.numbers.items()],
+        "numbers": [
+            (count_label(name), *difference_cells(name, pair))
+            for name, pair in found.numbers.items()
+        ],
         "at": at,
         "steps": steps,
         "parted": parted,

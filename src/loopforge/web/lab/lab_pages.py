@@ -28,7 +28,7 @@ from loopforge.lab.world.scenario_checks import MOST_DAYS, MOST_STEPS, Scenario
 from loopforge.lab.world.scenario_file import ListedScenario, listed_scenarios
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.robot_cast import cast_of
-from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.page_context import Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 PAGE = 40
@@ -98,7 +98,7 @@ def state_of(index: RunIndex, standing: QueueStanding, *, busy: bool) -> tuple[s
     return "cut off", "It was stopped before its end. It can be taken up where it was."
 
 
-def look(shifts: RunQueue, name: str) -> tuple[RunIndex, RunLine]:
+def look_up_run(shifts: RunQueue, name: str) -> tuple[RunIndex, RunLine]:
     """A run and how it stands. Raises Unknown, BadRun."""
     index = shifts.archive.index(name)
     standing = shifts.standing(name)
@@ -109,7 +109,7 @@ def look(shifts: RunQueue, name: str) -> tuple[RunIndex, RunLine]:
     return index, RunLine(name=name, state=state, title=title, told=told, index=known)
 
 
-def listed(shifts: RunQueue, first: int, find: str = "") -> tuple[list[RunLine], bool]:
+def page_of_runs(shifts: RunQueue, first: int, find: str = "") -> tuple[list[RunLine], bool]:
     """A page of runs, newest first, and whether there are older ones.
 
     With `find` those that have all of its words in their names and in what they are called.
@@ -127,7 +127,7 @@ def listed(shifts: RunQueue, first: int, find: str = "") -> tuple[list[RunLine],
         ]
     for name in names[first : first + PAGE]:
         try:
-            found.append(look(shifts, name)[1])
+            found.append(look_up_run(shifts, name)[1])
         except LoopforgeError as error:
             found.append(RunLine(name=name, state="damaged", told=str(error)))
     return found, len(names) > first + PAGE
@@ -144,7 +144,7 @@ def questions(folder: Path) -> list[ListedScenario]:
     return sorted(listed, key=lambda each: (not each.own, each.key != "first_shift", each.key))
 
 
-def policies(site: PageContext) -> list[str]:
+def offered_policies(site: PageContext) -> list[str]:
     """The policies that a form offers: those that ask nobody, then those that ask a model."""
     mates = [f"{MATE}{handle}" for handle in site.roster.mates()]
     return [*PLAIN, *ASKING, *site.shifts.minds().own, *mates]
@@ -168,11 +168,11 @@ async def lab(
     """
     if beside:
         await asyncio.to_thread(site.shifts.archive.found, beside)
-    lines, more = await asyncio.to_thread(listed, site.shifts, older, find)
+    lines, more = await asyncio.to_thread(page_of_runs, site.shifts, older, find)
     asked = await asyncio.to_thread(questions, site.scenarios)
     casts = {each.key: cast_of(each.scenario) for each in asked if each.scenario}
     names = [figure.name for cast in casts.values() for figure in cast]
-    return page(
+    return render_page(
         "lab.html",
         visitor,
         here="lab",
@@ -185,7 +185,7 @@ async def lab(
         questions=asked,
         casts=casts,
         figures=names,
-        policies=policies(site),
+        policies=offered_policies(site),
         modes=PERCEPTION_MODES,
         styles=STYLES,
         most=(MOST_DAYS, MOST_STEPS),
@@ -211,7 +211,7 @@ async def begin(site: PageContext, owner: Visitor, data: Fields, paces: RequestL
     if found.scenario is None:
         raise InputError(found.problem)
     policy = data.get("policy", "stub")
-    if policy not in policies(site):
+    if policy not in offered_policies(site):
         raise InputError(f"There is no policy {policy[:60]!r} here.")
     scenario = chosen(data).apply(found.scenario)
     name = site.shifts.begin(scenario, policy)
@@ -303,7 +303,7 @@ def source_of(archive: RunArchive, line: RunLine) -> tuple[str, str]:
     return archive.origin(str(of)) if of else ("", "")
 
 
-def others(lines: Iterable[RunLine], than: RunLine) -> list[RunLine]:
+def comparable_runs(lines: Iterable[RunLine], than: RunLine) -> list[RunLine]:
     """The runs that a run may be compared with: its fork's kin first, then the same scenario."""
     source, named = than.forked.get("of"), than.scenario.name if than.scenario else ""
 

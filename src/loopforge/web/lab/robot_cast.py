@@ -54,7 +54,7 @@ def cast_of(scenario: Scenario) -> tuple[RobotFigure, ...]:
     )
 
 
-def mood(feels: Mapping[str, str]) -> str:
+def mood_word(feels: Mapping[str, str]) -> str:
     """One word for how somebody feels, from bands."""
     best, found = HIGH - 1, CALM
     for name, word in MOODS.items():
@@ -85,7 +85,9 @@ class CastStanding(Struct, frozen=True, kw_only=True):
     deed: Decided | None
 
 
-def standings(moment: StepMoment, city: CityMap, cast: Sequence[RobotFigure]) -> list[CastStanding]:
+def cast_standings(
+    moment: StepMoment, city: CityMap, cast: Sequence[RobotFigure]
+) -> list[CastStanding]:
     """Everybody, in the cast's order, where they are after this step."""
     index = {spot.name: spot.nth for spot in city.spots}
     deeds = {deed.who: deed for deed in moment.deeds}
@@ -101,14 +103,14 @@ def standings(moment: StepMoment, city: CityMap, cast: Sequence[RobotFigure]) ->
                 place=index.get(at, 0),
                 slot=slots(len(here))[here.index(figure.nth)],
                 battery=battery,
-                mood=mood(deed.shown.emotions) if deed else CALM,
+                mood=mood_word(deed.shown.emotions) if deed else CALM,
                 deed=deed,
             )
         )
     return found
 
 
-def plain(moment: StepMoment, city: CityMap, cast: Sequence[RobotFigure]) -> dict[str, Any]:
+def step_as_json(moment: StepMoment, city: CityMap, cast: Sequence[RobotFigure]) -> dict[str, Any]:
     """A step as the page's script takes it: numbers by the orders of places and cast."""
     index = {spot.name: spot.nth for spot in city.spots}
     row = moment.row
@@ -122,7 +124,7 @@ def plain(moment: StepMoment, city: CityMap, cast: Sequence[RobotFigure]) -> dic
         "places": [[row.places[spot.name][bar.nth] for bar in spot.bars] for spot in city.spots],
         "bots": [
             [one.place, *one.slot, one.battery, one.mood, *_mark(one.deed)]
-            for one in standings(moment, city, cast)
+            for one in cast_standings(moment, city, cast)
         ],
         "still": [index[name] for name in moment.still if name in index],
         "hurt": [
@@ -147,7 +149,7 @@ def heard_of(moment: StepMoment) -> tuple[str, int]:
     return "silence", 0
 
 
-def hearings(
+def hearings_by_message(
     moment: StepMoment, cast: Sequence[RobotFigure]
 ) -> list[tuple[str, list[tuple[RobotFigure, int]]]]:
     """Each thing that was heard, with who heard it and how strongly; as meant first."""

@@ -24,13 +24,32 @@ from loopforge.lab.run.run_label import LONGEST
 from loopforge.lab.run_queue import RunQueue
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.lab.city_map import city
-from loopforge.web.lab.lab_pages import RunLine, listed, look, others, source_of
-from loopforge.web.lab.robot_cast import RobotFigure, cast_of, heard_of, hearings, plain, standings
-from loopforge.web.rendering.live_hub import message
-from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents, streamed
+from loopforge.web.lab.city_map import build_city_map
+from loopforge.web.lab.lab_pages import (
+    RunLine,
+    comparable_runs,
+    look_up_run,
+    page_of_runs,
+    source_of,
+)
+from loopforge.web.lab.robot_cast import (
+    RobotFigure,
+    cast_of,
+    cast_standings,
+    heard_of,
+    hearings_by_message,
+    step_as_json,
+)
+from loopforge.web.rendering.live_hub import server_sent_event
+from loopforge.web.room.event_stream import (
+    KEPT,
+    PATIENCE,
+    RETRY,
+    CountedEvents,
+    event_stream_response,
+)
 from loopforge.web.server.access_guards import visitor_of
-from loopforge.web.server.page_context import Asked, PageContext, page
+from loopforge.web.server.page_context import Asked, PageContext, render_page
 
 Name = Annotated[str, Parameter(max_length=200)]
 Step = Annotated[int, Parameter(ge=0, le=10**6)]
@@ -45,17 +64,17 @@ def page_size(scenario: Scenario) -> int:
     return min(16, max(2, DEEDS // len(scenario.robots)))
 
 
-def opened(shifts: RunQueue, run: str) -> tuple[RunIndex, RunLine]:
+def open_showable_run(shifts: RunQueue, run: str) -> tuple[RunIndex, RunLine]:
     """A run that can be shown. Raises Unknown, BadRun."""
-    index, line = look(shifts, run)
+    index, line = look_up_run(shifts, run)
     if index.scenario is None:
         raise BadRun(f"{run} cannot be shown. {index.damage or 'Its log has no first row yet.'}")
     return index, line
 
 
-def whole(shifts: RunQueue, run: str) -> tuple[RunIndex, RunLine]:
+def open_undamaged_run(shifts: RunQueue, run: str) -> tuple[RunIndex, RunLine]:
     """A run of which no line is damaged, for what reads all of it. Raises Unknown, BadRun."""
-    index, line = opened(shifts, run)
+    index, line = open_showable_run(shifts, run)
     if index.damage:
         raise BadRun(f"{index.damage} `loopforge lab verify` says more.")
     return index, line
@@ -64,11 +83,11 @@ def whole(shifts: RunQueue, run: str) -> tuple[RunIndex, RunLine]:
 def scene_of(index: RunIndex, step: int) -> dict[str, Any]:
     """What a map and its floor are drawn from, at one step; for a run with no step yet, empty."""
     assert index.scenario is not None
-    drawn, cast = city(index.scenario), cast_of(index.scenario)
+    drawn, cast = build_city_map(index.scenario), cast_of(index.scenario)
     found: dict[str, Any] = {"city": drawn, "cast": cast, "moment": None, "standings": []}
     if index.steps:
         moment = index.moment(min(step, index.steps - 1))
-        found |= {"moment": moment, "standings": standings(moment, drawn, cast)}
+        found |= {"moment": moment, "standings": cast_standings(moment, drawn, cast)}
         found |= floor_of(index, moment, cast)
     return found
 
@@ -83,7 +102,7 @@ def floor_of(index: RunIndex, moment: StepMoment, cast: tuple[RobotFigure, ...])
         "overseer": next((figure for figure in cast if figure.overseer), None),
         "meant": meant,
         "strength": strength,
-        "hearings": hearings(moment, cast),
+        "hearings": hearings_by_message(moment, cast),
         "rules": index.scenario.rules,
         "run": index.folder.name,
         "per_day": index.scenario.steps_per_day,
@@ -104,18 +123,18 @@ async def watch(
 
 def _watch(shifts: RunQueue, visitor: Visitor, run: str, step: int | None) -> Template:
     try:
-        index, line = opened(shifts, run)
+        index, line = open_showable_run(shifts, run)
     except (Unknown, BadRun):
         standing = shifts.standing(run)
         if not standing.state:
             raise
         waiting = RunLine(name=run, state=standing.state, told=standing.told)
-        return page("lab-wait.html", visitor, here="lab", line=waiting)
+        return render_page("lab-wait.html", visitor, here="lab", line=waiting)
     assert index.scenario is not None
     steps = index.steps  # more may come while the page is made; who follows is at the last it has
     at = steps - 1 if step is None and line.state == "running" else step or 0
-    lines = listed(shifts, 0)[0]
-    return page(
+    lines = page_of_runs(shifts, 0)[0]
+    return render_page(
         "lab-run.html",
         visitor,
         here="lab",
@@ -125,7 +144,7 @@ def _watch(shifts: RunQueue, visitor: Visitor, run: str, step: int | None) -> Te
         at=max(0, min(at, steps - 1)),
         steps=steps,
         size=page_size(index.scenario),
-        others=others(lines, line)[:30],
+        others=comparable_runs(lines, line)[:30],
         source=source_of(shifts.archive, line),
         longest=LONGEST,
         sweep=shifts.archive.in_sweep(index.folder),
@@ -154,16 +173,17 @@ async def steps(
 
 
 def _steps(shifts: RunQueue, run: str, first: int, floor: Fragment) -> dict[str, Any]:
-    index, line = opened(shifts, run)
+    index, line = open_showable_run(shifts, run)
     assert index.scenario is not None
-    drawn, cast = city(index.scenario), cast_of(index.scenario)
+    drawn, cast = build_city_map(index.scenario), cast_of(index.scenario)
     moments = index.moments(first, page_size(index.scenario))
     return {
         "first": first,
         "closed": index.steps,
         "state": line.state,
         "steps": [
-            plain(moment, drawn, cast) | {"html": floor.render(**floor_of(index, moment, cast))}
+            step_as_json(moment, drawn, cast)
+            | {"html": floor.render(**floor_of(index, moment, cast))}
             for moment in moments
         ],
     }
@@ -177,7 +197,7 @@ async def course(
     first: Step = 0,
 ) -> Response[Any]:
     """All steps from `first` on in four numbers each, for the line through time."""
-    index, line = await asyncio.to_thread(opened, site.shifts, run)
+    index, line = await asyncio.to_thread(open_showable_run, site.shifts, run)
     told = {"first": first, "closed": index.steps, "state": line.state}
     return Response(told | {"briefs": index.briefs(first)}, media_type=MediaType.JSON)
 
@@ -196,28 +216,28 @@ async def stream(
     """How far the run has come, from `after` steps on; ends when the run, or the session, does."""
     if not site.shifts.standing(run).state:
         await asyncio.to_thread(site.shifts.archive.index, run)
-    return streamed(request, after, partial(_followed, request, site, run))
+    return event_stream_response(request, after, partial(_followed, request, site, run))
 
 
 async def _followed(
     request: Asked, site: PageContext, run: str, after: int
 ) -> AsyncIterator[bytes]:
     yield b"retry: %d\n\n" % RETRY
-    yield message("hello", {"boot": site.boot, "after": after})
+    yield server_sent_event("hello", {"boot": site.boot, "after": after})
     quiet, before = 0.0, ("", "")
     while not site.shifts.closed:
         if await visitor_of(request, site) is None:
-            yield message("gone", {"why": "You are signed out."})
+            yield server_sent_event("gone", {"why": "You are signed out."})
             return
         found = await asyncio.to_thread(_news, site.shifts, run, after)
         if found["briefs"]:
             after, quiet = found["closed"], 0.0
-            yield message("steps", found, after)
+            yield server_sent_event("steps", found, after)
         if (now := (found["state"], found["told"])) != before:
             before, quiet = now, 0.0
-            yield message("state", {"state": now[0], "told": now[1], "closed": after})
+            yield server_sent_event("state", {"state": now[0], "told": now[1], "closed": after})
         if now[0] not in ("running", "waiting"):
-            yield message("over", {"state": now[0], "closed": after})
+            yield server_sent_event("over", {"state": now[0], "closed": after})
             return
         await site.clock.sleep(SOON)
         quiet += SOON
@@ -230,7 +250,7 @@ def _news(shifts: RunQueue, run: str, after: int) -> dict[str, Any]:
     """The steps that were closed since, and how the run stands."""
     standing = shifts.standing(run)
     try:
-        index, line = look(shifts, run)
+        index, line = look_up_run(shifts, run)
     except LoopforgeError as error:
         state = standing.state or "failed"
         told = standing.told or str(error)

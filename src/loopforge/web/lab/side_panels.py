@@ -17,21 +17,21 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import BONDS, EMOTIONS, SCARS, TRAITS
 from loopforge.errors import Unknown
-from loopforge.lab.inspect.decision_why import DecisionWhy, about, meant_of, told
+from loopforge.lab.inspect.decision_why import DecisionWhy, decision_as_text, explain_row, meant_of
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.inspect.trait_drift import cause_of, signed, times, what_of
+from loopforge.lab.inspect.trait_drift import cause_of, how_often, signed_change, what_of
 from loopforge.lab.run_queue import RunQueue
-from loopforge.lab.world.noun_articles import articled
+from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.protocols import Protocol
 from loopforge.lab.world.robot_perception import BAND_OF, HEARD, MIDDLE
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.lab.city_map import CitySpot, city
+from loopforge.web.lab.city_map import CitySpot, build_city_map
 from loopforge.web.lab.lab_pages import path_of
-from loopforge.web.lab.robot_cast import CALM, cast_of, mood
-from loopforge.web.lab.run_viewer import Name, Step, opened
-from loopforge.web.server.page_context import Asked, PageContext, page
+from loopforge.web.lab.robot_cast import CALM, cast_of, mood_word
+from loopforge.web.lab.run_viewer import Name, Step, open_showable_run
+from loopforge.web.server.page_context import Asked, PageContext, render_page
 
 WIDE, TALL = 300, 60
 """Units of a small chart."""
@@ -45,9 +45,9 @@ Format = Literal["page", "text", "json"]
 
 WORDS: dict[str, Any] = {
     "path_of": path_of,
-    "articled": articled,
-    "signed": signed,
-    "times": times,
+    "articled": add_place_articles,
+    "signed": signed_change,
+    "times": how_often,
     "what_of": what_of,
     "cause_of": cause_of,
     "band": lambda value: BAND_OF[min(1000, max(0, value))],
@@ -57,10 +57,10 @@ WORDS: dict[str, Any] = {
 """What every template of the lab may use."""
 
 
-def pane(request: Asked, visitor: Visitor, template: str, **context: Any) -> Template:
+def render_pane(request: Asked, visitor: Visitor, template: str, **context: Any) -> Template:
     """A page by itself, or what the page of a run sets beside its map, if that asks for it."""
     within = "hx-request" in request.headers
-    return page(template, visitor, here="lab", pane=within, **context)
+    return render_page(template, visitor, here="lab", pane=within, **context)
 
 
 # ---------------------------------------------------------------- one decision
@@ -93,11 +93,11 @@ async def why(
         pretty = msgspec.json.format(msgspec.json.encode(found.to_dict()), indent=2)
         return Response(pretty, media_type=MediaType.JSON)
     if format == "text":
-        return Response(told(found), media_type=MediaType.TEXT)
+        return Response(decision_as_text(found), media_type=MediaType.TEXT)
     assert index.scenario is not None
     row = found.row
     cast = cast_of(index.scenario)
-    return pane(
+    return render_pane(
         request,
         visitor,
         "lab-why.html",
@@ -106,7 +106,7 @@ async def why(
         run=run,
         figure=next(figure for figure in cast if figure.name == row.who),
         cast=cast,
-        mood=mood(row.shown.emotions),
+        mood=mood_word(row.shown.emotions),
         lanes=lanes(found),
         meant=meant_of(row),
         heard=HEARD,
@@ -116,8 +116,8 @@ async def why(
 
 
 def _why(shifts: RunQueue, run: str, number: int) -> tuple[DecisionWhy, RunIndex]:
-    index, _ = opened(shifts, run)
-    return about(index, number), index
+    index, _ = open_showable_run(shifts, run)
+    return explain_row(index, number), index
 
 
 def lanes(found: DecisionWhy) -> list[LifeLane]:
@@ -161,11 +161,11 @@ async def robot(
 ) -> Template:
     """A robot's inner life up to a step: every value over time, and why `of` became what it is."""
     context = await asyncio.to_thread(_robot, site.shifts, run, who, step, of)
-    return pane(request, visitor, "lab-robot.html", **context)
+    return render_pane(request, visitor, "lab-robot.html", **context)
 
 
 def _robot(shifts: RunQueue, run: str, who: str, step: int | None, of: str) -> dict[str, Any]:
-    index, _ = opened(shifts, run)
+    index, _ = open_showable_run(shifts, run)
     if not index.steps:
         raise Unknown("Nobody has lived through a step of this run yet.")
     assert index.scenario is not None
@@ -188,7 +188,7 @@ def _robot(shifts: RunQueue, run: str, who: str, step: int | None, of: str) -> d
         "at": at,
         "last": last,
         "of": of,
-        "mood": mood(deeds[0].shown.emotions) if deeds else CALM,
+        "mood": mood_word(deeds[0].shown.emotions) if deeds else CALM,
         "place": index.moment(at).row.robots[who][0],
         "groups": groups(life, at, last),
         "chart": chart(life, of, at, last),
@@ -282,18 +282,18 @@ async def place_of(
 ) -> Template:
     """A place's quantities over time, what they are at a step, and what happened there."""
     context = await asyncio.to_thread(_place, site.shifts, run, spot, step)
-    return pane(request, visitor, "lab-place.html", **context)
+    return render_pane(request, visitor, "lab-place.html", **context)
 
 
 def _place(shifts: RunQueue, run: str, name: str, step: int | None) -> dict[str, Any]:
-    index, _ = opened(shifts, run)
+    index, _ = open_showable_run(shifts, run)
     assert index.scenario is not None
     weather = index.weather(name)
     if not weather:
         raise Unknown("Nothing has happened in this run yet.")
     last = len(weather) - 1
     at = last if step is None else min(step, last)
-    spot = next(spot for spot in city(index.scenario).spots if spot.name == name)
+    spot = next(spot for spot in build_city_map(index.scenario).spots if spot.name == name)
     charts = []
     for bar in spot.bars:
         lie = bar.name == "bias"  # from -500 to 500, drawn about its middle

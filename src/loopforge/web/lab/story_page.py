@@ -16,13 +16,13 @@ from loopforge.errors import Unknown
 from loopforge.lab.inspect.run_archive import RecentCache
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run_queue import RunQueue
-from loopforge.lab.story.story_teller import tell
+from loopforge.lab.story.story_teller import tell_story
 from loopforge.lab.story.story_text import Sentence, Story, StoryDay
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.lab_pages import path_of
 from loopforge.web.lab.robot_cast import cast_of
-from loopforge.web.lab.run_viewer import Name, Step, whole
-from loopforge.web.lab.side_panels import pane
+from loopforge.web.lab.run_viewer import Name, Step, open_undamaged_run
+from loopforge.web.lab.side_panels import render_pane
 from loopforge.web.server.page_context import Asked, PageContext
 
 STORIES = 8
@@ -78,7 +78,7 @@ async def story(
     def steps(sentence: Sentence) -> list[int]:
         return sorted({index.step_at(row) for row in sentence.rows if row})
 
-    return pane(
+    return render_pane(
         request,
         visitor,
         "lab-story.html",
@@ -112,7 +112,7 @@ def part_of(days: tuple[StoryDay, ...], day: int, *, end: bool = False) -> TaleP
 
 
 def _story(shifts: RunQueue, stories: RecentCache[Story], run: str) -> tuple[Story, RunIndex]:
-    index, _ = whole(shifts, run)
+    index, _ = open_undamaged_run(shifts, run)
     if not index.steps:
         raise Unknown("Nothing has happened in this run yet.")
-    return stories.of((index.path, index.size), lambda: tell(index.folder)), index
+    return stories.of((index.path, index.size), lambda: tell_story(index.folder)), index

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
-from loopforge.core.mates.css_colours import code, given_to
-from loopforge.core.mates.pixel_portrait import face, inks, shade
+from loopforge.core.mates.css_colours import colour_code, default_colour
+from loopforge.core.mates.pixel_portrait import face_rows, hls_to_hex, ink_shades
 
 DOT = 5
 """A side of a pixel, of 64."""
@@ -55,7 +55,7 @@ class AvatarFaces:
 @lru_cache(maxsize=512)
 def face_svg(seed: str, colour: str = "") -> Markup:
     """A mate's face, in shades of `colour`. A stranger's colour is made from the seed."""
-    rows, shades = face(seed), inks(code(colour) or given_to(seed))
+    rows, shades = face_rows(seed), ink_shades(colour_code(colour) or default_colour(seed))
     ground = _PEBBLE.format(ground=shades.pop("G"))
     paths = {ink: f'<path d="{_dots(rows, ink)}" fill="{fill}"/>' for ink, fill in shades.items()}
     eyes = paths.pop("E") + paths.pop("W")
@@ -89,7 +89,7 @@ def initials_svg(seed: str, name: str) -> Markup:
     """A person's face: the initials of their name on a pebble of their own colour."""
     roll = hashlib.sha256(b"person\x1f" + seed.encode("utf-8", "replace")).digest()
     hue = int.from_bytes(roll[:2], "big") / 65536
-    stone, letters = shade(hue, 0.33, 0.30), shade(hue, 0.95, 0.60)
+    stone, letters = hls_to_hex(hue, 0.33, 0.30), hls_to_hex(hue, 0.95, 0.60)
     ground = _PEBBLE.format(ground=stone)
     return Markup(  # noqa: S704 - the name's letters are escaped
         '<svg class="face person" viewBox="0 0 64 64" aria-hidden="true" focusable="false">'

@@ -40,7 +40,7 @@ CLASSES = {
 """The class of a kind of token, and of all kinds beneath it."""
 
 
-def coloured(code: str, language: str) -> Markup:
+def highlight_code(code: str, language: str) -> Markup:
     """The code as HTML; without colours where the language is none of ours."""
     language = language.lower()
     if language not in LANGUAGES:

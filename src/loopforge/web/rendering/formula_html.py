@@ -30,7 +30,7 @@ ATTRIBUTES = {
 }
 
 
-def formula(tex: str, *, block: bool = False) -> Markup:
+def formula_as_mathml(tex: str, *, block: bool = False) -> Markup:
     """A formula as MathML; as code where it cannot be read as one."""
     from latex2mathml.converter import convert_to_element
 

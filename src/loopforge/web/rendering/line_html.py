@@ -16,12 +16,12 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from loopforge.artifacts.media_types import PICTURES, SOUNDS, SPOKEN_FILM
-from loopforge.chat.room.event_wording import asides, reads
+from loopforge.chat.room.event_wording import event_sentence, line_asides
 from loopforge.chat.room.room_snapshot import RoomSnapshot
-from loopforge.core.edited_lines import TRANSCRIBED, Revised, edit_aside
+from loopforge.core.edited_lines import TRANSCRIBED, Revised, edit_remark
 from loopforge.core.events import AnyBody, Event
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.core.model_trouble import for_owner
+from loopforge.core.model_trouble import fixes_for_owner
 from loopforge.core.room_vocabulary import (
     Heard,
     LineDeleted,
@@ -38,7 +38,7 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.web.rendering import avatar_faces, markdown_html
 from loopforge.web.rendering.avatar_faces import AvatarFaces
 from loopforge.web.rendering.markdown_html import Names
@@ -115,7 +115,7 @@ class LineHtml:
         if told is None:
             return ""
         change = {k: v for k, v in change_of(event, scene).items() if k != "html"}
-        mend = for_owner(body.mend) if owner and isinstance(body, Told) else ""
+        mend = fixes_for_owner(body.mend) if owner and isinstance(body, Told) else ""
         asks = body.asks if isinstance(body, Told) else 0
         rang = isinstance(body, Told) and bool(body.rang)
         shown = {"event": event, "told": told, "change": change, "mend": mend, "asks": asks}
@@ -169,7 +169,7 @@ def _line(
     shown: dict[str, Any] = {"event": event, "scene": scene}
     shown["words"] = _words(body.text, names_of(scene))
     shown["long"] = _long(body)
-    shown["asides"] = asides(event)
+    shown["asides"] = line_asides(event)
     shown["transcribed"] = isinstance(event, Revised) and event.revision.aside == TRANSCRIBED
     shown["files"] = _files(body)
     shown["unheard"] = deaf and _sounds(body) and not shown["transcribed"]
@@ -218,7 +218,7 @@ def _deletion(by: str, scene: RoomSnapshot) -> str:
 
 
 def _words(words: Words, names: Names) -> Markup:
-    return FORGOTTEN if words.text is None else markdown_html.render(words.text, names)
+    return FORGOTTEN if words.text is None else markdown_html.render_markdown(words.text, names)
 
 
 def _answer(body: Heard | Said, scene: RoomSnapshot, replied: Event | None) -> dict[str, Any]:
@@ -244,7 +244,7 @@ def uses(tools: Sequence[str]) -> str:
 def size(count: int) -> str:
     """A number of bytes as people say it: "12 kB"."""
     if count < 1000:
-        return counted(count, "byte")
+        return pluralize(count, "byte")
     if count < 1_000_000:
         return f"{count / 1000:.0f} kB"
     return f"{count / 1_000_000:.1f} MB"
@@ -267,7 +267,7 @@ def change_of(event: Event, scene: RoomSnapshot) -> dict[str, Any]:
         case LinePinned(line=line, back=back):
             return {"kind": event.kind, "line": line, "back": back}
         case LineEdited(line=line, text=text, turn=turn) as body:
-            made = {"turn": turn, "aside": edit_aside(body), "html": _words(text, names_of(scene))}
+            made = {"turn": turn, "aside": edit_remark(body), "html": _words(text, names_of(scene))}
             return {"kind": event.kind, "line": line, **made}
         case LineDeleted(line=line, by=by):
             return {"kind": event.kind, "line": line, "told": _deletion(by, scene)}
@@ -279,6 +279,6 @@ def sentence(event: Event, scene: RoomSnapshot) -> str | None:
     """What an event other than a line reads like; None for what nobody need read."""
     match event.body:
         case Told(text=text):
-            return FORGOTTEN if text.text is None else markdown_html.render(text.text)
+            return FORGOTTEN if text.text is None else markdown_html.render_markdown(text.text)
         case _:
-            return reads(event.body, scene)
+            return event_sentence(event.body, scene)

@@ -19,7 +19,7 @@ from loopforge.chat.commands.approval_commands import ANSWER
 from loopforge.chat.room.event_wording import CHANGES, ERASED, SHOWN
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_snapshot import RoomSnapshot
-from loopforge.chat.rooms_api import RoomsApi, changed
+from loopforge.chat.rooms_api import RoomsApi, changed_line
 from loopforge.chat.service.room_list import titled_for
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, PersonLeft, RoomClosed, Said
@@ -71,7 +71,7 @@ SCENERY = frozenset(
 """Events after which the room's scene may be another."""
 
 
-def message(event: str, data: object, id: int | None = None) -> bytes:
+def server_sent_event(event: str, data: object, id: int | None = None) -> bytes:
     """One server-sent event; what is no text goes as JSON."""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     return ServerSentEventMessage(event=event, data=text, id=id, sep="\n").encode()
@@ -99,7 +99,7 @@ class LiveRenderer:
 
     def words(self, text: str, scene: RoomSnapshot) -> str:
         """What a mate has said so far."""
-        return str(markdown_html.render(text, names_of(scene), growing=True))
+        return str(markdown_html.render_markdown(text, names_of(scene), growing=True))
 
     def forget_all(self) -> None:
         """Texts were forgotten; nothing rendered may outlive them."""
@@ -201,7 +201,11 @@ class PageChannel:
                 scene = await self._front.rooms.scene(self.room)
                 if scene.has(what.mate):
                     name = scene.mate(what.mate).name
-                    self.give(message(kind, {"turn": what.turn, "mate": what.mate, "name": name}))
+                    self.give(
+                        server_sent_event(
+                            kind, {"turn": what.turn, "mate": what.mate, "name": name}
+                        )
+                    )
                 else:
                     self.look_anew()  # the room itself: it may be writing down a voice note
             case ToolProgress():
@@ -210,44 +214,52 @@ class PageChannel:
                     says = f"{scene.mate(what.mate).name} uses {what.tool}"
                     says += f": {what.text}" if what.text else ""
                     told = {"effect": what.effect, "mate": what.mate, "says": says}
-                    self.give(message("progress", told | {"part": what.part, "over": what.over}))
+                    self.give(
+                        server_sent_event("progress", told | {"part": what.part, "over": what.over})
+                    )
             case Withdrawn():
                 self._over.append(what.turn)
                 scene = await self._front.rooms.scene(self.room)
                 if scene.has(what.mate):
                     told = {"turn": what.turn, "mate": what.mate, "why": what.why}
-                    self.give(message("withdrawn", told | {"name": scene.mate(what.mate).name}))
+                    self.give(
+                        server_sent_event("withdrawn", told | {"name": scene.mate(what.mate).name})
+                    )
 
     async def _event(self, event: Event) -> None:
         if isinstance(event.body, RoomClosed):
             for listener in tuple(self.listeners):
-                listener.close(message("gone", {"why": "This room was deleted."}))
+                listener.close(server_sent_event("gone", {"why": "This room was deleted."}))
             return
         if isinstance(event.body, Said | LineEdited):
             self._over.append(event.body.turn)
         if event.kind in CHANGES:
-            about = (await self._front.line(self.room, changed(event))).seq
+            about = (await self._front.line(self.room, changed_line(event))).seq
             change = change_of(event, await self._front.rooms.scene(self.room))
-            self.give(message("change", change, event.seq), seq=event.seq, about=about)
+            self.give(server_sent_event("change", change, event.seq), seq=event.seq, about=about)
         elif event.kind == ERASED:
-            self.give(message("change", {"kind": ERASED, "seq": event.seq}), seq=event.seq)
+            self.give(
+                server_sent_event("change", {"kind": ERASED, "seq": event.seq}), seq=event.seq
+            )
         elif event.kind in SHOWN:
             await self._give_line(event, await self._front.rooms.scene(self.room))
         elif isinstance(event.body, ANSWER) and (asked := await self._front.questions.about(event)):
-            self.give(message("change", {"kind": event.kind, "line": asked.id}), about=asked.seq)
+            self.give(
+                server_sent_event("change", {"kind": event.kind, "line": asked.id}), about=asked.seq
+            )
         if isinstance(event.body, PersonLeft):
             for listener in tuple(self.listeners):
                 if listener.person == event.body.person:
-                    listener.close(message("gone", {"why": "You have left this room."}))
+                    listener.close(server_sent_event("gone", {"why": "You have left this room."}))
         if event.kind in SCENERY:
             self.look_anew()
 
     async def _give_line(self, event: Event, scene: RoomSnapshot) -> None:
         """A line, in the owner's form to the owner's pages where it has one."""
-        plain = message("line", await self._render.line(event, scene, False), event.seq)
+        plain = server_sent_event("line", await self._render.line(event, scene, False), event.seq)
         more = plain
         if for_owner_too(event):
-            more = message("line", await self._render.line(event, scene, True), event.seq)
+            more = server_sent_event("line", await self._render.line(event, scene, True), event.seq)
         for listener in tuple(self.listeners):
             listener.put(more if listener.owner else plain, seq=event.seq)
 
@@ -274,7 +286,7 @@ class PageChannel:
                 self.give(self._drafted(draft, scene), draft=draft.turn)
         if stale and (html := self._render.scene(scene)) != self._shown:
             self._shown = html
-            self._give_scene(scene, message("scene", html))
+            self._give_scene(scene, server_sent_event("scene", html))
 
     def _give_scene(self, scene: RoomSnapshot, whole: bytes) -> None:
         """The scene, without its title for those who could not hear what that was made of."""
@@ -284,7 +296,7 @@ class PageChannel:
             if theirs is scene:
                 listener.put(whole)
                 continue
-            bare = bare or message("scene", self._render.scene(theirs))
+            bare = bare or server_sent_event("scene", self._render.scene(theirs))
             listener.put(bare)
 
     def _drafted(self, draft: Draft, scene: RoomSnapshot) -> bytes:
@@ -292,7 +304,7 @@ class PageChannel:
         html = self._render.words(draft.text, scene)
         told = {"turn": draft.turn, "mate": draft.mate, "name": mate.name, "html": html}
         told["anew"] = draft.anew
-        return message("draft", told)
+        return server_sent_event("draft", told)
 
 
 class LiveHub:
@@ -330,7 +342,7 @@ class LiveHub:
     def typing(self, room: str, person: str, name: str) -> None:
         """A person is typing; the others' pages show it."""
         if channel := self._channels.get(room):
-            channel.give(message("typing", {"person": person, "name": name}))
+            channel.give(server_sent_event("typing", {"person": person, "name": name}))
 
     def here(self, room: str) -> frozenset[str]:
         """The people whose pages are open on this room."""
@@ -345,7 +357,7 @@ class LiveHub:
 
     def cut(self, session: str) -> None:
         """A session is over: its pages are told, and hear no more."""
-        gone = message("gone", {"why": "You are signed out."})
+        gone = server_sent_event("gone", {"why": "You are signed out."})
         for channel in self._channels.values():
             for listener in tuple(channel.listeners):
                 if listener.session == session:

@@ -25,10 +25,10 @@ from markupsafe import Markup, escape
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.texmath import texmath_plugin
 
-from loopforge.core.limits.markdown_bounds import wild
+from loopforge.core.limits.markdown_bounds import exceeds_markdown_bounds
 from loopforge.web.rendering import code_colours, formula_html
-from loopforge.web.rendering.code_colours import CLASSES, coloured
-from loopforge.web.rendering.formula_html import formula
+from loopforge.web.rendering.code_colours import CLASSES, highlight_code
+from loopforge.web.rendering.formula_html import formula_as_mathml
 
 Names = tuple[tuple[str, str], ...]
 """Who may be mentioned: what stands behind the @, and the class of the span ("" for none)."""
@@ -60,7 +60,7 @@ _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\\]+", re.IGNORECASE)
 
 
 @lru_cache(maxsize=2048)
-def render(text: str, names: Names = (), *, growing: bool = False) -> Markup:
+def render_markdown(text: str, names: Names = (), *, growing: bool = False) -> Markup:
     """The text as HTML. `@name` becomes a span of class "mention" for each of `names`.
 
     Of one that is still `growing`, and rendered again with each word, code has no colours yet.
@@ -81,12 +81,12 @@ def plain(text: str) -> Markup:
 
 def forget_all() -> None:
     """Let go of every text that was rendered."""
-    render.cache_clear()
+    render_markdown.cache_clear()
 
 
 def too_wild(text: str) -> bool:
     """Whether reading this as Markdown would be more work than a line is worth, formulas too."""
-    if wild(text) or len(_TEX.findall(text)) > 2 * FORMULAS:
+    if exceeds_markdown_bounds(text) or len(_TEX.findall(text)) > 2 * FORMULAS:
         return True
     return any(len(_MARK.findall(found[0])) > DEEPEST for found in _NESTING.finditer(text))
 
@@ -195,7 +195,7 @@ def _fence(
 ) -> str:
     code, language = tokens[at].content, (tokens[at].info.split() or [""])[0]
     env["code"] -= len(code)
-    shown = escape(code) if env["code"] < 0 else coloured(code, language)
+    shown = escape(code) if env["code"] < 0 else highlight_code(code, language)
     return f"<pre><code>{shown}</code></pre>\n"
 
 
@@ -206,7 +206,7 @@ def _formula(
     env["tex"] -= len(tex)
     if env["tex"] < 0:
         return f"<code>{escape(tex)}</code>"
-    return str(formula(tex, block=tokens[at].type != "math_inline"))
+    return str(formula_as_mathml(tex, block=tokens[at].type != "math_inline"))
 
 
 def _made() -> MarkdownIt:

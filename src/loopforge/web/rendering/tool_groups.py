@@ -17,7 +17,7 @@ def group_of(tool: Tool) -> str:
     )
 
 
-def grouped(tools: Iterable[Tool]) -> list[tuple[str, list[Tool]]]:
+def group_tools(tools: Iterable[Tool]) -> list[tuple[str, list[Tool]]]:
     """The groups with their tools, each by name."""
     ranked = sorted(tools, key=lambda tool: (group_of(tool), tool.name))
     return [(kind, list(some)) for kind, some in groupby(ranked, key=group_of)]

@@ -12,7 +12,7 @@ from litestar.datastructures import UploadFile
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
-from loopforge.artifacts.avatar_upload import LARGEST, made_small
+from loopforge.artifacts.avatar_upload import LARGEST, shrink_avatar
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.avatar_records import of_mate, of_person
@@ -53,7 +53,7 @@ async def _given(
         raise InputError("Choose a picture first.")
     data = await given.read()
     paces.bytes.take(visitor.person, min(len(data), site.live.now.upload_limit_bytes))
-    hash = await site.artifacts.put(await made_small(data))
+    hash = await site.artifacts.put(await shrink_avatar(data))
     try:
         await site.pictures.give(whose, hash, visitor.person)
     except BaseException:

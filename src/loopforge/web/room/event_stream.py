@@ -18,7 +18,7 @@ from litestar.types import ASGIApp, Receive, Scope, Send
 from loopforge.chat.room.event_wording import CHANGES, ERASED
 from loopforge.chat.service.room_list import titled_for
 from loopforge.web.rendering.line_html import change_of
-from loopforge.web.rendering.live_hub import PageListener, message
+from loopforge.web.rendering.live_hub import PageListener, server_sent_event
 from loopforge.web.server.access_guards import RoomAccess, visitor_of
 from loopforge.web.server.page_context import Asked, PageContext
 from loopforge.web.server.request_limits import TooFast
@@ -55,7 +55,9 @@ class CountedEvents:
             self._open -= Counter(whose)  # and those that are none any more go
 
 
-def streamed(request: Asked, after: int, events: Callable[[int], AsyncIterator[bytes]]) -> Stream:
+def event_stream_response(
+    request: Asked, after: int, events: Callable[[int], AsyncIterator[bytes]]
+) -> Stream:
     """The events after this one, or after the last that a browser had which comes again."""
     last = request.headers.get("last-event-id", "")
     after = int(last) if last.isdecimal() and len(last) < 16 else after
@@ -71,7 +73,7 @@ async def stream(
     after: Annotated[int, Parameter(ge=0, le=2**53)] = 0,
 ) -> Stream:
     """The stream; ends when the room, the stay or the session does."""
-    return streamed(request, after, partial(_events, request, site, place))
+    return event_stream_response(request, after, partial(_events, request, site, place))
 
 
 async def _events(
@@ -87,7 +89,7 @@ async def _events(
         if await site.front.lobby.sight(place.room, listener.person) != place.sight:
             return
         yield b"retry: %d\n\n" % RETRY
-        yield message("hello", {"seq": after, "boot": site.boot})
+        yield server_sent_event("hello", {"seq": after, "boot": site.boot})
         async for seq, data in _missed(site, place, after):
             after = max(after, seq)
             yield data
@@ -109,25 +111,25 @@ async def _missed(
         scene = await site.front.rooms.scene(place.room, place.visitor.person)
         for event in events:
             if event.kind in CHANGES:
-                yield event.seq, message("change", change_of(event, scene), event.seq)
+                yield event.seq, server_sent_event("change", change_of(event, scene), event.seq)
             else:
                 html = await site.hub.render.line(event, scene, place.owner)
-                yield event.seq, message("line", html, event.seq)
+                yield event.seq, server_sent_event("line", html, event.seq)
         if len(events) < BATCH or not after:
             break
         after = events[-1].seq
     if erased:
-        yield erased, message("change", {"kind": ERASED, "seq": erased})
+        yield erased, server_sent_event("change", {"kind": ERASED, "seq": erased})
 
 
 async def _now(site: PageContext, place: RoomAccess) -> list[bytes]:
     """Who is at it at this moment, and how the room stands."""
     scene = titled_for(await site.front.rooms.scene(place.room, place.visitor.person), place.sight)
-    found = [message("scene", site.hub.render.scene(scene))]
+    found = [server_sent_event("scene", site.hub.render.scene(scene))]
     for handle in scene.thinking:
         if scene.has(handle):
             told = {"turn": "", "mate": handle, "name": scene.mate(handle).name}
-            found.append(message("thinking", told))
+            found.append(server_sent_event("thinking", told))
     return found
 
 

@@ -13,10 +13,10 @@ from litestar.response import Stream
 from loopforge.chat.export.person_export import PersonExport
 from loopforge.chat.export.room_export import FORMS, RoomExport
 from loopforge.errors import Unknown
-from loopforge.mates.cards.card_export import CardForm, exported
+from loopforge.mates.cards.card_export import CardForm, export_card
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.room.mate_pages import Word, standing_of
-from loopforge.web.room.room_pages import disposition
+from loopforge.web.room.room_pages import content_disposition
 from loopforge.web.server.access_guards import RoomAccess
 from loopforge.web.server.page_context import PageContext
 from loopforge.web.server.request_limits import RequestLimits
@@ -27,7 +27,7 @@ DEAR = 10
 
 def _saved(chunks: AsyncIterator[bytes], name: str, media: str) -> Stream:
     headers = {
-        "Content-Disposition": disposition(name, inline=False),
+        "Content-Disposition": content_disposition(name, inline=False),
         "Cache-Control": "no-store",
     }
     return Stream(chunks, media_type=media, headers=headers)
@@ -57,7 +57,7 @@ async def mate(
     return Response(
         text.encode("utf-8", "replace"),
         media_type="text/markdown",
-        headers={"Content-Disposition": disposition(one.file, inline=False)},
+        headers={"Content-Disposition": content_disposition(one.file, inline=False)},
     )
 
 
@@ -72,9 +72,9 @@ async def card(
     name = f"{mate.handle}.{'png' if form == 'png' else 'json'}"
     portrait = await site.portraits.picture(mate.handle, mate.colour) if form == "png" else b""
     return Response(
-        await asyncio.to_thread(exported, mate, form, portrait),
+        await asyncio.to_thread(export_card, mate, form, portrait),
         media_type="image/png" if form == "png" else "application/json",
-        headers={"Content-Disposition": disposition(name, inline=False)},
+        headers={"Content-Disposition": content_disposition(name, inline=False)},
     )
 
 

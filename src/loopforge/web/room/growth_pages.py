@@ -21,9 +21,9 @@ from loopforge.mates.mate_merging import MergePlan
 from loopforge.mates.mate_roster import RosterStanding
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.room.mate_editor import compared
+from loopforge.web.room.mate_editor import diff_lines
 from loopforge.web.room.mate_pages import Word, key_of, path_of, standing_of
-from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.page_context import Fields, PageContext, render_page
 
 TOLD = {
     "undone": "Taken back, as a new change; what it was stays on record.",
@@ -93,7 +93,7 @@ async def _growth(
     story = await site.growth.changes.story(handle, reader) if handle else []
     sees = _reader(site, visitor, lines).sees
     changes = await site.growth.changes.changes(handle) if handle else []
-    return page(
+    return render_page(
         "mate-growth.html",
         visitor,
         here="mates",
@@ -182,12 +182,12 @@ async def _plan(
     error: str = "",
     takes: Mapping[str, MergeTake] = {},
 ) -> Template:
-    rows = {each.about: compared(each.a, each.b) for each in plan.conflicts}
+    rows = {each.about: diff_lines(each.a, each.b) for each in plan.conflicts}
     cited = [line for each in plan.conflicts for line in each.lines]
     sees = _reader(site, owner, await evidence_of(site, owner, cited)).sees
     hidden = {each.about for each in plan.conflicts if each.memory and not sees(each.lines)}
     more: dict[str, Any] = {"status": 400} if error else {}
-    return page(
+    return render_page(
         "mate-merge.html",
         owner,
         here="mates",

@@ -12,13 +12,13 @@ from litestar.response import Template
 
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.commands.line_versions import Wish
-from loopforge.chat.rooms_api import spoken
+from loopforge.chat.rooms_api import spoken_text
 from loopforge.core.act_guard import LONGEST_EMOJI
 from loopforge.core.events import Event
 from loopforge.errors import InputError, Unknown
-from loopforge.web.room.room_pages import done
+from loopforge.web.room.room_pages import form_response
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 NOWHERE = "There is no such line here, or its words were forgotten."
@@ -44,7 +44,7 @@ async def edit(
     paces.changes.take(place.visitor.person)
     await _words(site, place, line)
     await site.front.rooms.edit(place.room, place.visitor.person, line, data.get("text", ""))
-    return done(request, place.room)
+    return form_response(request, place.room)
 
 
 @post("/rooms/{room:str}/lines/{line:str}/delete")
@@ -55,7 +55,7 @@ async def delete(
     paces.changes.take(place.visitor.person)
     await _line(site, place, line)
     await site.front.rooms.delete(place.room, place.visitor.person, line)
-    return done(request, place.room)
+    return form_response(request, place.room)
 
 
 @post("/rooms/{room:str}/lines/{line:str}/react")
@@ -75,7 +75,7 @@ async def react(
     await _words(site, place, line)
     back = data.get("back", "") == "yes"
     await site.front.react(place.room, place.visitor.person, line, emoji, back=back)
-    return done(request, place.room)
+    return form_response(request, place.room)
 
 
 @post("/rooms/{room:str}/lines/{line:str}/pin")
@@ -92,7 +92,7 @@ async def pin(
     await _words(site, place, line)
     back = data.get("back", "") == "yes"
     await site.front.pin(place.room, place.visitor.person, line, back=back)
-    return done(request, place.room)
+    return form_response(request, place.room)
 
 
 @post("/rooms/{room:str}/lines/{line:str}/answer")
@@ -117,7 +117,7 @@ async def answer_anew(
     else:
         how: Wish = "more" if data.get("how", "") == "more" else "again"
         await site.front.versions.want(asked, how, line)
-    return done(request, place.room)
+    return form_response(request, place.room)
 
 
 @get("/rooms/{room:str}/pins")
@@ -127,12 +127,12 @@ async def pins(site: PageContext, place: RoomAccess) -> Template:
     lines = [
         (event, await site.hub.render.line(event, place.scene, place.owner)) for event in found
     ]
-    return page("pinned-lines.html", place.visitor, here="rooms", place=place, lines=lines)
+    return render_page("pinned-lines.html", place.visitor, here="rooms", place=place, lines=lines)
 
 
 async def _words(site: PageContext, place: RoomAccess, line: str) -> str:
     """The words of a line of people or mates. Raises Unknown where this person may not see it."""
-    words = spoken(await _line(site, place, line))
+    words = spoken_text(await _line(site, place, line))
     if words is not None:
         return words
     raise Unknown(NOWHERE)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from loopforge.core.limits.line_matching import LineMatcher
-from loopforge.core.mates.mate_file import Mate, check, parse
+from loopforge.core.mates.mate_file import Mate, mate_file_flaws, parse_mate
 from loopforge.errors import BadMate
 from loopforge.mates.mate_roster import MateRoster, RosterStanding
 
@@ -35,7 +35,7 @@ class EditorRow(NamedTuple):
     text: str
 
 
-def pointed(problems: Iterable[BadMate], text: str) -> list[ShownFlaw]:
+def locate_problems(problems: Iterable[BadMate], text: str) -> list[ShownFlaw]:
     """Each problem with the line it stands in, and one before and after."""
     lines = re.split("\r\n|\r|\n", text)
     found = []
@@ -46,17 +46,17 @@ def pointed(problems: Iterable[BadMate], text: str) -> list[ShownFlaw]:
     return found
 
 
-def examined(
+def check_mate_text(
     roster: MateRoster, one: RosterStanding | None, text: str
 ) -> tuple[Mate | None, list[ShownFlaw]]:
     """The mate that a text would be in this file (None: in a new one), or all that is wrong."""
     file = one.file if one else "the new file"
-    problems = check(text, file)
+    problems = mate_file_flaws(text, file)
     if problems:
-        return None, pointed(problems, text)
-    mate = parse(text, file)
+        return None, locate_problems(problems, text)
+    mate = parse_mate(text, file)
     if said := _misnamed(roster, one, mate):
-        return None, pointed([BadMate(file, _naming(text), said)], text)
+        return None, locate_problems([BadMate(file, _naming(text), said)], text)
     return mate, []
 
 
@@ -84,13 +84,13 @@ def _naming(text: str) -> int:
     return 1
 
 
-def changes(old: str, new: str) -> tuple[int, int]:
+def count_changed_lines(old: str, new: str) -> tuple[int, int]:
     """How many lines were added, and how many taken away."""
-    signs = [row.sign for row in compared(old, new)]
+    signs = [row.sign for row in diff_lines(old, new)]
     return signs.count("+"), signs.count("-")
 
 
-def compared(old: str, new: str) -> list[EditorRow]:
+def diff_lines(old: str, new: str) -> list[EditorRow]:
     """The lines of two texts: what was taken away, what was added, and a few around each."""
     before, after = old.splitlines(), new.splitlines()
     rows: list[EditorRow] = []

@@ -16,31 +16,37 @@ from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
 from loopforge.artifacts.artifact_store import is_hash
-from loopforge.artifacts.avatar_upload import made_small
+from loopforge.artifacts.avatar_upload import shrink_avatar
 from loopforge.artifacts.media_types import PICTURES, media_of
 from loopforge.chat.service.room_list import RoomListEntry
 from loopforge.core.mates.character_card import LARGEST, is_card
 from loopforge.core.mates.mate_changes import MateChange
-from loopforge.core.mates.mate_file import TRIGGERS, Mate, dialogue, parse
-from loopforge.core.mates.unprompted_times import said
+from loopforge.core.mates.mate_file import TRIGGERS, Mate, parse_dialogue, parse_mate
+from loopforge.core.mates.unprompted_times import describe_unprompted_times
 from loopforge.core.text.erasable_text import FORGOTTEN
 from loopforge.core.text.quantity_bands import BANDS
 from loopforge.errors import BadMate, Changed, InputError, Unknown
 from loopforge.mates.cards.card_import import read_file
-from loopforge.mates.mate_editing import MateEditing, chosen
-from loopforge.mates.mate_listing import asks
+from loopforge.mates.mate_editing import MateEditing, select_tool_entries
+from loopforge.mates.mate_listing import asked_model
 from loopforge.mates.mate_roster import RosterStanding
-from loopforge.mates.new_mate import sketch
-from loopforge.mates.retired_mates import retired
-from loopforge.mates.version_history import MateVersion, plain, print_of
+from loopforge.mates.new_mate import draft_mate_file
+from loopforge.mates.retired_mates import list_retired_mates
+from loopforge.mates.version_history import MateVersion, normalize_line_endings, version_hash
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.avatar_records import of_mate
 from loopforge.runtime.ports import Tool
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.rendering.tool_groups import grouped
-from loopforge.web.room.mate_editor import ShownFlaw, changes, compared, examined, pointed
+from loopforge.web.rendering.tool_groups import group_tools
+from loopforge.web.room.mate_editor import (
+    ShownFlaw,
+    check_mate_text,
+    count_changed_lines,
+    diff_lines,
+    locate_problems,
+)
 from loopforge.web.room.mate_statistics import figures_of
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 Word = Annotated[str, Parameter(max_length=200)]
@@ -83,7 +89,7 @@ async def standing_of(site: PageContext, key: str) -> RosterStanding:
 
 def _flaws(site: PageContext, one: RosterStanding) -> list[ShownFlaw]:
     """What is wrong with a file, each at its line."""
-    return pointed(one.problems, site.chronicle.text(one.file) or "")
+    return locate_problems(one.problems, site.chronicle.text(one.file) or "")
 
 
 async def _shared(site: PageContext, visitor: Visitor) -> dict[str, list[RoomListEntry]]:
@@ -102,17 +108,17 @@ async def _shared(site: PageContext, visitor: Visitor) -> dict[str, list[RoomLis
 async def mates(site: PageContext, visitor: Visitor, told: Word = "") -> Template:
     """Everybody who is here, what is broken, and who was laid aside."""
     standings = site.roster.standings()
-    return page(
+    return render_page(
         "mates.html",
         visitor,
         here="mates",
         running=[(key_of(one), one) for one in standings if one.state.startswith("runs")],
         broken=[(key_of(one), one, _flaws(site, one)) for one in standings if one.problems],
         gone=[(key_of(one), one) for one in standings if one.state == "gone"],
-        shelf=retired(site.roster),
+        shelf=list_retired_mates(site.roster),
         where=await _shared(site, visitor),
         folder=str(site.roster.folder),
-        asks=asks,
+        asks=asked_model,
         told=TOLD.get(told, ""),
     )
 
@@ -134,7 +140,7 @@ async def shown_mate(
         (plate, one.handle in [card.handle for card in plate.mates])
         for plate in await site.front.lobby.rooms_of(visitor.person, {})
     ]
-    return page(
+    return render_page(
         "mate.html",
         visitor,
         here="mates",
@@ -142,7 +148,7 @@ async def shown_mate(
         one=one,
         mate=one.mate,
         flaws=_flaws(site, one),
-        talk=dialogue(one.mate.prompt) if one.mate else None,
+        talk=parse_dialogue(one.mate.prompt) if one.mate else None,
         where=[plate for plate, inside in plates if inside],
         elsewhere=[plate for plate, inside in plates if not inside],
         text=site.chronicle.text(one.file),
@@ -151,12 +157,12 @@ async def shown_mate(
         newest=_signed(site, versions[:1]),
         figures=await site.beliefs.figures(one.handle),
         did=await figures_of(site, one.handle) if one.handle else None,
-        asks=asks,
-        speaks_up=said,
+        asks=asked_model,
+        speaks_up=describe_unprompted_times,
         bands=BANDS,
         triggers=TRIGGERS,
-        switches=grouped(_tools_for(site, one.mate)) if one.mate else [],
-        base=print_of(site.chronicle.text(one.file)),
+        switches=group_tools(_tools_for(site, one.mate)) if one.mate else [],
+        base=version_hash(site.chronicle.text(one.file)),
         fits=fnmatch.fnmatchcase,
         pictured=bool(one.handle and site.pictures.name(of_mate(one.handle))),
         **{"told": "", "error": "", **more},
@@ -179,7 +185,9 @@ async def give_tools(
     one, form = await standing_of(site, handle), await request.form()
     found = site.roster.get(one.handle or handle)
     known = [tool.name for tool in _tools_for(site, found)]
-    tools = chosen(found.tools, known, {str(name) for name in form.getall("tools", [])})
+    tools = select_tool_entries(
+        found.tools, known, {str(name) for name in form.getall("tools", [])}
+    )
     workshop = MateEditing(site.growth)
     base = str(form.get("base", ""))
     try:
@@ -217,15 +225,15 @@ async def new_page(
 ) -> Template:
     """Ask how the new one is called; then show a sketch to start from. Nothing is written yet."""
     if not name.strip():
-        return page("mate-new.html", owner, here="mates", role=role, error="")
-    text = sketch(name.strip(), role.strip(), min(4, max(1, tier)))
+        return render_page("mate-new.html", owner, here="mates", role=role, error="")
+    text = draft_mate_file(name.strip(), role.strip(), min(4, max(1, tier)))
     return _editor(site, owner, None, text, base="", name=name)
 
 
 @post("/mates/new")
 async def new(site: PageContext, owner: Visitor, data: Fields) -> Template | Redirect:
     """Put a new mate into the home, if its text is one."""
-    text, portrait = plain(data.get("text", "")), data.get("portrait", "")
+    text, portrait = normalize_line_endings(data.get("text", "")), data.get("portrait", "")
     try:
         made = await site.chronicle.new(text, owner.person)
     except InputError as error:
@@ -247,9 +255,9 @@ async def new_file(request: Asked, site: PageContext, owner: Visitor) -> Templat
     try:
         brought = await asyncio.to_thread(read_file, data, given.filename)
     except InputError as error:
-        return page("mate-new.html", owner, here="mates", role="", error=str(error))
+        return render_page("mate-new.html", owner, here="mates", role="", error=str(error))
     more = {"card": is_card(data), "left": brought.told, "portrait": await _portrait(site, data)}
-    return _editor(site, owner, None, plain(brought.text), base="", **more)
+    return _editor(site, owner, None, normalize_line_endings(brought.text), base="", **more)
 
 
 async def _portrait(site: PageContext, data: bytes) -> str:
@@ -257,7 +265,7 @@ async def _portrait(site: PageContext, data: bytes) -> str:
     if media_of(data[:64]) not in PICTURES:
         return ""
     try:
-        return await site.artifacts.put(await made_small(data))
+        return await site.artifacts.put(await shrink_avatar(data))
     except InputError:
         return ""
 
@@ -269,7 +277,7 @@ def _key(site: PageContext, made: Mate) -> str:
 @post("/mates/new/check")
 async def new_check(site: PageContext, owner: Visitor, data: Fields) -> Template:
     """What is wrong with a text that is to be a new mate, as a fragment."""
-    return _checked(site, owner, None, plain(data.get("text", "")))
+    return _checked(site, owner, None, normalize_line_endings(data.get("text", "")))
 
 
 @get("/mates/{handle:str}/edit")
@@ -277,7 +285,7 @@ async def edit_page(site: PageContext, owner: Visitor, handle: Word) -> Template
     """A mate's file, to be written on."""
     one = await standing_of(site, handle)
     text = site.chronicle.text(one.file)
-    base, versions = print_of(text), await site.chronicle.versions(one.handle)
+    base, versions = version_hash(text), await site.chronicle.versions(one.handle)
     if text is None and versions:
         text = await site.chronicle.version(one.handle, versions[0].hash)
     return _editor(site, owner, one, text or "", base=base)
@@ -289,11 +297,11 @@ async def edit(
 ) -> Template | Redirect:
     """Save a mate's file, if it is a mate and nobody else changed it meanwhile."""
     one = await standing_of(site, handle)
-    text, base = plain(data.get("text", "")), data.get("base", "")
+    text, base = normalize_line_endings(data.get("text", "")), data.get("base", "")
     now = site.chronicle.text(one.file)
-    if now is not None and plain(now) == text and not one.problems:
+    if now is not None and normalize_line_endings(now) == text and not one.problems:
         return Redirect(f"{path_of(key_of(one))}?told=same", status_code=303)
-    made, flaws = examined(site.roster, one, text)
+    made, flaws = check_mate_text(site.roster, one, text)
     if made is None:
         said = "Not saved: this is no mate yet. What you typed is still here."
         return _editor(site, owner, one, text, base=base, flaws=flaws, error=said, status=400)
@@ -302,7 +310,7 @@ async def edit(
     except Changed as error:
         return _overtaken(site, owner, one, text, str(error))
     except BadMate as error:
-        flaws = pointed([error], text)
+        flaws = locate_problems([error], text)
         return _editor(site, owner, one, text, base=base, flaws=flaws, error=str(error), status=400)
     except InputError as error:
         return _editor(site, owner, one, text, base=base, error=str(error), status=400)
@@ -314,19 +322,25 @@ def _overtaken(
 ) -> Template:
     """Show what stands on disk against what was typed; saving from here is knowingly done."""
     now = site.chronicle.text(one.file)
-    other = compared(now or "", text)
-    return _editor(site, owner, one, text, base=print_of(now), error=error, other=other, status=409)
+    other = diff_lines(now or "", text)
+    return _editor(
+        site, owner, one, text, base=version_hash(now), error=error, other=other, status=409
+    )
 
 
 @post("/mates/{handle:str}/check")
 async def check(site: PageContext, owner: Visitor, handle: Word, data: Fields) -> Template:
     """What is wrong with a text that is to be this mate's file, as a fragment."""
-    return _checked(site, owner, await standing_of(site, handle), plain(data.get("text", "")))
+    return _checked(
+        site, owner, await standing_of(site, handle), normalize_line_endings(data.get("text", ""))
+    )
 
 
 def _checked(site: PageContext, owner: Visitor, one: RosterStanding | None, text: str) -> Template:
-    made, flaws = examined(site.roster, one, text)
-    return page("mate-check.html", owner, here="mates", mate=made, flaws=flaws, asks=asks)
+    made, flaws = check_mate_text(site.roster, one, text)
+    return render_page(
+        "mate-check.html", owner, here="mates", mate=made, flaws=flaws, asks=asked_model
+    )
 
 
 def _editor(
@@ -338,10 +352,10 @@ def _editor(
     base: str,
     **more: Any,
 ) -> Template:
-    made, found = examined(site.roster, one, text)
+    made, found = check_mate_text(site.roster, one, text)
     key = key_of(one) if one else "new"
     flaws = more.pop("flaws", found)
-    return page(
+    return render_page(
         "mate-edit.html",
         owner,
         here="mates",
@@ -352,7 +366,7 @@ def _editor(
         base=base,
         mate=made,
         flaws=flaws,
-        asks=asks,
+        asks=asked_model,
         **{"error": "", "other": [], "name": "", "card": False, "left": (), "portrait": "", **more},
     )
 
@@ -389,7 +403,7 @@ async def history(site: PageContext, visitor: Visitor, handle: Word) -> Template
     one = await standing_of(site, handle)
     changes = await site.growth.changes.changes(one.handle) if one.handle else []
     counts = await _counts(site, one.handle)
-    return page(
+    return render_page(
         "mate-history.html",
         visitor,
         here="mates",
@@ -415,7 +429,7 @@ async def _counts(site: PageContext, handle: str) -> dict[int, tuple[int, int]]:
     counts = {}
     for n, one in enumerate(versions[:-1]):
         if FORGOTTEN not in (texts[n], texts[n + 1]):
-            counts[one.seq] = changes(texts[n + 1], texts[n])
+            counts[one.seq] = count_changed_lines(texts[n + 1], texts[n])
     return counts
 
 
@@ -437,7 +451,7 @@ async def _version(
     now = site.chronicle.text(one.file)
     readable = FORGOTTEN not in (text, old)
     ((shown, by),) = _signed(site, versions[place : place + 1])
-    return page(
+    return render_page(
         "mate-version.html",
         visitor,
         here="mates",
@@ -448,9 +462,9 @@ async def _version(
         before=before,
         after=versions[place - 1] if place else None,
         text="" if text == FORGOTTEN else text,
-        rows=compared(old, text) if before and readable else [],
+        rows=diff_lines(old, text) if before and readable else [],
         readable=readable,
-        base=print_of(now),
+        base=version_hash(now),
         current=now == text,
         **{"error": "", **more},
     )
@@ -466,7 +480,7 @@ async def put_back(
     if text == FORGOTTEN:
         raise InputError("The words of this version were forgotten; there is nothing to put back.")
     try:
-        parse(text, one.file)
+        parse_mate(text, one.file)
         await site.chronicle.look()
         await site.chronicle.write(one.handle, text, owner.person, base=data.get("base", ""))
     except InputError as error:

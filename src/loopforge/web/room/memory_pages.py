@@ -14,14 +14,14 @@ from litestar import Response, get, post
 from litestar.response import Redirect, Template
 
 from loopforge.chat.commands.memory_commands import DONE
-from loopforge.chat.memories.belief_wording import marks
+from loopforge.chat.memories.belief_wording import belief_labels
 from loopforge.chat.memories.memory_service import Belief, MemoryReader
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.core.memory.memory_vocabulary import EVERYWHERE
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.room.mate_pages import Word, key_of, standing_of
-from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.page_context import Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 TOLD = {
@@ -53,7 +53,7 @@ async def _shown(
     ]
     shown = {"told": "", "error": "", "figures": None, "key": "", "status": 200, **more}
     known = mates.get(str(shown["key"]))
-    return page(
+    return render_page(
         "memory.html",
         visitor,
         called=known.name if known else shown["key"],
@@ -61,7 +61,7 @@ async def _shown(
         groups=groups,
         titles={**titles, EVERYWHERE: "everywhere"},
         rooms=titles,
-        marks=lambda one: marks(one, site.live.zone),
+        marks=lambda one: belief_labels(one, site.live.zone),
         back=back,
         kept=kept,
         **shown,

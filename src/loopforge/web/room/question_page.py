@@ -15,9 +15,9 @@ from loopforge.chat.room.room_store import stream_of
 from loopforge.core.room_vocabulary import Told
 from loopforge.errors import Unknown
 from loopforge.web.rendering import markdown_html
-from loopforge.web.room.room_pages import done
+from loopforge.web.room.room_pages import form_response
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 
 Number = Annotated[int, Parameter(ge=1, le=10**6)]
 
@@ -35,7 +35,7 @@ async def question(
             found = await site.front.questions.asked(event)
             state = await site.front.rooms.state(place.room)
             changes = may(state, place.visitor.person, "change", owner=place.owner)
-            return page(
+            return render_page(
                 "question-card.html" if card else "question-page.html",
                 place.visitor,
                 here="rooms",
@@ -46,7 +46,7 @@ async def question(
                 always=found is not None and found.always and changes,
                 once=found is not None and found.once,
                 ended=await site.front.questions.ended(found) if found else "",
-                asked=markdown_html.render(_what(body.text.text or "This was forgotten.")),
+                asked=markdown_html.render_markdown(_what(body.text.text or "This was forgotten.")),
             )
     raise Unknown("There is no such question in this room.")
 
@@ -68,4 +68,4 @@ async def answer(
     told = await site.front.commands.act(
         place.room, person, verb, f"{number} {why}".strip(), owner=place.owner
     )
-    return done(request, place.room, told=told)
+    return form_response(request, place.room, told=told)

@@ -17,10 +17,10 @@ from loopforge.chat.room.room_store import stream_of
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.schedule.reminder_book import Reminder
-from loopforge.web.room.room_pages import done
+from loopforge.web.room.room_pages import form_response
 from loopforge.web.server.access_guards import RoomAccess
 from loopforge.web.server.flash_messages import FlashMessages
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 UNSET = "Nothing is set yet."
@@ -75,7 +75,7 @@ async def _reminders(site: PageContext, place: RoomAccess, **more: Any) -> Templ
     zone, own = site.reminders.zone(place.visitor.person)
     quiet, _ = site.reminders.quiet(place.visitor.person)
     waiting = await site.reminders.waiting(stream_of(place.room))
-    return page(
+    return render_page(
         "reminders.html",
         place.visitor,
         here="rooms",
@@ -158,7 +158,7 @@ async def _rung(
 ) -> Template:
     words, found = await _told(site, place, event)
     same, me = site.people.same, place.visitor.person
-    return page(
+    return render_page(
         "reminder-snooze-form.html" if card else "reminder-snooze.html",
         place.visitor,
         here="rooms",
@@ -196,7 +196,7 @@ async def answer_rung(
         owner=place.owner,
     )
     if "application/json" in request.headers.get("accept", ""):
-        return done(request, place.room, told=told)
+        return form_response(request, place.room, told=told)
     return await _rung(site, place, event, told=told)
 
 
@@ -219,6 +219,6 @@ async def my_reminders(site: PageContext, visitor: Visitor) -> Template:
             found.append((plate, rows))
     zone, own = site.reminders.zone(visitor.person)
     quiet, _ = site.reminders.quiet(visitor.person)
-    return page(
+    return render_page(
         "my-reminders.html", visitor, here="you", found=found, zone=zone, own=own, quiet=quiet
     )

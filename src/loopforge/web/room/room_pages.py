@@ -14,7 +14,7 @@ from litestar.enums import MediaType
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 
-from loopforge.artifacts.file_intake import FileLimits, data_of, forgotten, receive
+from loopforge.artifacts.file_intake import FileLimits, data_of, ingest_file, is_erased
 from loopforge.artifacts.media_types import PICTURES, SOUNDS
 from loopforge.chat.room import rights_parsing
 from loopforge.chat.room.event_wording import CHANGES
@@ -24,14 +24,14 @@ from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.events import Event
 from loopforge.core.limits import turn_bounds
-from loopforge.core.mates.mate_file import dialogue
+from loopforge.core.mates.mate_file import parse_dialogue
 from loopforge.core.room_vocabulary import File, Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.server.access_guards import RoomAccess, provide_visitor
 from loopforge.web.server.flash_messages import FlashMessages
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 PAGE = 60
@@ -49,7 +49,7 @@ Word = Annotated[str, Parameter(max_length=10)]
 Sought = Annotated[str, Parameter(max_length=500)]
 
 
-def most(site: PageContext) -> int:
+def max_request_bytes(site: PageContext) -> int:
     """Bytes that a line may have with all its files."""
     return int(site.live.now.upload_limit_bytes * LARGE + 1_000_000)
 
@@ -59,7 +59,7 @@ def wants_json(request: Asked) -> bool:
     return "application/json" in request.headers.get("accept", "")
 
 
-def done(request: Asked, room: str, **told: Any) -> Response[Any]:
+def form_response(request: Asked, room: str, **told: Any) -> Response[Any]:
     """The answer to a form: JSON for a script, else back to the room."""
     if wants_json(request):
         return Response(told, media_type=MediaType.JSON, status_code=200)
@@ -78,7 +78,7 @@ async def rooms(site: PageContext, visitor: Visitor) -> Template:
     if visitor.guest:
         mates = {handle: mates[handle] for handle in guests.for_them(mates)}
     opens = guests.rooms or not visitor.guest
-    return page("rooms.html", visitor, here="rooms", plates=plates, mates=mates, opens=opens)
+    return render_page("rooms.html", visitor, here="rooms", plates=plates, mates=mates, opens=opens)
 
 
 @get("/rooms")
@@ -126,7 +126,7 @@ async def room(
     reads = await site.accounts.decisions.vault.reads(place.visitor.person)
     plates = await front.lobby.rooms_of(place.visitor.person, reads)
     read = reads.get(stream_of(place.room), 0)
-    return page(
+    return render_page(
         "room.html",
         place.visitor,
         here="rooms",
@@ -164,7 +164,7 @@ async def beside(site: PageContext, place: RoomAccess) -> Template:
     """The list of rooms beside this one, with what is new in each, as a fragment."""
     reads = await site.accounts.decisions.vault.reads(place.visitor.person)
     plates = await site.front.lobby.rooms_of(place.visitor.person, reads)
-    return page("room-list.html", place.visitor, scene=place.scene, plates=plates[:BESIDE])
+    return render_page("room-list.html", place.visitor, scene=place.scene, plates=plates[:BESIDE])
 
 
 def _examples(site: PageContext, place: RoomAccess, events: Sequence[Event]) -> list[str]:
@@ -177,7 +177,7 @@ def _examples(site: PageContext, place: RoomAccess, events: Sequence[Event]) -> 
     found = []
     for nth, card in enumerate(place.scene.mates[:3]):
         mate = site.front.rooms.mates.get(card.handle)
-        asked = [asked for asked, _ in dialogue(mate.prompt).examples] if mate else []
+        asked = [asked for asked, _ in parse_dialogue(mate.prompt).examples] if mate else []
         line = asked[min(2 * nth, len(asked) - 1)] if asked else "Who are you?"
         found.append(f"@{card.handle} {line}")
     return found
@@ -193,7 +193,7 @@ async def before(site: PageContext, place: RoomAccess, seq: Seq) -> Template:
     events = await site.front.past(place.room, before=seq, limit=PAGE, sight=place.sight)
     lines = [(event, await _line(site, place, event)) for event in events]
     more, oldest = _more(events), events[0].seq if events else 0
-    return page(
+    return render_page(
         "earlier-lines.html", place.visitor, place=place, lines=lines, more=more, oldest=oldest
     )
 
@@ -208,7 +208,9 @@ async def search(site: PageContext, place: RoomAccess, words: Sought = "") -> Te
     """Lines that hold these words."""
     found = await site.front.search(place.room, words, FOUND, place.sight) if words.strip() else []
     lines = [(event, await _line(site, place, event)) for event in found]
-    return page("search.html", place.visitor, here="rooms", place=place, words=words, lines=lines)
+    return render_page(
+        "search.html", place.visitor, here="rooms", place=place, words=words, lines=lines
+    )
 
 
 # ---------------------------------------------------------------- speaking
@@ -247,7 +249,7 @@ async def speak(
         raise
     if event.seq <= head:
         _let_go(site, files)  # the line was heard before, with files of its own
-    return done(request, place.room, seq=event.seq, id=event.id)
+    return form_response(request, place.room, seq=event.seq, id=event.id)
 
 
 def _owner(place: RoomAccess) -> bool:
@@ -284,7 +286,7 @@ async def _received(
         for upload in uploads:
             data = await upload.read()
             paces.bytes.take(person, min(len(data), site.live.now.upload_limit_bytes))
-            files.append(await receive(site.artifacts, upload.filename, data, limits))
+            files.append(await ingest_file(site.artifacts, upload.filename, data, limits))
     except BaseException:
         _let_go(site, files)
         raise
@@ -305,7 +307,7 @@ async def file(site: PageContext, place: RoomAccess, event: str, nth: int) -> Re
     if not 0 <= nth < len(files):
         raise Unknown("There is no such file here.")
     given = files[nth]
-    if forgotten(given):
+    if is_erased(given):
         raise Unknown("This file was forgotten.")
     data = await data_of(site.artifacts, given)
     inline = given.media in (PICTURES | SOUNDS)
@@ -313,13 +315,13 @@ async def file(site: PageContext, place: RoomAccess, event: str, nth: int) -> Re
         data,
         media_type=given.media if inline else "application/octet-stream",
         headers={
-            "Content-Disposition": disposition(str(given.name), inline=inline),
+            "Content-Disposition": content_disposition(str(given.name), inline=inline),
             "Content-Security-Policy": "default-src 'none'; sandbox",
         },
     )
 
 
-def disposition(name: str, *, inline: bool) -> str:
+def content_disposition(name: str, *, inline: bool) -> str:
     """What a browser does with a file, and what it calls it."""
     from urllib.parse import quote
 
@@ -333,7 +335,7 @@ async def stop(
     """Halt everything mates do here, at once."""
     paces.stops.take(place.visitor.person)
     told = await _act(site, place, "stop", "")
-    return done(request, place.room, told=told)
+    return form_response(request, place.room, told=told)
 
 
 @post("/rooms/{room:str}/command")
@@ -355,7 +357,7 @@ async def _obeyed(
         raise InputError("Accounts are linked under your picture, at the top right.")
     told = await _act(site, place, name, argument)
     if wants_json(request):
-        return done(request, place.room, told=told)
+        return form_response(request, place.room, told=told)
     notes: FlashMessages = request.app.state["notes"]
     return Redirect(f"/rooms/{place.room}?told={notes.keep(person, told)}", status_code=303)
 
@@ -371,7 +373,7 @@ async def mark(
         raise InputError("A line is marked keep or spent.")
     await site.front.line(place.room, data.get("line", ""), place.sight)
     told = await _act(site, place, name, data.get("line", ""))
-    return done(request, place.room, told=told)
+    return form_response(request, place.room, told=told)
 
 
 @post("/rooms/{room:str}/seen")
@@ -411,7 +413,7 @@ async def settings(
 async def _settings(site: PageContext, place: RoomAccess, told: str) -> Template:
     state = await site.front.rooms.state(place.room)
     mates = site.roster.mates()
-    return page(
+    return render_page(
         "room-settings.html",
         place.visitor,
         here="rooms",
@@ -517,7 +519,7 @@ async def invite(
     person = place.visitor.person
     made, token = await site.front.inviting.invite(person, place.room, past=past, owner=place.owner)
     path = f"/join/{token}"
-    return page(
+    return render_page(
         "invite-link.html", place.visitor, here="rooms", place=place, invite=made, path=path
     )
 
@@ -534,7 +536,7 @@ async def ask_delete(site: PageContext, place: RoomAccess) -> Template:
     """What deleting it would mean, and whether."""
     _must(place)
     rests = await site.front.closing.resting(place.room)
-    return page("room-delete.html", place.visitor, here="rooms", place=place, rests=rests)
+    return render_page("room-delete.html", place.visitor, here="rooms", place=place, rests=rests)
 
 
 @post("/rooms/{room:str}/delete")

@@ -14,13 +14,13 @@ from litestar.response import Redirect, Template
 
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.why.flight_record import LineRecord, RecordedCall, TurnRecord
-from loopforge.chat.why.plain_summary import story
-from loopforge.chat.why.record_building import gather_for
-from loopforge.chat.why.record_text import told
+from loopforge.chat.why.plain_summary import why_story
+from loopforge.chat.why.record_building import build_redacted_record
+from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.errors import Unknown
 from loopforge.runtime.ports import LineSource
 from loopforge.web.server.access_guards import RoomAccess
-from loopforge.web.server.page_context import Asked, PageContext, page
+from loopforge.web.server.page_context import Asked, PageContext, render_page
 
 Format = Literal["page", "text", "json"]
 
@@ -31,13 +31,15 @@ async def calls(site: PageContext, place: RoomAccess, event: str) -> Template:
     record = await _record(site, place, event)
     requests = record.requests if isinstance(record, TurnRecord) else ()
     found = [one for one in requests if isinstance(one, RecordedCall)]
-    return page("line-calls.html", place.visitor, here="rooms", place=place, calls=found)
+    return render_page("line-calls.html", place.visitor, here="rooms", place=place, calls=found)
 
 
 async def _record(site: PageContext, place: RoomAccess, event: str) -> TurnRecord | LineRecord:
     names = {card.handle: card.name for card in place.scene.mates}
     stream = stream_of(place.room)
-    return await gather_for(site.ledger, event, stream, place.sight, names, owner=place.owner)
+    return await build_redacted_record(
+        site.ledger, event, stream, place.sight, names, owner=place.owner
+    )
 
 
 async def source_of(site: PageContext, place: RoomAccess, line: str) -> LineSource | None:
@@ -73,15 +75,15 @@ async def why(
         pretty = msgspec.json.format(msgspec.json.encode(record), indent=2)
         return Response(pretty, media_type=MediaType.JSON)
     if format == "text":
-        return Response(told(record, site.live.zone), media_type=MediaType.TEXT)
+        return Response(why_record_as_text(record, site.live.zone), media_type=MediaType.TEXT)
     panel = "hx-request" in request.headers
     about = record.id if isinstance(record, LineRecord) else record.turn
-    return page(
+    return render_page(
         "why-panel.html" if panel else "why.html",
         place.visitor,
         here="rooms",
         record=record,
-        story=story(record, site.live.zone),
+        story=why_story(record, site.live.zone),
         place=place,
         panel=panel,
         address=f"{site.address}/rooms/{place.room}/why/{about}",

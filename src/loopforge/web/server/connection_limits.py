@@ -220,7 +220,7 @@ class Connection(H11Protocol):
             self._owed, self._since, self._came = what, self.among.now, 0
 
 
-def serving(among: ConnectionLimits) -> type[Connection]:
+def connection_class(among: ConnectionLimits) -> type[Connection]:
     """The connections of one server, as uvicorn makes them."""
 
     class Served(Connection):

@@ -23,7 +23,7 @@ from loopforge.errors import (
 )
 from loopforge.web.server.access_guards import NotSignedIn
 from loopforge.web.server.form_csrf import KeyLost
-from loopforge.web.server.page_context import Asked, page
+from loopforge.web.server.page_context import Asked, render_page
 from loopforge.web.server.request_limits import TooFast
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ ERROR_TEXTS = {
 """What is said of an error that has no sentence of its own, by its status."""
 
 
-def refused(request: Asked, error: LoopforgeError) -> Response[Any]:
+def loopforge_error_page(request: Asked, error: LoopforgeError) -> Response[Any]:
     """An error of ours: its sentence is for the person who reads it.
 
     What is wrong with the machine is for the owner; it names folders and addresses.
@@ -74,7 +74,7 @@ def spoken(path: str) -> str:
     return f"/{first}/…" if slash and first in ONCE and rest else path
 
 
-def failed(request: Asked, error: HTTPException) -> Response[Any]:
+def http_error_page(request: Asked, error: HTTPException) -> Response[Any]:
     """An error of the protocol's: no such page, a wrong form, too many requests."""
     told = ERROR_TEXTS.get(error.status_code, str(error.detail))
     found = _said(request, told, error.status_code)
@@ -83,13 +83,13 @@ def failed(request: Asked, error: HTTPException) -> Response[Any]:
     return found
 
 
-def garbled(request: Asked, error: UnicodeDecodeError) -> Response[Any]:
+def bad_encoding_page(request: Asked, error: UnicodeDecodeError) -> Response[Any]:
     """A form whose bytes are no text."""
     log.info("%s %s: %s", request.method, spoken(request.url.path), error.reason)
     return _said(request, ERROR_TEXTS[400], 400)
 
 
-def broken(request: Asked, error: Exception) -> Response[Any]:
+def internal_error_page(request: Asked, error: Exception) -> Response[Any]:
     """A mistake of ours, which stands in the log."""
     log.error("%s %s failed", request.method, spoken(request.url.path), exc_info=error)
     return _said(request, ERROR_TEXTS[500], 500)
@@ -109,4 +109,4 @@ def _said(request: Asked, told: str, status: int) -> Response[Any]:
         return Response({"error": told}, media_type=MediaType.JSON, status_code=status)
     name = "error-fragment.html" if request.headers.get("hx-request") else "error.html"
     visitor = getattr(request.state, "visitor", None)
-    return page(name, visitor, told=told, code=status, status=status)
+    return render_page(name, visitor, told=told, code=status, status=status)

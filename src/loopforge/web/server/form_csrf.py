@@ -27,7 +27,7 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 from litestar.utils.scope.state import ScopeState
 
 from loopforge.errors import InputError
-from loopforge.people.identity.account_names import folded
+from loopforge.people.identity.account_names import fold_name
 from loopforge.web.server.page_context import Asked
 
 COOKIE, DOOR, DEVICE = "loopforge", "loopforge-door", "loopforge-device"
@@ -63,7 +63,7 @@ class FormSigner:
     def device(self, name: str) -> str:
         """What a device keeps with which somebody of this name came in."""
         nonce = self.nonce()
-        signed = self._signed("device", folded(name), nonce), self._signed("browser", nonce)
+        signed = self._signed("device", fold_name(name), nonce), self._signed("browser", nonce)
         return ".".join((nonce, *signed))
 
     def browser(self, request: Asked) -> str:
@@ -74,7 +74,7 @@ class FormSigner:
     def known(self, request: Asked, name: str) -> str:
         """The device that asks, if somebody of this name signed in with it; else ""."""
         nonce, _, signed = request.cookies.get(DEVICE, "").partition(".")
-        fits = same(signed.partition(".")[0], self._signed("device", folded(name[:200]), nonce))
+        fits = same(signed.partition(".")[0], self._signed("device", fold_name(name[:200]), nonce))
         return nonce if fits else ""
 
     def _signed(self, *what: str) -> str:

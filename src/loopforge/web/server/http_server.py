@@ -15,7 +15,7 @@ from typing import Any
 import uvicorn
 
 from loopforge.runtime.installation.open_files import SCARCE
-from loopforge.web.server.connection_limits import ConnectionLimits, SeldomLog, serving
+from loopforge.web.server.connection_limits import ConnectionLimits, SeldomLog, connection_class
 
 WAITING = 1024
 """Connections that the system keeps for us until they are taken in."""
@@ -56,7 +56,7 @@ class RunningServer:
     ) -> None:
         config = uvicorn.Config(
             app,
-            http=serving(among),
+            http=connection_class(among),
             ws="none",
             backlog=AT_ONCE,
             log_config=None,

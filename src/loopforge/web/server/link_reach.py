@@ -142,17 +142,17 @@ def reach_of(
         return LinkReach(scope=scope_of(parts.hostname or ""), base=named, port=port, named=True)
     host = settings.web_host
     if host in ALL:
-        found = [based(each, port) for each in addresses(six=host == "::")]
+        found = [http_base_url(each, port) for each in addresses(six=host == "::")]
         if not found:
-            return LinkReach(scope="machine", base=based("127.0.0.1", port), port=port)
+            return LinkReach(scope="machine", base=http_base_url("127.0.0.1", port), port=port)
         scope = scope_of(urlsplit(found[0]).hostname or "")
         return LinkReach(scope=scope, base=found[0], others=tuple(found[1:]), port=port)
     scope = scope_of(host)
-    near = [based(each, port) for each in addresses()] if scope == "machine" else []
+    near = [http_base_url(each, port) for each in addresses()] if scope == "machine" else []
     return LinkReach(scope=scope, base=address, port=port, near=near[0] if near else "")
 
 
-def based(host: str, port: int) -> str:
+def http_base_url(host: str, port: int) -> str:
     """How addresses of this host begin."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 

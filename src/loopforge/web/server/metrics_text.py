@@ -12,7 +12,7 @@ from litestar import MediaType, Response, get
 
 from loopforge.budgets.model_usage import UsageRow
 from loopforge.core.limits.budget_limits import LimitStanding
-from loopforge.core.limits.money_amounts import dollars
+from loopforge.core.limits.money_amounts import dollars_from_picos
 from loopforge.errors import Unknown
 from loopforge.web.server.page_context import Asked, PageContext
 
@@ -64,7 +64,7 @@ def budgets_told(standings: Sequence[LimitStanding], refused: Mapping[str, int])
     named = [(_labels(one), one) for one in standings if one.limit.meter]
 
     def amount(one: LimitStanding, value: int) -> str | int:
-        return dollars(value) if one.limit.budget.unit == "dollars" else value
+        return dollars_from_picos(value) if one.limit.budget.unit == "dollars" else value
 
     most = [(labels, amount(one, one.limit.budget.amount)) for labels, one in named]
     left = [(labels, amount(one, one.left)) for labels, one in named]

@@ -151,7 +151,7 @@ class PageContext:
         return self.address.startswith("https://")
 
 
-def page(
+def render_page(
     template: str, visitor: Visitor | None, /, *, here: str = "", status: int = 200, **context: Any
 ) -> Template:
     """A page or a fragment, made from a template; `here` is the part of the site it belongs to."""

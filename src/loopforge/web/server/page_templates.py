@@ -9,12 +9,12 @@ from markupsafe import Markup, escape
 
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.web.rendering.avatar_faces import AvatarFaces
-from loopforge.web.rendering.markdown_html import render
+from loopforge.web.rendering.markdown_html import render_markdown
 from loopforge.web.server.link_reach import OPENED, OPENING, qr_svg
 from loopforge.web.server.page_context import PageContext
 
 
-def environment(
+def template_environment(
     site: PageContext | None = None,
     zone: Callable[[], ZoneInfo] = lambda: ZoneInfo("UTC"),
     faces: AvatarFaces = AvatarFaces(),  # noqa: B008  it holds nothing
@@ -39,7 +39,7 @@ def environment(
         faces=faces,
         face_svg=faces.mate,
         initials_svg=faces.person,
-        markdown=render,
+        markdown=render_markdown,
         notice=site.notice if site else str,
         boot=site.boot if site else "",
         surfaces=site.surfaces if site else {},

@@ -13,7 +13,7 @@ NEXT = 20
 """Ports tried after the first, where any will do."""
 
 
-def bind(host: str, port: int, *, exactly: bool) -> socket.socket:
+def bind_listening_socket(host: str, port: int, *, exactly: bool) -> socket.socket:
     """A listening socket. Raises BadSettings where none can be had."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

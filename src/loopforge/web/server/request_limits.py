@@ -11,7 +11,7 @@ Counted by person, not by address: behind a proxy everybody has the same one. Ke
 import math
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock
 
@@ -24,7 +24,7 @@ class TooFast(InputError):
 
     def __init__(self, what: str, seconds: float) -> None:
         self.seconds = max(1, math.ceil(seconds))
-        super().__init__(f"{what} Wait {counted(self.seconds, 'second')}, then go on.")
+        super().__init__(f"{what} Wait {pluralize(self.seconds, 'second')}, then go on.")
 
 
 class RequestPace:

@@ -30,7 +30,7 @@ FRAMED = {b"content-length", b"transfer-encoding"}
 RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
-def guarded(app: ASGIApp) -> ASGIApp:
+def add_security_headers(app: ASGIApp) -> ASGIApp:
     """The application, with these headers on all it answers."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:

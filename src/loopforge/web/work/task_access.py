@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from loopforge.chat.room.permissions import Grant, granted
+from loopforge.chat.room.permissions import Grant, grant_in_room
 from loopforge.chat.room.room_store import PREFIX as ROOM
 from loopforge.chat.service.room_list import titled_for
 from loopforge.core.room_vocabulary import PersonJoined
@@ -114,6 +114,6 @@ async def _stand(site: PageContext, visitor: Visitor, room: str) -> RoomStand | 
         if isinstance(event.body, PersonJoined) and event.body.person == me:
             came, past = event.at, event.body.past
     scene = titled_for(await rooms.scene(room, me), sight)
-    held = granted(await rooms.state(room), me, owner=visitor.right == "owner")
+    held = grant_in_room(await rooms.state(room), me, owner=visitor.right == "owner")
     tools = not visitor.guest and "tools" in held.rights and may_give(held.tools)
     return RoomStand(scene.called, held, came, past, tools)

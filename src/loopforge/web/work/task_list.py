@@ -12,17 +12,17 @@ from litestar.params import Parameter
 from litestar.response import Redirect, Template
 from msgspec import Struct
 
-from loopforge.core.limits.money_amounts import rounded
-from loopforge.core.text.name_labels import clipped
+from loopforge.core.limits.money_amounts import format_dollars
+from loopforge.core.text.name_labels import truncate_text
 from loopforge.core.work.first_tier import advice_of
 from loopforge.core.work.task_confidence import ReliabilityBin
 from loopforge.core.work.task_lifecycle import TaskStage
 from loopforge.errors import BadSettings, InputError, NotLetIn
 from loopforge.lab.charts.bar_charts import percent
-from loopforge.lab.charts.line_charts import CurveLine, curves
+from loopforge.lab.charts.line_charts import CurveLine, curve_chart
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.server.page_context import Fields, PageContext, page
+from loopforge.web.server.page_context import Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work.task_access import RoomStands, TaskAccess, access_to
 from loopforge.work.task_service import calibration_of, checked_budget
@@ -54,7 +54,7 @@ def figure_of(brier: float | None, bins: Sequence[ReliabilityBin]) -> Calibratio
         points=((0.0, (0.0,) * 3), (1.0, (1.0,) * 3)),
     )
     came = CurveLine(label="as it came", role="ink", points=points)
-    drawing = curves(
+    drawing = curve_chart(
         "calibration",
         "How often results were taken, by the confidence at the end",
         said,
@@ -109,7 +109,7 @@ class TaskRow(Struct, frozen=True, kw_only=True):
     state: TaskState
 
 
-def stands(state: TaskState) -> str:
+def stage_in_words(state: TaskState) -> str:
     """How a task stands, in words."""
     return "waits for a yes" if state.allowing else STAGES[state.stage]
 
@@ -125,7 +125,7 @@ def filter_of(state: TaskState) -> str:
 
 def title_of(state: TaskState) -> str:
     """What a task is called: the beginning of what was asked for."""
-    return clipped(" ".join(str(state.task.text).split()), 110)
+    return truncate_text(" ".join(str(state.task.text).split()), 110)
 
 
 def who_does(site: PageContext, state: TaskState) -> str:
@@ -138,7 +138,7 @@ def who_does(site: PageContext, state: TaskState) -> str:
 
 def cost_of(state: TaskState) -> str:
     """What it cost so far, as far as prices are known."""
-    return rounded(state.cost) if state.cost else "no price" if state.unpriced else "$0"
+    return format_dollars(state.cost) if state.cost else "no price" if state.unpriced else "$0"
 
 
 def _row(site: PageContext, access: TaskAccess) -> TaskRow:
@@ -147,7 +147,7 @@ def _row(site: PageContext, access: TaskAccess) -> TaskRow:
         id=state.id,
         title=title_of(state),
         stage=state.stage,
-        stands=stands(state),
+        stands=stage_in_words(state),
         who=who_does(site, state),
         by=name_of(site, state.task.person),
         room=access.title,
@@ -181,7 +181,7 @@ async def _tasks(site: PageContext, visitor: Visitor, chosen: str = "", **more: 
         for one, kind in zip(seen, kinds, strict=True)
         if kind == chosen or chosen not in FILTERS
     ]
-    return page(
+    return render_page(
         "tasks.html",
         visitor,
         here="work",

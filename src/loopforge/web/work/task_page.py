@@ -15,21 +15,21 @@ from litestar.response import Redirect, Template
 
 from loopforge.chat.room.member_visibility import EVERYTHING
 from loopforge.chat.why.flight_record import TurnRecord
-from loopforge.chat.why.record_building import gather_for
+from loopforge.chat.why.record_building import build_redacted_record
 from loopforge.core.work.task_confidence import START
 from loopforge.errors import Changed, InputError, LoopforgeError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.room.room_pages import disposition
+from loopforge.web.room.room_pages import content_disposition
 from loopforge.web.server.flash_messages import FlashMessages
-from loopforge.web.server.page_context import Asked, Fields, PageContext, page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work.task_access import TaskAccess, task_access
 from loopforge.web.work.task_list import (
     cost_of,
     dollars_in,
     seen_tasks,
-    stands,
+    stage_in_words,
     title_of,
     who_does,
 )
@@ -67,7 +67,7 @@ async def _shown(site: PageContext, access: TaskAccess, **more: Any) -> Template
     drawn = timeline_of(await site.ledger.read(state.stream), START)
     result = str(state.finished.result) if state.finished else ""
     rows = diff_rows(str(state.offered.diff)) if state.offered else []
-    return page(
+    return render_page(
         "task.html",
         access.visitor,
         here="work",
@@ -75,7 +75,7 @@ async def _shown(site: PageContext, access: TaskAccess, **more: Any) -> Template
         state=state,
         head=head,
         title=title_of(state),
-        stands=stands(state),
+        stands=stage_in_words(state),
         who=who_does(site, state),
         names={
             person: name_of(site, person)
@@ -202,7 +202,7 @@ async def task_file(site: PageContext, visitor: Visitor, task: str, path: str) -
         found.data,
         media_type="application/octet-stream",
         headers={
-            "Content-Disposition": disposition(found.name, inline=False),
+            "Content-Disposition": content_disposition(found.name, inline=False),
             "Content-Security-Policy": "default-src 'none'; sandbox",
         },
     )
@@ -223,7 +223,7 @@ async def task_why(
     state = access.state
     beside = {one.state.stream for one in await seen_tasks(site, visitor)}
     try:
-        record = await gather_for(
+        record = await build_redacted_record(
             site.ledger,
             event,
             state.stream,
@@ -239,7 +239,7 @@ async def task_why(
         pretty = msgspec.json.format(msgspec.json.encode(record), indent=2)
         return Response(pretty, media_type=MediaType.JSON)
     nth = next((one.nth for one in state.progress if one.turn == record.turn), 0)
-    return page(
+    return render_page(
         "task-why.html",
         visitor,
         here="work",
@@ -261,7 +261,7 @@ async def _happened(site: PageContext, access: TaskAccess, id: str) -> Template:
     if event is None or not rows:
         raise Unknown("There is no such turn in this task.")
     kind, _, person = event.actor.partition(":")
-    return page(
+    return render_page(
         "task-note.html",
         access.visitor,
         here="work",

@@ -14,8 +14,14 @@ from litestar.params import Parameter
 from litestar.response import Stream
 
 from loopforge.people.accounts.account_values import Visitor
-from loopforge.web.rendering.live_hub import message
-from loopforge.web.room.event_stream import KEPT, PATIENCE, RETRY, CountedEvents, streamed
+from loopforge.web.rendering.live_hub import server_sent_event
+from loopforge.web.room.event_stream import (
+    KEPT,
+    PATIENCE,
+    RETRY,
+    CountedEvents,
+    event_stream_response,
+)
 from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.page_context import Asked, PageContext
 from loopforge.web.work.task_access import access_to, task_access
@@ -38,7 +44,7 @@ async def follow_task(
 ) -> Stream:
     """How far the task has come, from event `after` on; ends when the session or the right does."""
     state = (await task_access(site, visitor, task)).state
-    return streamed(request, after, partial(_followed, request, site, state))
+    return event_stream_response(request, after, partial(_followed, request, site, state))
 
 
 async def _followed(
@@ -49,18 +55,18 @@ async def _followed(
     quiet, next_look, now = 0.0, 0.0, asyncio.get_running_loop().time
     try:
         yield b"retry: %d\n\n" % RETRY
-        yield message("hello", {"boot": site.boot, "seq": after})
+        yield server_sent_event("hello", {"boot": site.boot, "seq": after})
         while not site.hub.closed:
             state = await site.work.store.state(state.stream)
             if now() >= next_look:
                 next_look = now() + LOOK
                 visitor = await visitor_of(request, site)
                 if visitor is None or await access_to(site, visitor, state) is None:
-                    yield message("gone", {"why": "You no longer see this task."})
+                    yield server_sent_event("gone", {"why": "You no longer see this task."})
                     return
             if state.seq != after:
                 after, quiet = state.seq, 0.0
-                yield message("changed", {"seq": after}, after)
+                yield server_sent_event("changed", {"seq": after}, after)
             try:
                 async with asyncio.timeout_at(next_look):
                     await anext(ear, None)

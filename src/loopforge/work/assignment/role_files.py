@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from loopforge.core.mates.mate_file import Mate, parse
-from loopforge.core.mates.sandbox_profile import narrowest
+from loopforge.core.mates.mate_file import Mate, parse_mate
+from loopforge.core.mates.sandbox_profile import narrowest_profile
 from loopforge.errors import BadMate
 from loopforge.runtime.installation.home_files import bytes_of
 
@@ -36,7 +36,7 @@ class RoleFiles:
         if mate is None:
             return own
         tools = tuple(dict.fromkeys((*own.tools, *mate.tools)))
-        sandbox = narrowest(own.sandbox, mate.sandbox)
+        sandbox = narrowest_profile(own.sandbox, mate.sandbox)
         prompt = f"{mate.prompt}\n\nIn this task you are the {own.role}. {own.prompt}"
         wanted = {"prompt": prompt, "tools": tools, "sandbox": sandbox}
         return replace(mate, tier=own.tier, model="", **wanted)
@@ -48,7 +48,7 @@ class RoleFiles:
             changed = path.stat().st_mtime_ns
             known = self._read.get(handle)
             if known is None or known[0] != changed:
-                known = self._read[handle] = changed, parse(bytes_of(path), path.name)
+                known = self._read[handle] = changed, parse_mate(bytes_of(path), path.name)
             return known[1]
         except (OSError, BadMate):
             return self._shipped(handle)
@@ -57,7 +57,7 @@ class RoleFiles:
         """What is wrong with the home's own file of a role, as a sentence; "" for nothing."""
         path = self._own / f"{handle}.md"
         try:
-            parse(bytes_of(path), f"{FOLDER}/{path.name}")
+            parse_mate(bytes_of(path), f"{FOLDER}/{path.name}")
         except BadMate as error:
             return str(error)
         except OSError:
@@ -68,5 +68,5 @@ class RoleFiles:
         known = self._read.get(f"/{handle}")
         if known is None:
             text = (files("loopforge.work") / "roles" / f"{handle}.md").read_bytes()
-            known = self._read[f"/{handle}"] = 0, parse(text, handle)
+            known = self._read[f"/{handle}"] = 0, parse_mate(text, handle)
         return known[1]

@@ -21,7 +21,7 @@ from loopforge.work.benchmark.instance_tests import InstanceTests, make_reposito
 from loopforge.work.benchmark.swe_instance import SweInstance
 from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import TaskState
-from loopforge.work.task_summary import settled
+from loopforge.work.task_summary import is_settled
 
 FOLDER = "bench"
 LOOK = 0.05
@@ -161,7 +161,7 @@ class BenchmarkRun:
                 return state
 
     async def _settled(self, id: str) -> TaskState:
-        while not settled(state := await self._tasks.store.named(id)):
+        while not is_settled(state := await self._tasks.store.named(id)):
             await self._clock.sleep(LOOK)
         return state
 

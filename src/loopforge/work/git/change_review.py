@@ -84,7 +84,7 @@ def read_changes(parts: Sequence[str]) -> list[PathChange]:
     return changes
 
 
-def objections(
+def change_objections(
     changes: Sequence[PathChange], paths: Collection[str], texts: Mapping[str, str]
 ) -> Iterator[str]:
     """Why each of these changes is not taken over; none where all are.

@@ -7,7 +7,7 @@ would say who else signed it.
 import re
 from collections.abc import Sequence
 
-from loopforge.core.egress.egress_filter import clean
+from loopforge.core.egress.egress_filter import strip_control_characters
 from loopforge.work.git.change_review import PathChange, shown_path
 
 SUBJECT, BODY, LISTED = 72, 4_000, 50
@@ -24,7 +24,7 @@ def commit_message(
     summary: str, changes: Sequence[PathChange], tests: Sequence[str] = (), mate: str = ""
 ) -> str:
     """The whole message. `tests` are lines that say which tests were run, and how they ended."""
-    first, _, rest = clean(summary).strip().partition("\n")
+    first, _, rest = strip_control_characters(summary).strip().partition("\n")
     subject = " ".join(first.split())
     if len(subject) > SUBJECT:
         rest = f"{subject}\n{rest}"
@@ -32,13 +32,15 @@ def commit_message(
     files = [f"- {_kind(change)} {shown_path(change.path)}" for change in changes[:LISTED]]
     if more := len(changes) - len(files):
         files.append(f"- and {more:,} more")
-    told = [clean(line).replace("\n", " ")[:300] for line in tests]
+    told = [strip_control_characters(line).replace("\n", " ")[:300] for line in tests]
     blocks = [
         subject or "Work of a task",
         _TRAILER.sub(r"| \1", rest.strip()[:BODY]),
         "\n".join(["Files", *files]) if files else "",
         "\n".join(["Tests", *(f"- {line}" for line in told)] if told else ["Tests", "- none ran"]),
-        f"Made by the mate {clean(mate)} in a task of Loopforge." if mate else "",
+        f"Made by the mate {strip_control_characters(mate)} in a task of Loopforge."
+        if mate
+        else "",
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 

@@ -15,9 +15,9 @@ from loopforge.runtime.ports import (
     arguments_schema,
     tool_work,
 )
-from loopforge.tools.shell import told_of
+from loopforge.tools.shell import command_result_lines
 from loopforge.work.git.task_repositories import repositories_of
-from loopforge.work.workspace.workspace_tools import CLONE, in_short, place_of
+from loopforge.work.workspace.workspace_tools import CLONE, place_of, truncate_output
 
 LOOKS = {
     "status": "status --short --branch",
@@ -75,7 +75,7 @@ async def work_git(home: ToolHome, call: ToolCall) -> ToolResult:
         do = "status"
     what = LOOKS[do].format(target=shlex.quote(target))
     ended = await place.run(f"cd {CLONE} && git --no-pager {what}", seconds=60)
-    return in_short("\n".join(told_of(ended, place.limits)))
+    return truncate_output("\n".join(command_result_lines(ended, place.limits)))
 
 
 @tool_work(WORK_PUSH)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopforge.errors import Changed, RepositoryError
-from loopforge.runtime.installation.folder_lock import locked
+from loopforge.runtime.installation.folder_lock import lock_folder
 from loopforge.work.git.change_review import NOTHING, PathChange, shown_path
 from loopforge.work.git.host_git import HostGit
 from loopforge.work.git.tree_reading import file_contents, tree_changes
@@ -138,7 +138,7 @@ class PersonRepository:
         Raises Changed where it stands elsewhere by now, RepositoryError where that folder cannot
         come along; then nothing was changed. Two who do this at once do it one after the other.
         """
-        async with locked(self.folder):
+        async with lock_folder(self.folder):
             return await self._advance(branch, commit, before)
 
     async def _advance(self, branch: str, commit: str, before: str) -> Path | None:

@@ -20,8 +20,8 @@ from loopforge.work.git.change_review import (
     LINK,
     NOTHING,
     PathChange,
+    change_objections,
     notes_on,
-    objections,
     shown_path,
 )
 from loopforge.work.git.commit_messages import commit_message
@@ -127,7 +127,7 @@ async def _reviewed(
         raise RepositoryError(f"Its files are more than {MOST_NEW >> 20} MiB; that is too much.")
     texts = {change.path: text for change in kept if (text := _text(held, change)) is not None}
     paths = await shelf.paths(result)
-    reasons = await asyncio.to_thread(lambda: list(objections(changes, paths, texts)))
+    reasons = await asyncio.to_thread(lambda: list(change_objections(changes, paths, texts)))
     if not reasons:
         reasons = await asyncio.to_thread(_secrets_in, kept, held, texts, secrets)
     if reasons:

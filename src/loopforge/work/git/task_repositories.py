@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from loopforge.core.mates.mate_file import slug
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
-from loopforge.runtime.installation.folder_lock import locked
+from loopforge.runtime.installation.folder_lock import lock_folder
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Clock
 from loopforge.work.docstrings.docstring_process import FilePair, only_docstrings
@@ -203,7 +203,7 @@ class TaskRepositories:
             place.mkdir(0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise RepositoryError(f"Nothing of this task can be kept: {error.strerror}.") from error
-        async with locked(place):
+        async with lock_folder(place):
             yield
 
     async def approve(self, task: str, commit: str) -> MergeResult:

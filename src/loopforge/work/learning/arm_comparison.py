@@ -27,7 +27,7 @@ class ArmScore(NamedTuple):
     high: float
 
 
-def compared(attempts: Iterable[AttemptScored]) -> list[ArmScore]:
+def compare_learning_arms(attempts: Iterable[AttemptScored]) -> list[ArmScore]:
     """The arms of which there are attempts."""
     scores: dict[LearningArm, list[float]] = {}
     for one in attempts:

@@ -18,10 +18,10 @@ from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import AgentPerception, Line
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work.attempt_trace import ReflectionMade
 from loopforge.core.work.reflection_checks import flag_of
-from loopforge.core.work.trajectory_scores import TrajectoryScores, scored
+from loopforge.core.work.trajectory_scores import TrajectoryScores, score_trajectory
 from loopforge.core.work.work_vocabulary import (
     AttemptScored,
     LearningArm,
@@ -41,7 +41,7 @@ from loopforge.work.learning.trajectory_reading import (
     turns_of,
 )
 from loopforge.work.model_choice import ModelChoice
-from loopforge.work.task_perception import PERSON, shortened
+from loopforge.work.task_perception import PERSON, truncate_middle
 from loopforge.work.task_state import TaskState
 from loopforge.work.work_settings import WorkSettings
 
@@ -81,7 +81,7 @@ class AttemptLearning:
         earlier = [course for nth, course in courses.items() if nth < trace.nth]
         if any(trajectory_of(course, bounds).changed for course in earlier):
             bounds = bounds._replace(changes=False)
-        found = scored(trajectory_of(courses[trace.nth], bounds))
+        found = score_trajectory(trajectory_of(courses[trace.nth], bounds))
         return AttemptScored(
             attempt=trace.nth,
             mate=mate.handle,
@@ -138,7 +138,7 @@ class AttemptLearning:
         """What is shown to who looks back: the task, its attempt turn by turn, its score."""
         trace = state.attempts
         lines = [
-            Line(kind="heard", who=public(PERSON), text=entry.text, id=entry.id)
+            Line(kind="heard", who=public_words(PERSON), text=entry.text, id=entry.id)
             for entry in state.entries
             if entry.kind == "heard"
         ]
@@ -148,8 +148,8 @@ class AttemptLearning:
             seen = ", ".join(signal.name for signal in one.signals) or "nothing happened"
             lines.append(Line(kind="mine", text=one.action, number=one.nth))
             lines += _results(state, one.nth)
-            lines.append(Line(kind="told", text=public(seen), number=one.nth))
-        lines.append(Line(kind="told", text=public(_told(trace.score))))
+            lines.append(Line(kind="told", text=public_words(seen), number=one.nth))
+        lines.append(Line(kind="told", text=public_words(_told(trace.score))))
         if state.halted is not None and state.stage == "stopped":
             lines.append(Line(kind="told", text=state.halted.why))
         if state.finished is not None:
@@ -180,7 +180,7 @@ class AttemptLearning:
         acts = ended.plan.acts if ended.plan is not None else ()
         said = next((act for act in acts if isinstance(act, LookBack)), None)
         claims = _checked(state, said) if said is not None else ()
-        insight = next((one.text for one in claims if one.part == "insight"), public(""))
+        insight = next((one.text for one in claims if one.part == "insight"), public_words(""))
         body = TaskReflected(
             turn=turn.id,
             text=insight,
@@ -217,7 +217,7 @@ def _results(state: TaskState, nth: int) -> list[Line]:
     return [
         Line(
             kind="result",
-            who=public(entry.who if entry.outcome == "returned" else f"{entry.who}, failed"),
+            who=public_words(entry.who if entry.outcome == "returned" else f"{entry.who}, failed"),
             text=_result(entry.arguments, entry.text),
             id=entry.id,
             number=nth,
@@ -230,7 +230,9 @@ def _results(state: TaskState, nth: int) -> list[Line]:
 def _result(arguments: Words, text: Words) -> Words:
     if text.text is None:
         return text
-    return Words(f"(for {shortened(str(arguments), 300)})\n{shortened(text.text, LONGEST)}")
+    return Words(
+        f"(for {truncate_middle(str(arguments), 300)})\n{truncate_middle(text.text, LONGEST)}"
+    )
 
 
 def _told(score: AttemptScored | None) -> str:

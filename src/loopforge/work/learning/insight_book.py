@@ -20,17 +20,17 @@ from typing import NamedTuple
 from loopforge.core.events import Event, Recollection
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, MemoryKept
 from loopforge.core.perception import Line
-from loopforge.core.text.erasable_text import Words, public
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work.attempt_trace import ReflectionMade
-from loopforge.core.work.insight_checks import kept_out
-from loopforge.core.work.insight_ranking import MOST, InsightWorth, ranked, worth_of
+from loopforge.core.work.insight_checks import insight_objection
+from loopforge.core.work.insight_ranking import MOST, InsightWorth, rank_insights, worth_of
 from loopforge.core.work.work_vocabulary import AttemptScored, LearningArm, TaskLearned
 from loopforge.errors import InputError
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Ledger
 from loopforge.work.task_state import PREFIX, TaskState
-from loopforge.work.task_store import TaskStore, left_out
+from loopforge.work.task_store import TaskStore, skip_unreadable_task
 
 LAYER: Layer = "insight"
 ROOM = "room:"
@@ -79,7 +79,7 @@ class InsightBook:
         async with self._reading:
             if not self._read:
                 for stream in await self._store.streams():
-                    with left_out():
+                    with skip_unreadable_task():
                         self._scored(stream, await self._ledger.read(stream, kinds=["task.scored"]))
                 self._read = True
         bodies = (event.body for event in self._scores.values())
@@ -89,7 +89,7 @@ class InsightBook:
         """What a mate learned, whatever became of it; the best first."""
         items = {one.id: one for one in await self._memory.items(mate, layers=(LAYER,))}
         own = [one for one in await self.attempts() if one.mate == mate]
-        best = ranked(worth_of(id, own) for id in items)
+        best = rank_insights(worth_of(id, own) for id in items)
         return [InsightShown(items[one.insight], one) for one in best]
 
     # ------------------------------------------------------------ given to a task
@@ -160,7 +160,7 @@ class InsightBook:
         said = [str(entry.text) for entry in state.entries if entry.kind == "heard"]
         seen = [use.value for use in state.uses]
         left = f"the record says otherwise: {claim.flag}" if claim.flag else ""
-        left = left or kept_out(text, await self._names(), said, seen)
+        left = left or insight_objection(text, await self._names(), said, seen)
         if not left:
             item = MemoryKept(
                 layer=LAYER,
@@ -219,5 +219,5 @@ def _drawn(found: Sequence[InsightShown], state: TaskState) -> list[InsightShown
 
 def _line(task: str, text: Words, id: str, at: str, which: str = "an insight") -> Line:
     """A row of what a mate remembers: what it is, from when, from which task."""
-    who = public(f"the task {task[-8:]}")
+    who = public_words(f"the task {task[-8:]}")
     return Line(kind="recalled", who=who, text=text, id=id, at=at, which=which)

@@ -32,7 +32,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkEvent,
 )
 from loopforge.runtime.effects.nested_calls import TOLD
-from loopforge.work.task_state import ToolUse, argument, paths_of
+from loopforge.work.task_state import ToolUse, paths_of, tool_use_argument
 
 CAME_TO_NOTHING = frozenset({"turn broke off", "answer was malformed"})
 """Signals of turns that came to nothing."""
@@ -129,7 +129,7 @@ def _take(course: AttemptCourse, body: WorkEvent) -> None:
 
 def seen_use(use: ToolUse) -> SeenResult:
     """A use of a tool as it is judged: a command by its words, a file by its path."""
-    what = argument(use, "command") or argument(use, "path") or use.arguments
+    what = tool_use_argument(use, "command") or tool_use_argument(use, "path") or use.arguments
     return SeenResult(use.tool, what, use.outcome, use.value)
 
 

@@ -36,8 +36,8 @@ from loopforge.core.room_vocabulary import (
     Said,
     Stopped,
 )
-from loopforge.core.text.erasable_text import public
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.erasable_text import public_words
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
     ResultApproved,
@@ -235,7 +235,7 @@ class ThreadPosts:
             steered = await self._ledger.read(state.stream, kinds=["task.steered"])
             sources = {one.body.source for one in steered if isinstance(one.body, TaskSteered)}
             if line in sources - waiting:
-                told = public(LEFT.format(counted(len(state.written), "file")))
+                told = public_words(LEFT.format(pluralize(len(state.written), "file")))
                 await self._voice.say(room, self._mate(state), told, cause=cause)
 
     def _erased(self, _stream: str, _events: Sequence[Event]) -> None:

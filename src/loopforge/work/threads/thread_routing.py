@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from loopforge.core.events import Event
-from loopforge.core.mates.mate_file import Mate, called
+from loopforge.core.mates.mate_file import Mate, find_mate
 from loopforge.core.room_vocabulary import File
-from loopforge.core.work.task_classifier import classified, correction_of
+from loopforge.core.work.task_classifier import classify_task, correction_of
 from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import InputError, LoopforgeError, NotLetIn
 from loopforge.runtime.ports import (
@@ -144,7 +144,7 @@ class ThreadRouting:
         if left and correction_of(line.text):
             return left[-1]
         cause = await self._orders.cause(line.reply_to)
-        found = classified(line.text)
+        found = classify_task(line.text)
         if found is not None and found.type == "social":
             return None
         return next((one for one in left if cause and cause.stream == one.stream), None)
@@ -245,7 +245,7 @@ class ThreadRouting:
         if not here:
             raise InputError("No mate is here that could do it.")
         found = _CHOSEN.fullmatch(text)
-        if found and (meant := called(found["mate"], [self._mates[mate] for mate in here])):
+        if found and (meant := find_mate(found["mate"], [self._mates[mate] for mate in here])):
             return meant.handle, found["rest"]
         return next((mate for mate in here if self._works(mate)), here[0]), text
 
@@ -270,5 +270,5 @@ def going(tasks: Sequence[TaskState]) -> TaskState | None:
 
 def clear_work(text: str) -> bool:
     """Whether a line clearly wants something done over several turns."""
-    found = classified(text)
+    found = classify_task(text)
     return found is not None and found.flow in WORKING

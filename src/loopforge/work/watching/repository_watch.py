@@ -28,7 +28,7 @@ from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX as TASKS
 from loopforge.work.task_state import TaskState
-from loopforge.work.watching.watch_state import WATCHES, WatchState, named
+from loopforge.work.watching.watch_state import WATCHES, WatchState, place_without_line
 
 log = logging.getLogger(__name__)
 MOST_AT_ONCE, MOST_WAITING, MOST_NAMED = 20, 200, 20
@@ -158,7 +158,9 @@ class RepositoryWatch:
 
 def _is_over(state: WatchState, place: CodePlace) -> bool:
     """Whether it was refused, or is asked for in the task that is open."""
-    return named(place) in state.refused or named(place) in map(named, state.places)
+    return place_without_line(place) in state.refused or place_without_line(place) in map(
+        place_without_line, state.places
+    )
 
 
 def _is_read(change: PathChange) -> bool:

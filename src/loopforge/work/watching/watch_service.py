@@ -20,7 +20,7 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.schedule.form_check import check, filled_form
 from loopforge.schedule.phrases.phrase_reading import spoken_language
 from loopforge.schedule.reminder_form import AsksBack, Fits, Refused
-from loopforge.schedule.rule_expansion import beginning
+from loopforge.schedule.rule_expansion import rule_start
 from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.git.registered_repositories import Repository
 from loopforge.work.task_service import TaskService, checked_budget
@@ -147,7 +147,7 @@ class WatchService:
         if not form.rule or not isinstance(found, Fits):
             raise InputError(f'"{every}" says no repetition; say such as "every day at 9:00".')
         local = now.astimezone(self._zone()).replace(tzinfo=None)
-        return form.rule, beginning(form.rule, local).isoformat(timespec="minutes"), found.words
+        return form.rule, rule_start(form.rule, local).isoformat(timespec="minutes"), found.words
 
     async def _append(self, name: str, bodies: Sequence[Body], person: str) -> None:
         facts = [self._stamp.fact(body, actor=f"person:{person}") for body in bodies]

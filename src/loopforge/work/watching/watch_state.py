@@ -73,17 +73,19 @@ class WatchState(Struct, kw_only=True):
                 self.mark, self.missing = event.body.head, event.body.missing
                 self.unread, self.left = event.body.unread, event.body.left
             case DocstringsWanted(places=places):
-                given = {named(one) for one in places}
-                self.missing = tuple(one for one in self.missing if named(one) not in given)
+                given = {place_without_line(one) for one in places}
+                self.missing = tuple(
+                    one for one in self.missing if place_without_line(one) not in given
+                )
                 self.task, self.places = event.id, places
             case DocstringsDecided(taken=taken):
                 if not taken:
-                    self.refused |= {named(one) for one in self.places}
+                    self.refused |= {place_without_line(one) for one in self.places}
                 self.task, self.places = "", ()
             case _:
                 pass
 
 
-def named(place: CodePlace) -> Named:
+def place_without_line(place: CodePlace) -> Named:
     """A place without its line."""
     return (place.path, place.name)

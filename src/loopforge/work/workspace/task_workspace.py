@@ -31,17 +31,17 @@ from loopforge.runtime.ports import Clock, ToolFile
 from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.confined_process import ProcessEnded, run_confined
-from loopforge.tools.sandbox.sandbox_limits import SandboxLimits, narrowed
-from loopforge.tools.sandbox.workspace_files import WorkspaceFiles, apart
+from loopforge.tools.sandbox.sandbox_limits import SandboxLimits, narrow_limits
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles, deduplicate_names
 from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
 from loopforge.work.workspace.file_markers import named_files, without_marks
 from loopforge.work.workspace.workspace_snapshot import (
     CapturedTree,
     TreeChange,
-    between,
-    build,
-    captured,
-    few,
+    capture_tree,
+    compare_trees,
+    make_folders_and_links,
+    name_first_few,
 )
 
 UPLOADS = "in"
@@ -109,7 +109,7 @@ class TaskWorkspace:
                 raise InputError(f"{upload_name(file.name)} {HELD}; it is not put in.")
 
         def put() -> list[str]:
-            names = apart([upload_name(file.name) for file in files])
+            names = deduplicate_names([upload_name(file.name) for file in files])
             paths = [f"{UPLOADS}/{name}" for name in names]
             for path, file in zip(paths, files, strict=True):
                 self.files.write(path, file.data, self.limits.disk)
@@ -134,7 +134,7 @@ class TaskWorkspace:
 
     def confined(self, profile: SandboxProfile) -> TaskWorkspace:
         """The same, whose commands are held to this as well."""
-        limits = narrowed(self.limits, profile)
+        limits = narrow_limits(self.limits, profile)
         rules = self._rules._replace(limits=limits, writable=profile.writable)
         return TaskWorkspace(self.name, self.place, self._archive, self._clock, rules)
 
@@ -219,13 +219,13 @@ class TaskWorkspace:
         wanted = await self._archive.load(self.name, number)
         tree = await self._tree()
         if tree.left_out:
-            raise InputError(LOST.format(few(tree.left_out, 5)))
+            raise InputError(LOST.format(name_first_few(tree.left_out, 5)))
         there = await self._kept(tree, BEFORE)
         aside = self.place.with_name(f".{self.name}.new")
         await asyncio.to_thread(WorkspaceFiles(aside).remove)
         await asyncio.to_thread(make_workspace, aside)
         fresh = WorkspaceFiles(aside)
-        await asyncio.to_thread(build, fresh, wanted.entries)
+        await asyncio.to_thread(make_folders_and_links, fresh, wanted.entries)
         for entry in wanted.entries:
             if entry.kind == "file":
                 data = await self._archive.fetch(self.name, entry.hash)
@@ -241,7 +241,7 @@ class TaskWorkspace:
         )
         await self._archive.save(self.name, again, _not_needed)
         await asyncio.to_thread(_exchange, self.place, aside)  # last: broken off, all is as it was
-        return between(there.entries, wanted.entries, GIT)
+        return compare_trees(there.entries, wanted.entries, GIT)
 
     async def undo(self) -> TreeChange:
         """Take back the last change of files; used again, the one before it, and so on.
@@ -252,13 +252,13 @@ class TaskWorkspace:
         for number in reversed(await self.checkpoints()):
             if number < there.place:
                 earlier = await self._archive.load(self.name, number)
-                if between(earlier.entries, there.entries, GIT):
+                if compare_trees(earlier.entries, there.entries, GIT):
                     return await self.restore(number, undoing=True)
         raise Unknown("There is nothing to take back: no checkpoint is older.")
 
     async def _tree(self) -> CapturedTree:
         limits = self.limits
-        return await asyncio.to_thread(captured, self.files, limits.files, limits.disk)
+        return await asyncio.to_thread(capture_tree, self.files, limits.files, limits.disk)
 
 
 def _not_needed(path: str) -> bytes:

@@ -22,7 +22,7 @@ BEGINNING, WEIGHED = 200, 40
 _HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@(?P<rest>.*)")
 
 
-def edited(text: str, old: str, new: str, *, everywhere: bool = False) -> str:
+def replace_words(text: str, old: str, new: str, *, everywhere: bool = False) -> str:
     """The text with the words replaced. Raises InputError, which says what to do."""
     if old == new:
         raise InputError("the old and the new words are the same; nothing was changed")
@@ -86,7 +86,7 @@ def text_lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def recounted(patch: str) -> str:
+def recount_hunks(patch: str) -> str:
     """A unified patch whose heads say how many lines there are; where they begin stays."""
     lines, done, at = text_lines(patch), list[str](), 0
     while at < len(lines):

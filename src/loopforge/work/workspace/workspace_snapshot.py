@@ -34,16 +34,16 @@ class TreeChange(NamedTuple):
     def told(self, most: int = 20) -> str:
         """The same in words, at most so many paths of a kind."""
         kinds = (("new", self.added), ("changed", self.changed), ("gone", self.removed))
-        return "; ".join(f"{kind}: {few(paths, most)}" for kind, paths in kinds if paths)
+        return "; ".join(f"{kind}: {name_first_few(paths, most)}" for kind, paths in kinds if paths)
 
 
-def few(paths: tuple[str, ...], most: int) -> str:
+def name_first_few(paths: tuple[str, ...], most: int) -> str:
     """The first of them, and how many more there are."""
     more = len(paths) - most
     return ", ".join(paths[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def captured(files: WorkspaceFiles, most: int, largest: int) -> CapturedTree:
+def capture_tree(files: WorkspaceFiles, most: int, largest: int) -> CapturedTree:
     """The tree as it is: at most so many paths, and files of so many bytes at most."""
     entries, left_out = list[CheckpointEntry](), list[str]()
     found = files.listing(most + 1)
@@ -93,7 +93,7 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def between(
+def compare_trees(
     before: Iterable[CheckpointEntry], after: Iterable[CheckpointEntry], aside: str = ""
 ) -> TreeChange:
     """What became new, other and gone, without what lies within folders called `aside`."""
@@ -113,7 +113,7 @@ def _leaves(entries: Iterable[CheckpointEntry], aside: str) -> dict[str, Checkpo
     }
 
 
-def build(files: WorkspaceFiles, entries: Iterable[CheckpointEntry]) -> None:
+def make_folders_and_links(files: WorkspaceFiles, entries: Iterable[CheckpointEntry]) -> None:
     """Make the folders and links of a checkpoint in an empty workspace."""
     for entry in entries:
         if entry.kind == "folder":

@@ -11,7 +11,7 @@ import shlex
 from msgspec.structs import replace
 
 from loopforge.core.text.document_kinds import DOCUMENTS
-from loopforge.core.text.spoken_lists import counted
+from loopforge.core.text.spoken_lists import pluralize
 from loopforge.core.work.task_confidence import with_changes
 from loopforge.errors import InputError
 from loopforge.runtime.ports import (
@@ -24,9 +24,9 @@ from loopforge.runtime.ports import (
     tool_work,
 )
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry
-from loopforge.tools.shell import told_of
+from loopforge.tools.shell import command_result_lines
 from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
-from loopforge.work.workspace.text_edits import edited, recounted, text_lines
+from loopforge.work.workspace.text_edits import recount_hunks, replace_words, text_lines
 from loopforge.work.workspace.workspace_settings import LONGEST_RUN, workspaces_of
 
 LISTED, LOOKED_AT = 150, 20_000
@@ -218,7 +218,7 @@ async def work_write(home: ToolHome, call: ToolCall) -> str:
     place, text = await place_of(home, call), str(call.arguments["text"])
     path = await _meant(place, call.arguments["path"])
     await asyncio.to_thread(_put, place, path, text)
-    lines = counted(len(text_lines(text)), "line")
+    lines = pluralize(len(text_lines(text)), "line")
     clone = await asyncio.to_thread(clone_in, place)
     beside = BESIDE if clone and not f"{path}/".startswith(f"{clone}/") else ""
     return f"{path} is written: {lines}.{beside}"
@@ -247,7 +247,7 @@ async def work_edit(home: ToolHome, call: ToolCall) -> str:
 
 def _edited(place: TaskWorkspace, path: str, given: dict[str, object]) -> str:
     text, every = _text(place, path), bool(given.get("everywhere"))
-    _put(place, path, edited(text, str(given["old"]), str(given["new"]), everywhere=every))
+    _put(place, path, replace_words(text, str(given["old"]), str(given["new"]), everywhere=every))
     places = text.count(str(given["old"])) if every else 1
     return f"{path} is edited in {places:,} place{'s' * (places != 1)}."
 
@@ -259,7 +259,7 @@ async def _patched(place: TaskWorkspace, folder: str, patch: str) -> str:
         f"cd -- {shlex.quote(where)} && "
         "git -c core.hooksPath=/dev/null apply --whitespace=nowarn --verbose -"
     )
-    data = recounted(patch if patch.endswith("\n") else f"{patch}\n")
+    data = recount_hunks(patch if patch.endswith("\n") else f"{patch}\n")
     ended = await place.run(line, data.encode(), seconds=50)
     said = ended.output.decode("utf-8", "replace").strip()
     if ended.code != 0:
@@ -284,8 +284,8 @@ async def work_run(home: ToolHome, call: ToolCall) -> ToolResult:
     before = await asyncio.to_thread(_lying, place)
     ended = await place.run(line, seconds=given.get("seconds"))
     after = await asyncio.to_thread(_lying, place)
-    how, *output = told_of(ended, place.limits)
-    return in_short("\n".join([with_changes(how, _changed(before, after)), *output]))
+    how, *output = command_result_lines(ended, place.limits)
+    return truncate_output("\n".join([with_changes(how, _changed(before, after)), *output]))
 
 
 def _lying(place: TaskWorkspace) -> list[WorkspaceEntry]:
@@ -301,7 +301,7 @@ def _changed(before: list[WorkspaceEntry], after: list[WorkspaceEntry]) -> list[
     return sorted({each.shown for each in other if each.kind in ("file", "link")})
 
 
-def in_short(text: str) -> ToolResult:
+def truncate_output(text: str) -> ToolResult:
     """A long output by its beginning and its end, and the whole as a file."""
     if len(text) <= HEAD + TAIL:
         return ToolResult(text=text)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import discord
-from loopforge.core.text.spoken_lists import counted, listed
+from loopforge.core.text.spoken_lists import join_as_prose, pluralize
 from loopforge.io.platforms.surface_plugin import AccountFinding
 
 NEEDED = {
@@ -34,7 +34,7 @@ WELCOME = {
 """What an invitation asks for besides, and what is not done without it: nothing else needs it."""
 
 
-def invite(application: int, *, shared: bool) -> str:
+def bot_invite_link(application: int, *, shared: bool) -> str:
     """The address by which the account is brought into a server, with exactly what it uses."""
     asked = discord.Permissions(**dict.fromkeys((*(SHARED if shared else NEEDED), *WELCOME), True))
     scopes = ("bot", "applications.commands")
@@ -53,7 +53,7 @@ class DiscordChannel(NamedTuple):
     allowed: discord.Permissions
 
 
-def of_application(info: discord.AppInfo) -> Iterator[AccountFinding]:
+def application_findings(info: discord.AppInfo) -> Iterator[AccountFinding]:
     """What is wrong with an application, and what is right with it."""
     page, flags = f"{PORTAL}/{info.id}", info.flags
     if flags.gateway_message_content or flags.gateway_message_content_limited:
@@ -71,7 +71,7 @@ def of_application(info: discord.AppInfo) -> Iterator[AccountFinding]:
         yield AccountFinding("warn", said, mend)
 
 
-def of_server(
+def server_findings(
     server: str, channels: Sequence[DiscordChannel], address: str, *, shared: bool
 ) -> Iterator[AccountFinding]:
     """The same of a server that the account is in; `address` is that by which it is invited."""
@@ -90,11 +90,11 @@ def of_server(
             gaps = True
             yield _lacking(server, seen, without, permission, address)
     if not gaps:
-        where = counted(len(seen), "channel")
+        where = pluralize(len(seen), "channel")
         yield AccountFinding("ok", f"in {server} it may do all that it needs, in {where}.")
     for permission, consequence in WELCOME.items():
         if without := [each for each in seen if not getattr(each.allowed, permission)]:
-            places = listed((f"#{each.name}" for each in without), 4)
+            places = join_as_prose((f"#{each.name}" for each in without), 4)
             said = f"it is without the permission {_label(permission)} in {places}: {consequence}."
             yield AccountFinding("ok", f"in {server} {said}")
 
@@ -111,7 +111,7 @@ def _lacking(
         said = f"in {server} it lacks the permission {label}"
         mend = f"Give it to its role, or invite it anew: {address}"
     else:
-        places = listed((f"#{each.name}" for each in without), 4)
+        places = join_as_prose((f"#{each.name}" for each in without), 4)
         said = f"in {server} it lacks the permission {label} in {places}"
         mend = "Give it to its role in these channels, or leave them to others."
     vital = permission in VITAL and len(without) == len(seen)

@@ -55,7 +55,7 @@ class CallBroken(aiohttp.ClientError):
     """A webhook's call broke off: it was carried out, or it was not."""
 
 
-def scrub(text: object, secrets: Iterable[str] = ()) -> str:
+def redact_tokens(text: object, secrets: Iterable[str] = ()) -> str:
     """The text without tokens of accounts and webhooks, and without the password of a proxy."""
     clean = _LOGIN.sub("(secret)", _HOOK.sub(r"\1(secret)", str(text)))
     for secret in secrets:
@@ -63,7 +63,7 @@ def scrub(text: object, secrets: Iterable[str] = ()) -> str:
     return _TOKEN.sub("(secret)", clean)
 
 
-def refused(error: BaseException, renewal: str) -> str:
+def login_refusal(error: BaseException, renewal: str) -> str:
     """Why Discord does not let an account in, and what to do; "" if it may do so in a moment.
 
     `renewal`: what gives it another token.
@@ -80,7 +80,7 @@ def refused(error: BaseException, renewal: str) -> str:
     return ""
 
 
-def unreached(error: Exception) -> str:
+def connection_trouble(error: Exception) -> str:
     """Why an account is not connected just now, where trying again may help."""
     match error:
         case aiohttp.ClientHttpProxyError():
@@ -92,13 +92,13 @@ def unreached(error: Exception) -> str:
         case aiohttp.ClientError() | OSError():
             said = "the connection broke off"
         case discord.DiscordException():
-            return scrub(error)[:300]
+            return redact_tokens(error)[:300]
         case _:
             said = type(error).__name__  # discord.py's, where the first connection fails
     return f"Discord cannot be reached ({said}); it is tried again by itself"
 
 
-def failed(error: BaseException, place: str) -> SendFailed:
+def as_send_failure(error: BaseException, place: str) -> SendFailed:
     """What became of something that Discord did not take."""
     match error:
         case SendFailed():
@@ -114,10 +114,12 @@ def failed(error: BaseException, place: str) -> SendFailed:
         case aiohttp.ClientError() | OSError():
             return SendFailed("the connection to Discord broke off.")
         case _:
-            return SendFailed(f"it went wrong: {type(error).__name__}: {scrub(error)[:200]}")
+            return SendFailed(
+                f"it went wrong: {type(error).__name__}: {redact_tokens(error)[:200]}"
+            )
 
 
-def timed_out(error: Exception, me: object) -> SendFailed | None:
+def bot_timeout_failure(error: Exception, me: object) -> SendFailed | None:
     """The same where somebody put the bot aside for a while; None where it is none of that."""
     if not isinstance(error, discord.Forbidden) or error.code != FORBIDDEN:
         return None
@@ -133,7 +135,7 @@ def _answered(error: discord.HTTPException, place: str) -> SendFailed:
         return SendFailed(why.format(place=place), gone=True)
     if why := FINAL.get(error.code):
         return SendFailed(why.format(place=place), final=True)
-    said = scrub(error.text)[:200] or "no reason was given"
+    said = redact_tokens(error.text)[:200] or "no reason was given"
     if error.status == 429:
         return SendFailed("Discord asks to wait (rate limit).", after=_patience(error))
     if error.status >= 500:
@@ -143,14 +145,14 @@ def _answered(error: discord.HTTPException, place: str) -> SendFailed:
             OUT,
             after=60.0,
         )
-    if foreign(error):
+    if is_refused_by_proxy(error):
         return SendFailed(BEFORE.format(status=error.status), final=True)
     if error.status == 404:
         return SendFailed("it is gone from Discord.", final=True)
     return SendFailed(f"Discord refuses it ({error.status}): {said}", final=True)
 
 
-def foreign(error: discord.HTTPException) -> bool:
+def is_refused_by_proxy(error: discord.HTTPException) -> bool:
     """Whether a call was refused by something before Discord, which says nothing of a place."""
     return "json" not in error.response.headers.get("Content-Type", "")
 

@@ -11,7 +11,12 @@ from typing import Literal, NamedTuple
 import discord
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import SendFailed
-from loopforge.io.discord.connection.api_errors import BEFORE, OUT, failed, foreign
+from loopforge.io.discord.connection.api_errors import (
+    BEFORE,
+    OUT,
+    as_send_failure,
+    is_refused_by_proxy,
+)
 from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk
 from loopforge.io.platforms.bot_tokens import EVERYBODY, BotAccount
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -64,7 +69,7 @@ def user_of(token: str) -> int:
     return int(plain) if plain.isdecimal() else 0
 
 
-def named(channel: object) -> str:
+def channel_label(channel: object) -> str:
     """What a place is called in a sentence."""
     if isinstance(channel, discord.DMChannel):
         return "a private talk"
@@ -255,7 +260,7 @@ class BotAccounts:
             guild = getattr(first.get_channel(channel), "guild", None)
             if guild is not None and client.get_guild(guild.id) is None:
                 return None
-        return await find(client, channel)
+        return await find_channel(client, channel)
 
     def _order(self, mate: str) -> list[int]:
         """The accounts by how well they speak for a mate: as its own first."""
@@ -287,20 +292,20 @@ def _same(client: GatewayClient, channel: object) -> object:
     return None
 
 
-async def find(client: GatewayClient, id: int) -> Talk | None:
+async def find_channel(client: GatewayClient, id: int) -> Talk | None:
     """A place by its id, if this client sees it. Raises SendFailed where nobody can know now."""
     channel: object = client.privates.get(id) or client.get_channel(id)
     if channel is None:
         try:
             channel = await client.fetch_channel(id)
         except (discord.Forbidden, discord.NotFound) as error:
-            if foreign(error):
+            if is_refused_by_proxy(error):
                 raise SendFailed(BEFORE.format(status=error.status)) from None
             return None
         except discord.InvalidData:
             return None
         except Exception as error:
-            raise failed(error, "the channel") from None
+            raise as_send_failure(error, "the channel") from None
     if not client.sees(channel):
         return None
     return client.met(channel)

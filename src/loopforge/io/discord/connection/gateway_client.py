@@ -22,7 +22,7 @@ import discord
 from discord import app_commands
 from discord.gateway import KeepAliveHandler
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
-from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.connection.api_errors import redact_tokens
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.token_conflict import TokenConflict
 from loopforge.io.platforms.bot_tokens import BotAccount
@@ -58,12 +58,12 @@ Talk = (
 """Where messages can be."""
 
 
-def whole(message: discord.Message) -> bool:
+def is_complete_message(message: discord.Message) -> bool:
     """Whether a message came with all that is needed of it."""
     return all(hasattr(message, name) for name in NEEDED)
 
 
-def rights(channel: discord.abc.GuildChannel | discord.Thread) -> discord.Permissions:
+def own_permissions(channel: discord.abc.GuildChannel | discord.Thread) -> discord.Permissions:
     """What this account may do there; all, while Discord has not told who it is there."""
     me: discord.Member | None = channel.guild.me
     return channel.permissions_for(me) if me is not None else discord.Permissions.all()
@@ -148,7 +148,7 @@ class GatewayClient(discord.Client):
             return False
         if isinstance(channel, discord.Thread) and channel.parent is None:
             return False
-        return rights(channel).read_messages
+        return own_permissions(channel).read_messages
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Tell of an event; of what comes while it closes, nobody: there is no loop.
@@ -187,7 +187,7 @@ class GatewayClient(discord.Client):
     async def on_error(self, event: str, /, *_args: Any, **_more: Any) -> None:
         """A handler failed: said without what it was given, which may hold anything."""
         error = sys.exc_info()[1]
-        log.error("%s of Discord was not handled: %s", event, scrub(repr(error)))
+        log.error("%s of Discord was not handled: %s", event, redact_tokens(repr(error)))
 
     # ------------------------------------------------------------ what comes spoiled
 

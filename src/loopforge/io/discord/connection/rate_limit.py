@@ -28,7 +28,7 @@ _later: ContextVar[bool] = ContextVar("later", default=False)
 
 
 @contextmanager
-def later() -> Iterator[None]:
+def low_priority_calls() -> Iterator[None]:
     """The calls made in here stand behind what people wait for."""
     before = _later.set(True)
     try:

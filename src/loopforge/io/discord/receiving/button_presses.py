@@ -17,10 +17,15 @@ from typing import Any, TypeGuard
 import discord
 from loopforge.chat.commands.approval_commands import LONGEST_REASON
 from loopforge.errors import LoopforgeError
-from loopforge.io.discord.connection.api_errors import FAILURES, scrub
+from loopforge.io.discord.connection.api_errors import FAILURES, redact_tokens
 from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.mate_threads import Threads
-from loopforge.io.discord.receiving.slash_commands import SOON, Asked, give, keeps_place
+from loopforge.io.discord.receiving.slash_commands import (
+    SOON,
+    Asked,
+    answer_interaction,
+    keeps_place,
+)
 from loopforge.io.platforms.buttons.line_buttons import Press, press_of
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, ButtonPress
@@ -54,9 +59,11 @@ class ButtonPresses:
             if _denies(press) and not _is_form(interaction):
                 await self._ask_why(interaction, press)
             else:
-                await give(self._tasks, interaction, self._done(interaction, press), private=True)
+                await answer_interaction(
+                    self._tasks, interaction, self._done(interaction, press), private=True
+                )
         except FAILURES as error:
-            log.info("a press on Discord could not be answered: %s", scrub(error))
+            log.info("a press on Discord could not be answered: %s", redact_tokens(error))
 
     async def _done(self, interaction: Asked, press: Press | None) -> str:
         where = await self._where(interaction)

@@ -19,9 +19,19 @@ import discord
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
-from loopforge.io.discord.connection.api_errors import FAILURES, scrub
-from loopforge.io.discord.connection.bot_accounts import AccountSeat, BotAccounts, find, place_of
-from loopforge.io.discord.connection.gateway_client import SAID, GatewayClient, Talk, whole
+from loopforge.io.discord.connection.api_errors import FAILURES, redact_tokens
+from loopforge.io.discord.connection.bot_accounts import (
+    AccountSeat,
+    BotAccounts,
+    find_channel,
+    place_of,
+)
+from loopforge.io.discord.connection.gateway_client import (
+    SAID,
+    GatewayClient,
+    Talk,
+    is_complete_message,
+)
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import ReadLimiter
 from loopforge.io.discord.connection.unread_backlog import Backlog
@@ -34,19 +44,19 @@ from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.embeds import own_words
 from loopforge.io.discord.text.incoming_message import (
     account_of,
-    addressed,
     attachments_of,
     body_of,
     ground_of,
-    keeps,
-    manages,
-    said_by,
-    speaks,
+    is_addressed_to_us,
+    is_sent_by_account,
+    is_spoken_message,
+    may_author_manage,
+    may_manage_channel,
     spot_of,
 )
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.emoji_commands import STOP_EMOJIS
-from loopforge.io.platforms.incoming_lines import IncomingMessage, lacking
+from loopforge.io.platforms.incoming_lines import IncomingMessage, note_refused_files
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -144,12 +154,12 @@ class IncomingEvents:
 
     async def on_message(self, client: GatewayClient, message: discord.Message) -> None:
         """Somebody said something."""
-        if not whole(message):
+        if not is_complete_message(message):
             client.passed_over(SAID[0])
             await self.on_spoiled(client, message.channel.id, message.id, edited=False)
             return
         self._backlog.heard(self._crowd.index(client), message.id)
-        if said_by(client, message) and client.speech.heard(message.id):
+        if is_sent_by_account(client, message) and client.speech.heard(message.id):
             self._crowd.contested(self._crowd.index(client))
         turn = _Turn(lambda: self._hear(client, message), message.id)
         self._put(client, message.channel.id, turn)
@@ -161,7 +171,7 @@ class IncomingEvents:
 
         What was published from a channel and deleted there is no more.
         """
-        if not whole(event.message):
+        if not is_complete_message(event.message):
             client.passed_over(SAID[1])
             await self.on_spoiled(client, event.channel_id, event.message_id, edited=True)
         elif event.message.flags.source_message_deleted:
@@ -251,14 +261,16 @@ class IncomingEvents:
                 try:
                     await turn.job()
                 except waits as error:
-                    log.warning("something said on Discord waits: %s", scrub(repr(error)))
+                    log.warning("something said on Discord waits: %s", redact_tokens(repr(error)))
                     if pause is not None:
                         await self._clock.sleep(pause)
                         continue
                     log.critical("something said on Discord could not be written down")
                     written = False  # so it is read again after the next start
                 except Exception as error:
-                    log.critical("something said on Discord was not heard: %s", scrub(repr(error)))
+                    log.critical(
+                        "something said on Discord was not heard: %s", redact_tokens(repr(error))
+                    )
                 break
             if turn.message and written:
                 await self._backlog.settled(turn.message)
@@ -339,14 +351,18 @@ class IncomingEvents:
 
     async def _hear(self, client: GatewayClient, message: discord.Message) -> None:
         """Take one message in, once, whichever of our bots brought it."""
-        if message.id in self._known or not speaks(message) or await self._is_ours(message):
+        if (
+            message.id in self._known
+            or not is_spoken_message(message)
+            or await self._is_ours(message)
+        ):
             return
         if await self._threads.heard(message):
             return
         if client.is_closed() and attachments_of(message):  # it cannot fetch files any more
             await self._missed.again(client, message.channel.id, message.id, edited=False)
             return
-        channel = client.met(message.channel) or await find(client, message.channel.id)
+        channel = client.met(message.channel) or await find_channel(client, message.channel.id)
         if channel is not None:
             await self._backlog.guard(message.id)
             self._names[message.author.id] = message.author.display_name
@@ -376,7 +392,7 @@ class IncomingEvents:
         client, channel = seat
         ground = ground_of(client, channel, message.author.id)
         if ground is not None:
-            asked = addressed(message, self._crowd)
+            asked = is_addressed_to_us(message, self._crowd)
             refused = await self._reception.serves(ground, account_of(message), asked=asked)
             if refused is not None:
                 await self._expose(seat, message)
@@ -392,7 +408,9 @@ class IncomingEvents:
         if bare and (not problems or self._waits(channel, message)):
             return " ".join(problems)
         try:
-            told = await self._take(seat, message, lacking(text, problems).strip(), files, venue)
+            told = await self._take(
+                seat, message, note_refused_files(text, problems).strip(), files, venue
+            )
         except (BadLine, TooLarge, InputError) as error:
             self._files.settled(files)
             told = str(error)
@@ -403,7 +421,9 @@ class IncomingEvents:
         account, name = account_of(message), message.author.display_name
         spot, bot = spot_of(channel, name), message.author.bot
         notice = await self._reception.admit(spot, account, name, bot=bot)
-        return notice, await self._reception.may_give(spot, account, keeper=keeps(message))
+        return notice, await self._reception.may_give(
+            spot, account, keeper=may_author_manage(message)
+        )
 
     async def _take(
         self,
@@ -431,7 +451,7 @@ class IncomingEvents:
                 reply_to="" if venue.moved else str(replied or ""),
                 ours=ours,
                 bot=message.author.bot,
-                keeper=keeps(message),
+                keeper=may_author_manage(message),
                 called=venue.called or self._shared(message),
                 files=tuple(files),
             )
@@ -476,7 +496,7 @@ class IncomingEvents:
         """Whether somebody waits for an answer, and is told why something was not taken."""
         if message.author.bot:
             return False
-        return isinstance(channel, discord.DMChannel) or addressed(message, self._crowd)
+        return isinstance(channel, discord.DMChannel) or is_addressed_to_us(message, self._crowd)
 
     async def _answer(self, seat: AccountSeat, message: discord.Message, text: str) -> None:
         """Say why something was not taken, to somebody who waits for an answer."""
@@ -489,7 +509,7 @@ class IncomingEvents:
         try:
             await DiscordSpeaker(seat).post(text[:2000], f"n{message.id}", message.id)
         except FAILURES as error:
-            log.info("a notice could not be shown: %s", scrub(error))
+            log.info("a notice could not be shown: %s", redact_tokens(error))
 
     async def _expose(self, seat: AccountSeat, message: discord.Message) -> None:
         """Spend a code for linking that others can read in it, and say so."""
@@ -519,14 +539,14 @@ class IncomingEvents:
         by = Presser(
             account=account,
             name=name,
-            keeper=manages(event.member, client.get_channel(event.channel_id)),
+            keeper=may_manage_channel(event.member, client.get_channel(event.channel_id)),
             bot=event.member is not None and event.member.bot,
         )
         told = ""
         for place in await self._threads.places(event.channel_id, event.message_id):
             shown = await self._reception.reacted(place, message, by, str(event.emoji), back=back)
             told = shown or told
-        channel = await find(client, event.channel_id)
+        channel = await find_channel(client, event.channel_id)
         if str(event.emoji) in STOP_EMOJIS and not (back or told) and channel is not None:
             told = await self._stop(client, channel, by)
         if channel is not None and told:
@@ -534,7 +554,7 @@ class IncomingEvents:
                 said = await channel.send(f"-# *{told}*", allowed_mentions=NOBODY)
                 client.speech.said(said.id)
             except FAILURES as error:
-                log.info("what a stop sign did could not be shown: %s", scrub(error))
+                log.info("what a stop sign did could not be shown: %s", redact_tokens(error))
 
     async def _stop(self, client: GatewayClient, channel: Talk, by: Presser) -> str:
         """Stop what mates do in a place, by a sign on what is no line; what is told of it."""

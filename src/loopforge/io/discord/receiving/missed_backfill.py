@@ -23,19 +23,24 @@ from functools import partial
 
 import discord
 from loopforge.errors import LedgerError
-from loopforge.io.discord.connection.api_errors import FAILURES, failed, scrub
+from loopforge.io.discord.connection.api_errors import FAILURES, as_send_failure, redact_tokens
 from loopforge.io.discord.connection.bot_accounts import (
     AccountSeat,
     BotAccounts,
     channel_of,
-    find,
+    find_channel,
     place_of,
 )
-from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk, rights, whole
+from loopforge.io.discord.connection.gateway_client import (
+    GatewayClient,
+    Talk,
+    is_complete_message,
+    own_permissions,
+)
 from loopforge.io.discord.connection.options import DiscordOptions
-from loopforge.io.discord.connection.rate_limit import later
+from loopforge.io.discord.connection.rate_limit import low_priority_calls
 from loopforge.io.discord.connection.unread_backlog import MARGIN, Backlog
-from loopforge.io.discord.mate_threads import carrier
+from loopforge.io.discord.mate_threads import channel_of_message
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
@@ -208,7 +213,7 @@ class MissedBackfill:
             try:
                 await job()
             except FAILURES as error:
-                failure = failed(error, place)
+                failure = as_send_failure(error, place)
                 log.info("what was missed in %s could not be read: %s", place, failure.why)
                 gone = client is not None and client.is_closed()
                 if pause is None or failure.final or failure.gone or gone:
@@ -228,14 +233,14 @@ class MissedBackfill:
         async def job() -> None:
             seat = await self._seat(client, channel)
             told = await seat.channel.fetch_message(message)
-            if whole(told):
+            if is_complete_message(told):
                 await (self._edit if edited else self._hear)(seat.client, told)
 
         await self._tried(None, place_of(channel), job)
 
     async def _seat(self, client: GatewayClient, channel: int) -> AccountSeat:
         """This client, or if it is no more whoever of us is there. Raises SendFailed."""
-        found = await find(client, channel) if not client.is_closed() else None
+        found = await find_channel(client, channel) if not client.is_closed() else None
         if found is not None:
             return AccountSeat(client, found)
         return await self._crowd.seat(place_of(channel), owed=False)
@@ -249,7 +254,7 @@ class MissedBackfill:
         the last message there; 0 where another one of ours reads it.
         """
         if room:
-            with later():
+            with low_priority_calls():
                 await self._drafts.tidy(AccountSeat(client, channel), room)
         last, after = await self._channels.last(place_of(channel.id)), mark - MARGIN
         if room and last and newest:
@@ -264,8 +269,8 @@ class MissedBackfill:
         self, client: GatewayClient, place: str, mark: int, room: str, last: int, *, looks: bool
     ) -> None:
         """The same in a private talk, of which Discord tells nothing by itself."""
-        with later():
-            channel = await find(client, channel_of(place))
+        with low_priority_calls():
+            channel = await find_channel(client, channel_of(place))
             if channel is None:
                 return
             await self._drafts.tidy(AccountSeat(client, channel), room)
@@ -276,8 +281,8 @@ class MissedBackfill:
             await self._read(client, channel, last if last <= mark else after)
 
     async def _tidy(self, client: GatewayClient, place: str, room: str) -> None:
-        with later():
-            channel = await find(client, channel_of(place))
+        with low_priority_calls():
+            channel = await find_channel(client, channel_of(place))
             if channel is not None:
                 await self._drafts.tidy(AccountSeat(client, channel), room)
 
@@ -306,7 +311,7 @@ class MissedBackfill:
         jobs.clear()
         after = max(mark - MARGIN, _joined(host.guild))
         since = discord.utils.snowflake_time(max(mark - MARGIN, 0))
-        with later():
+        with low_priority_calls():
             async for thread in host.archived_threads(limit=MOST_CLOSED):
                 if thread.archive_timestamp < since:
                     break
@@ -324,7 +329,7 @@ class MissedBackfill:
     async def _read(self, client: GatewayClient, channel: Talk, after: int) -> None:
         """Hear what was said after a message; before one that is heard in a thread, all was."""
         most, missed = self._options.catch_up, list[discord.Message]()
-        with later():
+        with low_priority_calls():
             async for message in channel.history(
                 after=discord.Object(after), limit=most, oldest_first=False
             ):
@@ -340,7 +345,9 @@ class MissedBackfill:
             except (LedgerError, *FAILURES):
                 raise
             except Exception as error:
-                log.critical("something missed on Discord was not heard: %s", scrub(repr(error)))
+                log.critical(
+                    "something missed on Discord was not heard: %s", redact_tokens(repr(error))
+                )
 
     async def _look_back(self, client: GatewayClient, channel: Talk, last: int, after: int) -> None:
         """Take in what became of the last lines that were heard: one call, and one for each gone.
@@ -348,7 +355,7 @@ class MissedBackfill:
         Only edits after the watermark are new: a name in a text may read otherwise now than then.
         """
         upto, since = discord.Object(last + 1), discord.utils.snowflake_time(max(after, 0))
-        with later():
+        with low_priority_calls():
             stands = {each.id: each async for each in channel.history(limit=BACK, before=upto)}
         for message in sorted(stands.values(), key=lambda each: each.id):
             if message.flags.source_message_deleted:
@@ -392,13 +399,13 @@ def _readable(client: GatewayClient, channel: object) -> bool:
         return False
     if not isinstance(channel, discord.abc.GuildChannel | discord.Thread):
         return True
-    return rights(channel).read_message_history
+    return own_permissions(channel).read_message_history
 
 
 async def _gone(channel: Talk, message: int) -> bool:
     """Whether Discord says that there is no such message. Raises what it says otherwise."""
     try:
-        await carrier(channel, message).fetch_message(message)
+        await channel_of_message(channel, message).fetch_message(message)
     except discord.NotFound as error:
         if error.code != UNKNOWN_MESSAGE:
             raise

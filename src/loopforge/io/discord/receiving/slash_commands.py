@@ -17,11 +17,11 @@ from discord import app_commands
 from loopforge.chat.commands.command_catalogue import COMMANDS, RoomCommand
 from loopforge.errors import LoopforgeError
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
-from loopforge.io.discord.connection.api_errors import FAILURES, scrub
+from loopforge.io.discord.connection.api_errors import FAILURES, redact_tokens
 from loopforge.io.discord.connection.bot_accounts import place_of
 from loopforge.io.discord.connection.gateway_client import GatewayClient
 from loopforge.io.discord.mate_threads import NOT_YOURS, UNANSWERED, UNSAID, Threads
-from loopforge.io.discord.text.incoming_message import ground_of, speaks, spot_of
+from loopforge.io.discord.text.incoming_message import ground_of, is_spoken_message, spot_of
 from loopforge.io.discord.text.outgoing_markdown import LIMIT
 from loopforge.io.platforms.incoming_lines import IncomingLines
 from loopforge.io.platforms.place_allowlist import NOT_HERE
@@ -77,7 +77,7 @@ class SlashCommands:
             await client.tree.sync()
         except FAILURES as error:
             self._offered.discard(client.id)
-            log.warning("Discord did not take the commands: %s", scrub(error))
+            log.warning("Discord did not take the commands: %s", redact_tokens(error))
 
     # ------------------------------------------------------------ a command of the table
 
@@ -105,7 +105,7 @@ class SlashCommands:
     async def _run(self, interaction: Asked, command: RoomCommand, argument: str) -> None:
         private = bool(getattr(command, "private", False))
         work = self._done(interaction, command.name, argument)
-        await give(self._tasks, interaction, work, private=private)
+        await answer_interaction(self._tasks, interaction, work, private=private)
 
     async def _done(self, interaction: Asked, name: str, argument: str) -> str:
         """Do it, and say what was done. Raises LoopforgeError for what cannot be done."""
@@ -139,7 +139,9 @@ class SlashCommands:
     # ------------------------------------------------------------ on a message
 
     async def _why(self, interaction: Asked, message: discord.Message) -> None:
-        await give(self._tasks, interaction, self._record(interaction, message), private=True)
+        await answer_interaction(
+            self._tasks, interaction, self._record(interaction, message), private=True
+        )
 
     async def _record(self, interaction: Asked, message: discord.Message) -> str:
         """The flight record of the line that a message is, as far as who asks may see it."""
@@ -152,13 +154,13 @@ class SlashCommands:
     def _talk(self, opening: Opening) -> Any:
         async def talk(interaction: Asked, message: discord.Message) -> None:
             work = self._opened(interaction, message, opening)
-            await give(self._tasks, interaction, work, private=True)
+            await answer_interaction(self._tasks, interaction, work, private=True)
 
         return talk
 
     async def _opened(self, interaction: Asked, message: discord.Message, opening: Opening) -> str:
         """Open a thread on a message, for somebody who might do so by hand."""
-        if not speaks(message):
+        if not is_spoken_message(message):
             return UNSAID
         if not interaction.permissions.create_public_threads:
             return NOT_YOURS
@@ -180,7 +182,7 @@ class SlashCommands:
         )
 
 
-async def give(
+async def answer_interaction(
     tasks: BackgroundTasks, interaction: Asked, work: Coroutine[Any, Any, str], *, private: bool
 ) -> None:
     """Give the answer, or announce it and give it when it is there.
@@ -194,7 +196,7 @@ async def give(
         try:
             await interaction.response.defer(ephemeral=private, thinking=True)
         except FAILURES as error:  # it may have arrived all the same
-            log.info("an answer on Discord could not be announced: %s", scrub(error))
+            log.info("an answer on Discord could not be announced: %s", redact_tokens(error))
     text, private = await task
     try:
         await _answer(interaction, text, private=private, announced=not done)
@@ -266,11 +268,11 @@ def _cut(text: str) -> tuple[str, dict[str, Any]]:
 
 async def _failed(interaction: Asked, error: app_commands.AppCommandError) -> None:
     """A command broke off: whoever asked is told, without what is nobody's business."""
-    log.warning("a command on Discord failed: %s", scrub(error))
+    log.warning("a command on Discord failed: %s", redact_tokens(error))
     try:
         await _say(interaction, "That did not work; please try again.", private=True)
     except Exception as failure:  # the connection broke off, or the home ends: nobody else hears it
-        log.info("that could not be said: %s", scrub(failure))
+        log.info("that could not be said: %s", redact_tokens(failure))
 
 
 async def _say(interaction: Asked, text: str, *, private: bool) -> None:

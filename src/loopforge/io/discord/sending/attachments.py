@@ -11,10 +11,10 @@ import aiohttp
 
 import discord
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import FileLimits, data_of, plain_name, receive
+from loopforge.artifacts.file_intake import FileLimits, data_of, ingest_file, plain_name
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import InputError, LoopforgeError, TooLarge
-from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.connection.api_errors import redact_tokens
 from loopforge.io.discord.text.incoming_message import attachments_of
 from loopforge.runtime.ports import Clock
 
@@ -44,7 +44,7 @@ class DiscordFiles:
                 continue
             try:
                 data = await self._fetched(attachment)
-                kept.append(await receive(self._artifacts, name, data, self._limits))
+                kept.append(await ingest_file(self._artifacts, name, data, self._limits))
             except InputError as error:
                 problems.append(str(error))
             except (
@@ -53,7 +53,7 @@ class DiscordFiles:
                 aiohttp.ClientError,
                 OSError,
             ) as error:
-                log.warning("a file given on Discord was not kept: %s", scrub(error))
+                log.warning("a file given on Discord was not kept: %s", redact_tokens(error))
                 problems.append(f"{name} could not be taken; please give it again.")
         return kept, problems
 

@@ -26,12 +26,12 @@ from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import Drafted, nonce
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import LoopforgeError, SendFailed
-from loopforge.io.discord.connection.api_errors import scrub
+from loopforge.io.discord.connection.api_errors import redact_tokens
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, BotAccounts, place_of
-from loopforge.io.discord.mate_threads import carrier
+from loopforge.io.discord.mate_threads import channel_of_message
 from loopforge.io.discord.sending.personas import DiscordSpeaker, Personas
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
-from loopforge.io.discord.text.outgoing_markdown import LIMIT, pieces
+from loopforge.io.discord.text.outgoing_markdown import LIMIT, split_into_messages
 from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.typing_updates import LiveSpeech
 
@@ -65,9 +65,9 @@ class DraftKey(NamedTuple):
     turn: str
 
 
-def looks(text: str) -> str:
+def draft_as_message(text: str) -> str:
     """A draft as a message: its beginning, whatever comes behind."""
-    found = pieces(text[:LOOKED_AT], LIMIT - len(CURSOR) - 1)
+    found = split_into_messages(text[:LOOKED_AT], LIMIT - len(CURSOR) - 1)
     if not found:
         return ""
     apart = "\n" if found[0].endswith("```") else ""
@@ -112,7 +112,7 @@ class DiscordLiveUpdates:
         if not posts:
             return
         seat, id = await self._crowd.seat(place, mate), int(posts[0])
-        message, me = carrier(seat.channel, id).get_partial_message(id), seat.client.user
+        message, me = channel_of_message(seat.channel, id).get_partial_message(id), seat.client.user
         if new:
             await message.add_reaction(STATUS_EMOJIS[new])
         if me is None:
@@ -135,7 +135,9 @@ class DiscordLiveUpdates:
             if draft.voice is None or draft.over:
                 return 0.0
             try:
-                await self._put(speech, draft, draft.voice, looks(draft.voice.quoted + text))
+                await self._put(
+                    speech, draft, draft.voice, draft_as_message(draft.voice.quoted + text)
+                )
             except SendFailed as failure:
                 draft.refused += 1
                 draft.over |= failure.final or draft.refused == REFUSED
@@ -235,7 +237,7 @@ class DiscordLiveUpdates:
                 if message.webhook_id == voice.hook.id and message.content == text.strip():
                     return message.id
         except Exception as error:
-            why = f"whether a draft stands there, nobody knows: {scrub(error)}"
+            why = f"whether a draft stands there, nobody knows: {redact_tokens(error)}"
             raise SendFailed(why, final=True) from None
         return 0
 
@@ -271,7 +273,7 @@ class DiscordLiveUpdates:
                 if message.content.endswith(CURSOR) and not stays:
                     await self._remove(seat, message)
         except (discord.HTTPException, SendFailed) as error:
-            log.info("drafts in %s could not be looked for: %s", place, scrub(error))
+            log.info("drafts in %s could not be looked for: %s", place, redact_tokens(error))
             return
         for id in strays:
             await self._note(room, DraftKey(place, rows[id].turn), 0)

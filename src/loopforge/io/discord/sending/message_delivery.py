@@ -23,9 +23,9 @@ from loopforge.core.delivery_states import nonce
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import SendFailed, Unknown
-from loopforge.io.discord.connection.api_errors import LOST, failed
-from loopforge.io.discord.connection.bot_accounts import BotAccounts, named
-from loopforge.io.discord.mate_threads import carrier
+from loopforge.io.discord.connection.api_errors import LOST, as_send_failure
+from loopforge.io.discord.connection.bot_accounts import BotAccounts, channel_label
+from loopforge.io.discord.mate_threads import channel_of_message
 from loopforge.io.discord.sending.attachments import DiscordFiles
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.discord.sending.personas import (
@@ -34,9 +34,14 @@ from loopforge.io.discord.sending.personas import (
     DiscordSpeaker,
     Personas,
 )
-from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, ReplyQuotes, without
+from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, ReplyQuotes, strip_reply_quote
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
-from loopforge.io.discord.text.outgoing_markdown import LIMIT, fenced, pieces, shown
+from loopforge.io.discord.text.outgoing_markdown import (
+    LIMIT,
+    as_discord_markdown,
+    fence_indented_code,
+    split_into_messages,
+)
 from loopforge.io.platforms.buttons.line_buttons import Press, buttons_of, tone_of
 from loopforge.io.text.graphemes import clip
 from loopforge.io.text.message_split import VOID, as_file
@@ -137,7 +142,7 @@ class DiscordDelivery:
         if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
             return DiscordOutgoing(voice)
         text, long = f"{voice.quoted}{body.text}", None
-        if (file := as_file(shown(text), _room(voice, body.reply_to))) is not None:
+        if (file := as_file(as_discord_markdown(text), _room(voice, body.reply_to))) is not None:
             data = str(body.text).encode("utf-8", "replace")
             text, long = file.preview.text, (file.name, data)
         parts = await self._parts(out, voice, body.reply_to, text) or (voice.quoted.strip(),)
@@ -149,7 +154,7 @@ class DiscordDelivery:
         self, out: Outgoing, voice: DiscordSpeaker, reply: str, text: str
     ) -> tuple[str, ...]:
         """The messages of a text; a webhook's first one says what it answers."""
-        parts = pieces(text, _room(voice, reply))
+        parts = split_into_messages(text, _room(voice, reply))
         if not reply or voice.hook is None:
             return parts
         head = await self._references.to(out, reply, voice.seat.channel)
@@ -235,7 +240,7 @@ class DiscordDelivery:
         except discord.NotFound:
             return {}
         except Exception as error:
-            raise failed(error, letter.voice.place) from None
+            raise as_send_failure(error, letter.voice.place) from None
         same = letter.parts and _plain(message.content) == _plain(letter.parts[0])
         return {0: draft} if same else {}
 
@@ -258,7 +263,7 @@ class DiscordDelivery:
                 if message.id > since and self._is_voice(voice, message)
             ]
         except Exception as error:
-            raise failed(error, voice.place) from None
+            raise as_send_failure(error, voice.place) from None
         found: dict[int, int] = {}
         free = iter(sorted(read, key=lambda message: message.id))
         for part in range(len(letter.parts)):
@@ -304,9 +309,13 @@ class DiscordDelivery:
         seat = await self._crowd.seat(out.place, mate)
         try:
             message = int(posts[0])
-            await carrier(seat.channel, message).get_partial_message(message).add_reaction(emoji)
+            await (
+                channel_of_message(seat.channel, message)
+                .get_partial_message(message)
+                .add_reaction(emoji)
+            )
         except Exception as error:
-            failure = failed(error, named(seat.channel))
+            failure = as_send_failure(error, channel_label(seat.channel))
             if failure.why != LOST:
                 raise failure from None
         return posts[0]
@@ -389,9 +398,9 @@ def _room(voice: DiscordSpeaker, reply: str) -> int:
 def _word(told: Told, text: str) -> tuple[str, ...]:
     """A word of the room: small and slanted; a question is not, so that it shows what it asks."""
     if told.asks:
-        return pieces(fenced(text))
+        return split_into_messages(fence_indented_code(text))
     small = (f"-# *{row}*" if row.strip() else row for row in text.splitlines())
-    return pieces("\n".join(small))
+    return split_into_messages("\n".join(small))
 
 
 def _view(presses: tuple[Press, ...]) -> discord.ui.View | None:
@@ -412,4 +421,4 @@ def _view(presses: tuple[Press, ...]) -> discord.ui.View | None:
 
 def _plain(text: str) -> str:
     """What a message says, without what it answers: that may have been changed since."""
-    return without(text).strip()
+    return strip_reply_quote(text).strip()

@@ -15,16 +15,20 @@ from typing import Any, TypeAlias, TypeVar
 import discord
 from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
-from loopforge.io.discord.connection.api_errors import failed, scrub, timed_out
+from loopforge.io.discord.connection.api_errors import (
+    as_send_failure,
+    bot_timeout_failure,
+    redact_tokens,
+)
 from loopforge.io.discord.connection.bot_accounts import (
     PREFIX,
     AccountSeat,
     BotAccounts,
+    channel_label,
     channel_of,
-    find,
-    named,
+    find_channel,
 )
-from loopforge.io.discord.connection.gateway_client import rights
+from loopforge.io.discord.connection.gateway_client import own_permissions
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.incoming_markdown import webhook_name
 
@@ -64,7 +68,7 @@ class DiscordSpeaker:
     @property
     def place(self) -> str:
         """What the place is called in a sentence."""
-        return named(self.seat.channel)
+        return channel_label(self.seat.channel)
 
     def bore(self, name: str) -> bool:
         """Whether a webhook may have borne this name for it: a place has another one by now."""
@@ -77,7 +81,7 @@ class DiscordSpeaker:
         channel = self.seat.channel
         if isinstance(channel, discord.DMChannel):
             return True
-        return rights(channel).read_message_history
+        return own_permissions(channel).read_message_history
 
     @property
     def most(self) -> int:
@@ -143,7 +147,7 @@ class DiscordSpeaker:
         try:
             await said.delete()
         except Exception as error:
-            log.warning("what a moved webhook said stands elsewhere: %s", scrub(error))
+            log.warning("what a moved webhook said stands elsewhere: %s", redact_tokens(error))
         raise SendFailed(NO_HOOK)
 
     async def edit(self, message: int, text: str, buttons: DiscordButtons = UNTOUCHED) -> bool:
@@ -175,7 +179,7 @@ class DiscordSpeaker:
                 raise SendFailed(NO_HOOK) from None
             return False
         except Exception as error:
-            raise failed(error, self.place) from None
+            raise as_send_failure(error, self.place) from None
         return True
 
     def _thread(self) -> Any:
@@ -189,7 +193,7 @@ class DiscordSpeaker:
             if self._gone(error):
                 raise SendFailed(NO_HOOK) from None
             me = getattr(getattr(self.seat.channel, "guild", None), "me", None)
-            raise timed_out(error, me) or failed(error, self.place) from None
+            raise bot_timeout_failure(error, me) or as_send_failure(error, self.place) from None
 
     def _gone(self, error: Exception) -> bool:
         """Whether its webhook is there no more; then nobody speaks by that again."""
@@ -244,7 +248,7 @@ class Personas:
         except discord.NotFound:
             return None
         except Exception as error:
-            raise failed(error, voice.place) from None
+            raise as_send_failure(error, voice.place) from None
         if found.webhook_id is not None:
             hook = await self._hooks.by(channel, found.webhook_id)
             if hook is None:
@@ -254,7 +258,7 @@ class Personas:
         author = self._crowd.ours(found.author.id)
         if author is None or (voice.hook is None and author is client):
             return None
-        seen = await find(author, channel.id)
+        seen = await find_channel(author, channel.id)
         return DiscordSpeaker(AccountSeat(author, seen)) if seen is not None else None
 
     async def change(
@@ -305,7 +309,7 @@ class Personas:
         try:
             return await self._hooks.of(seat.client, seat.channel, mate)
         except Exception as error:
-            raise failed(error, "that place") from None
+            raise as_send_failure(error, "that place") from None
 
     async def _named(
         self, seat: AccountSeat, name: str, quoted: str, *names: str, person: str = ""

@@ -16,8 +16,8 @@ from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.io.discord.connection.gateway_client import Talk
-from loopforge.io.discord.text.outgoing_markdown import shown
-from loopforge.io.text.graphemes import clip, measure
+from loopforge.io.discord.text.outgoing_markdown import as_discord_markdown
+from loopforge.io.text.graphemes import clip, utf16_length
 from loopforge.io.text.message_split import VOID
 from loopforge.runtime.ports import Outgoing
 
@@ -51,7 +51,7 @@ def glimpse(text: str, most: int = WORDS) -> str:
     for pattern, instead in ((_FENCE, ""), (_LINK, r"\1"), (_URL, "(link)"), (_LEADING, "")):
         text = pattern.sub(instead, text)
     line = " ".join(_EMPHASIS.sub("", text.translate(_MARKS)).split())
-    if measure(line) > most:
+    if utf16_length(line) > most:
         line = f"{clip(line, most - 1).rstrip()}…"
     return line if line.strip(VOID) else ""
 
@@ -62,10 +62,10 @@ def reference(name: str, words: str, address: str = "") -> str:
     said = f"{name}: {words}" if name and words else name or words
     if not said:
         return ""
-    return shown(f"{START}[{said}]({address})" if address else f"{START}{said}")
+    return as_discord_markdown(f"{START}[{said}]({address})" if address else f"{START}{said}")
 
 
-def without(text: str) -> str:
+def strip_reply_quote(text: str) -> str:
     """A message without its reference, which may read otherwise by now."""
     first, _, rest = text.partition("\n")
     return rest if first.startswith(START.strip()) else text

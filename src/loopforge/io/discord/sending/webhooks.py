@@ -21,9 +21,14 @@ from msgspec import Struct, field
 import discord
 from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import SendFailed
-from loopforge.io.discord.connection.api_errors import CallBroken, scrub
+from loopforge.io.discord.connection.api_errors import CallBroken, redact_tokens
 from loopforge.io.discord.connection.bot_accounts import BotAccounts
-from loopforge.io.discord.connection.gateway_client import PATIENCE, GatewayClient, Talk, rights
+from loopforge.io.discord.connection.gateway_client import (
+    PATIENCE,
+    GatewayClient,
+    Talk,
+    own_permissions,
+)
 from loopforge.io.discord.text.incoming_markdown import webhook_name
 from loopforge.mates.cards.avatar_image import Portraits
 
@@ -110,7 +115,7 @@ class DiscordWebhooks:
         None where we may have none; of a mate also where there is room for everybody's only.
         """
         host = _host(channel)
-        if host is None or not rights(host).manage_webhooks:
+        if host is None or not own_permissions(host).manage_webhooks:
             return None
         async with self._locks[host.id]:
             try:
@@ -142,12 +147,12 @@ class DiscordWebhooks:
         if id not in self._bare and host is not None:
             for client in self._crowd.clients():
                 seen = client.get_channel(host.id)
-                if isinstance(seen, Host) and rights(seen).manage_webhooks:
+                if isinstance(seen, Host) and own_permissions(seen).manage_webhooks:
                     async with self._locks[host.id]:
                         try:
                             await self._rack(client, seen)
                         except (discord.HTTPException, aiohttp.ClientError, OSError) as error:
-                            log.info("a channel's webhooks were not told: %s", scrub(error))
+                            log.info("a channel's webhooks were not told: %s", redact_tokens(error))
                             told = False
         return told
 
@@ -224,7 +229,7 @@ class DiscordWebhooks:
             self._racks.pop((client.id, host.id), None)  # another time, then
         except discord.DiscordException as error:
             rack.refused.add(label)
-            log.info("a mate's face was not taken for a webhook: %s", scrub(error))
+            log.info("a mate's face was not taken for a webhook: %s", redact_tokens(error))
         return rack.found.get(label)
 
     async def _made(

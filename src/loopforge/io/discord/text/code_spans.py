@@ -15,15 +15,15 @@ _BARE = re.compile(r"```\n*")
 _RUN = re.compile("`+")
 
 
-def code(text: str) -> tuple[tuple[int, int], ...]:
+def find_code_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Where code begins and ends, marks included, in order."""
     return tuple(_found(text))
 
 
-def outside(text: str, change: Callable[[str], str]) -> str:
+def change_outside_code(text: str, change: Callable[[str], str]) -> str:
     """The text with everything that is not code changed, part by part."""
     parts, at = [], 0
-    for start, end in code(text):
+    for start, end in find_code_spans(text):
         parts += [change(text[at:start]), text[start:end]]
         at = end
     return "".join([*parts, change(text[at:])])

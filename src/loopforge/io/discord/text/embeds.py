@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 import discord
-from loopforge.core.text.name_labels import clipped, one_line
+from loopforge.core.text.name_labels import one_line, truncate_text
 
 BEGIN = "> [embed"
 EACH, ALL = 600, 1500
@@ -68,7 +68,9 @@ def _texts(components: Sequence[object]) -> Iterator[str]:
 
 def _clipped(said: Iterable[str | None], most: int) -> str:
     """These words in one row of so many characters."""
-    return clipped(" · ".join(filter(None, (_plain(each, EACH) for each in said if each))), most)
+    return truncate_text(
+        " · ".join(filter(None, (_plain(each, EACH) for each in said if each))), most
+    )
 
 
 def _plain(text: str, most: int) -> str:

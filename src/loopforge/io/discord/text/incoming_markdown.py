@@ -1,9 +1,9 @@
 """Words between Discord and the house: what people wrote there as anyone reads it, and the names.
 
 Inward, Discord writes people, roles, channels, emoji, times and commands as marks around an id;
-`readable` gives their names, in one pass, so that a name is never read as a mark. Code is left
-alone, as Discord does. Outward, `shown` and `pieces` stand in outgoing_markdown.py. `webhook_name`
-and `thread_name` obey Discord's rules for names.
+`as_readable_markdown` gives their names, in one pass, so that a name is never read as a mark. Code
+is left alone, as Discord does. Outward, `shown` and `pieces` stand in outgoing_markdown.py.
+`webhook_name` and `thread_name` obey Discord's rules for names.
 
 Has no clock: times are told as UTC, never as "an hour ago". Does not know who is in the room.
 """
@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from msgspec import Struct, field
 
 from loopforge.core.text.name_labels import one_line
-from loopforge.io.discord.text.code_spans import outside
-from loopforge.io.text.graphemes import clip, measure
+from loopforge.io.discord.text.code_spans import change_outside_code
+from loopforge.io.text.graphemes import clip, utf16_length
 from loopforge.io.text.message_split import VOID
 
 WEBHOOK_NAME = 80
@@ -51,16 +51,16 @@ class DiscordNames(Struct, frozen=True):
     channels: Mapping[int, str] = field(default_factory=dict)
 
 
-def readable(content: str, names: DiscordNames) -> str:
+def as_readable_markdown(content: str, names: DiscordNames) -> str:
     """A message as anyone reads it: names in place of ids."""
 
     def named(mark: re.Match[str]) -> str:
         return _named(mark, names)
 
-    return outside(content, lambda part: _MARKS.sub(named, part))
+    return change_outside_code(content, lambda part: _MARKS.sub(named, part))
 
 
-def mentioned(content: str) -> tuple[int, ...]:
+def mentioned_user_ids(content: str) -> tuple[int, ...]:
     """The ids of the people whom a message mentions outside code, each once, in order."""
     users: dict[int, None] = {}
 
@@ -68,7 +68,7 @@ def mentioned(content: str) -> tuple[int, ...]:
         users.update((int(mark["user"]), None) for mark in _MARKS.finditer(part) if mark["user"])
         return part
 
-    outside(content, note)
+    change_outside_code(content, note)
     return tuple(users)
 
 
@@ -133,7 +133,7 @@ def thread_name(text: str) -> str:
     """A title for a thread: the first line that says something, at most 100 units of it."""
     lines = (_title(line) for line in re.split(r"[\r\n\v\f\x85\u2028\u2029]+", text))
     title = next((line for line in lines if line.strip(VOID)), "A thread")
-    if measure(title) <= THREAD_NAME:
+    if utf16_length(title) <= THREAD_NAME:
         return title
     short = clip(title, THREAD_NAME - 1)
     words = short.rsplit(" ", 1)[0]

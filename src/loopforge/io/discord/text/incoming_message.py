@@ -11,10 +11,14 @@ from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.io.discord.connection.bot_accounts import BotAccounts, place_of
 from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk
 from loopforge.io.discord.text.embeds import shown_in
-from loopforge.io.discord.text.incoming_markdown import DiscordNames, mentioned, readable
+from loopforge.io.discord.text.incoming_markdown import (
+    DiscordNames,
+    as_readable_markdown,
+    mentioned_user_ids,
+)
 from loopforge.io.platforms.place_allowlist import ServedPlace
 from loopforge.io.platforms.shared_mentions import first_named
-from loopforge.io.text.forwarded_lines import HEAD, forwarded
+from loopforge.io.text.forwarded_lines import HEAD, quote_forwarded
 
 SPOKEN = (
     discord.MessageType.default,
@@ -25,7 +29,7 @@ SPOKEN = (
 """Messages that somebody said; the others are Discord's own notices."""
 
 
-def said_by(client: GatewayClient, message: discord.Message) -> bool:
+def is_sent_by_account(client: GatewayClient, message: discord.Message) -> bool:
     """Whether a message is one that a program with this account's token said, as no answer."""
     if message.type not in (discord.MessageType.default, discord.MessageType.reply):
         return False
@@ -34,7 +38,7 @@ def said_by(client: GatewayClient, message: discord.Message) -> bool:
     return client.id == message.author.id or client.application_id == message.application_id
 
 
-def speaks(message: discord.Message) -> bool:
+def is_spoken_message(message: discord.Message) -> bool:
     """Whether somebody said this, and it was not deleted where it was published from."""
     flags = message.flags
     return message.type in SPOKEN and not (flags.ephemeral or flags.source_message_deleted)
@@ -72,7 +76,7 @@ def body_of(message: discord.Message, crowd: BotAccounts, channel: Talk) -> str:
     text = message.content
     for snapshot in message.message_snapshots:
         passed_on = snapshot.content or _stuck(snapshot.stickers)
-        mark = forwarded(passed_on) or HEAD  # a voice note's words come below it
+        mark = quote_forwarded(passed_on) or HEAD  # a voice note's words come below it
         text = f"{text}\n{mark}".strip()
     if message.stickers:
         text = f"{text} {_stuck(message.stickers)}".strip()
@@ -80,7 +84,7 @@ def body_of(message: discord.Message, crowd: BotAccounts, channel: Talk) -> str:
         choices = ", ".join(each.text or str(each.emoji) for each in message.poll.answers)
         text = f"[asks: {message.poll.question} ({choices})]"
     names = _names(message, crowd, channel, text)
-    rows = (readable(text, names), readable(shown_in(message), names))
+    rows = (as_readable_markdown(text, names), as_readable_markdown(shown_in(message), names))
     return "\n".join(row for row in rows if row)
 
 
@@ -100,12 +104,12 @@ def account_of(message: discord.Message) -> str:
     return f"{author.id}:{author.name}" if message.webhook_id is not None else str(author.id)
 
 
-def keeps(message: discord.Message) -> bool:
+def may_author_manage(message: discord.Message) -> bool:
     """Whether its author may manage that place."""
-    return manages(message.author, message.channel)
+    return may_manage_channel(message.author, message.channel)
 
 
-def manages(who: object, channel: object) -> bool:
+def may_manage_channel(who: object, channel: object) -> bool:
     """Whether somebody may manage a place."""
     if not isinstance(who, discord.Member):
         return isinstance(channel, discord.DMChannel)
@@ -115,11 +119,11 @@ def manages(who: object, channel: object) -> bool:
     return allowed.manage_channels or allowed.manage_guild
 
 
-def addressed(message: discord.Message, crowd: BotAccounts) -> bool:
+def is_addressed_to_us(message: discord.Message, crowd: BotAccounts) -> bool:
     """Whether one of our bots is mentioned or answered."""
     replied = message.reference.resolved if message.reference is not None else None
     answered = isinstance(replied, discord.Message) and crowd.us(replied.author.id)
-    return answered or any(crowd.us(user) for user in mentioned(message.content))
+    return answered or any(crowd.us(user) for user in mentioned_user_ids(message.content))
 
 
 def _names(message: discord.Message, crowd: BotAccounts, channel: Talk, text: str) -> DiscordNames:

@@ -1,8 +1,9 @@
 """What a mate says, as Discord will show it, and so that it calls nobody who was not meant.
 
 Discord knows no tables, no headings below the third, no rules and no fences but of three
-backticks: `shown` writes these in ways that it knows. Names that would ring everybody's bell are
-kept from doing so; that no mention is allowed stands in the request besides. Code stays as it is.
+backticks: `as_discord_markdown` writes these in ways that it knows. Names that would ring
+everybody's bell are kept from doing so; that no mention is allowed stands in the request besides.
+Code stays as it is.
 
 Does not know who could be mentioned: whoever shall be, is mentioned by the one who sends.
 """
@@ -10,9 +11,9 @@ Does not know who could be mentioned: whoever shall be, is mentioned by the one 
 import re
 from collections.abc import Iterator
 
-from loopforge.io.discord.text.code_spans import code, outside
-from loopforge.io.text.code_fences import Block, blocks, lines
-from loopforge.io.text.markdown_tables import MarkdownTable, grid, tables
+from loopforge.io.discord.text.code_spans import change_outside_code, find_code_spans
+from loopforge.io.text.code_fences import Block, find_code_blocks, lines_with_offsets
+from loopforge.io.text.markdown_tables import MarkdownTable, align_columns, find_markdown_tables
 from loopforge.io.text.message_split import VOID, split
 
 LIMIT = 2000
@@ -38,17 +39,17 @@ Part = tuple[str, bool]
 """Some text, and whether it is a block of code that Discord will read as one."""
 
 
-def shown(text: str) -> str:
+def as_discord_markdown(text: str) -> str:
     """The text in Discord's Markdown; pings are kept from ringing, everywhere but in code."""
     parts = list(_parts(text))
     last = max((n for n, (_, block) in enumerate(parts) if block), default=-1)
     written = "".join(
         _closed(part) if n < last and not block else part for n, (part, block) in enumerate(parts)
     )
-    return outside(written, _safe)
+    return change_outside_code(written, _safe)
 
 
-def fenced(text: str) -> str:
+def fence_indented_code(text: str) -> str:
     """Rows that are code by standing further in, which Discord does not know, in a fence."""
 
     def block(found: re.Match[str]) -> str:
@@ -59,14 +60,14 @@ def fenced(text: str) -> str:
     return _INDENTED.sub(block, text)
 
 
-def pieces(text: str, limit: int = LIMIT) -> tuple[str, ...]:
-    """The text as messages of at most `limit` units, each as `shown`; none for a blank text.
+def split_into_messages(text: str, limit: int = LIMIT) -> tuple[str, ...]:
+    """Messages of at most `limit` units, by `as_discord_markdown`; none for a blank text.
 
     Where a cut goes through code, so that a ping in it would ring, it is kept from that too.
     """
     found: list[str] = []
-    for piece in split(shown(text), limit):
-        if outside(piece.text, _silent) == piece.text:
+    for piece in split(as_discord_markdown(text), limit):
+        if change_outside_code(piece.text, _silent) == piece.text:
             found.append(piece.text)
         else:
             found += [part.text for part in split(_silent(piece.text), limit)]
@@ -89,7 +90,7 @@ def _safe(text: str) -> str:
 def _closed(prose: str) -> str:
     """Prose in which no backtick waits for another in the code that comes later."""
     parts, at = [], 0
-    for start, end in code(prose):
+    for start, end in find_code_spans(prose):
         span = prose[start:end]
         begun, ended = len(span) - len(span.lstrip("`")), len(span) - len(span.rstrip("`"))
         surplus = 0 if ended >= len("```") else max(0, begun - ended)
@@ -108,7 +109,7 @@ def _escaped(text: str) -> str:
 def _parts(text: str) -> Iterator[Part]:
     """The text as prose and code, each line of prose as Discord shows it."""
     at = 0
-    for block in blocks(text):
+    for block in find_code_blocks(text):
         yield from _prose(text[at : block.start])
         yield _fenced(text, block)
         at = block.end
@@ -128,19 +129,21 @@ def _fenced(text: str, block: Block) -> Part:
 
 
 def _prose(text: str) -> Iterator[Part]:
-    spans = [(start, end) for start, end in code(text) if _BREAK.search(text, start, end)]
-    rows = list(lines(text))
+    spans = [
+        (start, end) for start, end in find_code_spans(text) if _BREAK.search(text, start, end)
+    ]
+    rows = list(lines_with_offsets(text))
     held = [
         any(start < at < end or start < at + len(line) < end for start, end in spans)
         for at, line, _ in rows
     ]
     n, kept = 0, ""
-    for table in _open(tables(text), held):
+    for table in _open(find_markdown_tables(text), held):
         kept += "".join(
             _line(text, *row, held=held[k]) for k, row in enumerate(rows[n : table.first], n)
         )
         yield kept, False
-        yield f"```\n{grid(table.rows)}\n```", True
+        yield f"```\n{align_columns(table.rows)}\n```", True
         n, kept = table.last, "\n" if table.last < len(rows) else ""
     kept += "".join(_line(text, *row, held=held[k]) for k, row in enumerate(rows[n:], n))
     yield kept, False

@@ -54,7 +54,7 @@ class ButtonPress(Struct, frozen=True):
         return cls(found[1], found[2]) if found else None  # type: ignore[arg-type]
 
 
-def denial(text: str) -> str | None:
+def denial_reason(text: str) -> str | None:
     """The reason in an answer to a question that denies it, by no number; None for any other."""
     found = _DENIAL.fullmatch(text.strip())
     return found[1].strip() if found else None

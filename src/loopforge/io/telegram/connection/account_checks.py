@@ -10,17 +10,17 @@ from loopforge.io.platforms.surface_plugin import AccountFinding
 FATHER = "https://t.me/BotFather"
 
 
-def private(username: str) -> str:
+def private_chat_link(username: str) -> str:
     """The address of a private talk with the bot."""
     return f"https://t.me/{username}"
 
 
-def invite(username: str) -> str:
+def bot_invite_link(username: str) -> str:
     """The address by which the bot is brought into a group."""
     return f"https://t.me/{username}?startgroup=true"
 
 
-def findings(me: telegram.User, webhook: str) -> list[AccountFinding]:
+def bot_findings(me: telegram.User, webhook: str) -> list[AccountFinding]:
     """Everything that was looked at; `webhook` is the host that gets its messages, "" for none."""
     name = f"@{me.username}"
     found = [AccountFinding("ok", f"the token is good: this is {name}.")]

@@ -61,38 +61,38 @@ BUSY = "too many requests"
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
-def patience(seconds: float) -> SendFailed:
+def rate_limit_failure(seconds: float) -> SendFailed:
     """Telegram wants to be left alone for so long; nothing was sent."""
     why = f"Telegram asks for {math.ceil(seconds)} s of patience."
     return SendFailed(why, unsent=True, after=seconds)
 
 
-def foreign(error: TelegramError) -> bool:
+def is_refused_by_proxy(error: TelegramError) -> bool:
     """Whether a call was refused by something before Telegram, which says nothing of the bot."""
     refused = isinstance(error, BadRequest | Forbidden | InvalidToken)
     return refused and any(PAGE in str(each) for each in (error, error.__cause__))
 
 
 @contextmanager
-def asking() -> Iterator[None]:
+def convert_api_errors() -> Iterator[None]:
     """Something is asked of Telegram in here. Raises SendFailed for what it refuses."""
     try:
         yield
     except TelegramError as error:
-        raise failure(error) from None
+        raise as_send_failure(error) from None
 
 
-def failure(error: TelegramError) -> SendFailed:
+def as_send_failure(error: TelegramError) -> SendFailed:
     """The failure of a delivery that this error is."""
     if isinstance(error.__cause__, UNSENT):
         return SendFailed("Telegram could not be reached.", unsent=True)
-    if foreign(error):
+    if is_refused_by_proxy(error):
         return SendFailed(ON_THE_WAY, unsent=True)
     match error:
         case RetryAfter():
             wait = error.retry_after
             seconds = wait if isinstance(wait, int) else wait.total_seconds()
-            return patience(float(seconds))
+            return rate_limit_failure(float(seconds))
         case Forbidden():
             why = "Telegram refuses: the bot was sent away or blocked. Let it in again"
             return SendFailed(f"{why}.", gone=True)

@@ -11,7 +11,7 @@ from loopforge.errors import BadSettings
 OFFICIAL = "https://api.telegram.org"
 
 
-def endpoint(address: str, source: str) -> str:
+def checked_api_address(address: str, source: str) -> str:
     """The address as calls begin with it; "" for Telegram's own. Raises BadSettings.
 
     `source` is where it was set. A path before the calls may be part of it, as proxies have it.
@@ -44,6 +44,6 @@ def _wrong(address: str) -> str:
     return ""
 
 
-def title(base: str) -> str:
+def api_server_name(base: str) -> str:
     """What a server is called in a sentence; "" stands for Telegram's own."""
     return f"Telegram (asked at {base})" if base else "Telegram"

@@ -44,7 +44,7 @@ class ChatKey(NamedTuple):
         return f"{NAME}:{self.chat}{topic}{bot}"
 
 
-def where(key: str) -> ChatKey:
+def parse_chat_key(key: str) -> ChatKey:
     """Where a key points. Raises ValueError for one that is not Telegram's."""
     found = _KEY.fullmatch(key)
     if found is None:

@@ -22,8 +22,8 @@ import telegram
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.bot_tokens import BotAccount
-from loopforge.io.telegram.connection.api_errors import failure, foreign
-from loopforge.io.telegram.connection.api_server import OFFICIAL, title
+from loopforge.io.telegram.connection.api_errors import as_send_failure, is_refused_by_proxy
+from loopforge.io.telegram.connection.api_server import OFFICIAL, api_server_name
 from loopforge.io.telegram.connection.rate_limit import FloodWait
 from loopforge.io.telegram.connection.update_intake import UpdateIntake
 from loopforge.runtime.ports import Clock
@@ -99,7 +99,7 @@ class BotPolling:
         self.mates, self._clock, token = account.mates, clock, account.token
         self._renewal = account.renewal
         self.shared, self.speaks_for = account.shared, account.speaks_for
-        self._server, base = title(base), base or OFFICIAL
+        self._server, base = api_server_name(base), base or OFFICIAL
         for name in WORDY:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         self.bot = RawUpdateBot(
@@ -149,10 +149,10 @@ class BotPolling:
 
     async def _refused(self, error: TelegramError) -> None:
         """Say how it stands, and wait for as long as Telegram asks, or as it may take."""
-        refused = failure(error)
+        refused = as_send_failure(error)
         self.state, wait = str(refused), refused.after
         match error:
-            case InvalidToken() if not foreign(error):
+            case InvalidToken() if not is_refused_by_proxy(error):
                 self.state = f"{self._server} does not know this token; {self._renewal}"
                 wait = LONG_PAUSE
             case Conflict():
@@ -193,7 +193,7 @@ class GroupAdmins:
                 self._members[chat] = found.status not in ("left", "kicked")
             except TelegramError as error:
                 refused = isinstance(error, BadRequest | Forbidden | InvalidToken)
-                return before and (not refused or foreign(error))
+                return before and (not refused or is_refused_by_proxy(error))
         return self._members[chat]
 
     async def keeps(self, message: telegram.Message, *, now: bool = False) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from loopforge.errors import SendFailed
-from loopforge.io.telegram.connection.api_errors import asking, patience
+from loopforge.io.telegram.connection.api_errors import convert_api_errors, rate_limit_failure
 from loopforge.runtime.ports import Clock
 
 MINUTE = 60.0
@@ -52,10 +52,10 @@ class FloodWait:
     def asking(self, chat: int) -> Iterator[None]:
         """What counts as a message in a chat is asked in here. Raises SendFailed, also unasked."""
         if (left := self._until.get(chat, 0.0) - self._clock.ticks()) > 0:
-            raise patience(left)
+            raise rate_limit_failure(left)
         self._until.pop(chat, None)
         try:
-            with asking():
+            with convert_api_errors():
                 yield
         except SendFailed as refused:
             if refused.after:

@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.errors import SendFailed
-from loopforge.io.telegram.connection.chat_keys import ChatKey, where
+from loopforge.io.telegram.connection.chat_keys import ChatKey, parse_chat_key
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.sending.arrival_check import ArrivalCheck
 from loopforge.io.telegram.sending.message_delivery import (
@@ -80,7 +80,7 @@ class CommandReplies:
                 return
             log.info("telegram: an answer could not be sent: %s", refused.why)
             if refused.moved:
-                await self.say(replace(answer, at=where(refused.moved), reply=None))
+                await self.say(replace(answer, at=parse_chat_key(refused.moved), reply=None))
                 return
             if answer.otherwise is not None:
                 await self.say(answer.otherwise(refused))

@@ -19,7 +19,7 @@ REMEMBERED = 1000
 """Drafts of which it is remembered how they stand."""
 
 
-def looks(text: str) -> str:
+def draft_as_message(text: str) -> str:
     """A draft as a message."""
     return SPOILER.sub(COVERED, text)[: LIMIT // 2] + CURSOR
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_intake import data_of
-from loopforge.chat.room.event_wording import platform
+from loopforge.chat.room.event_wording import platform_name
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import IN_DOUBT
@@ -25,12 +25,12 @@ from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited,
 from loopforge.errors import ArtifactError, InputError, SendFailed
 from loopforge.io.platforms.buttons.line_buttons import Press, buttons_of
 from loopforge.io.session import Sessions
-from loopforge.io.telegram.connection.chat_keys import ChatKey, where
+from loopforge.io.telegram.connection.chat_keys import ChatKey, parse_chat_key
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.sending.arrival_check import ArrivalCheck, NumberSpan
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, GroupDrafts
 from loopforge.io.telegram.sending.outgoing_message import Buttons, TelegramMessages
-from loopforge.io.telegram.text.outgoing_markdown import LIMIT, EntityText, pieces
+from loopforge.io.telegram.text.outgoing_markdown import LIMIT, EntityText, split_into_messages
 from loopforge.io.text.message_split import as_file
 from loopforge.runtime.ports import Clock, Outgoing
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
@@ -133,21 +133,21 @@ class TelegramDelivery:
         self, poll: BotPolling, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
     ) -> Sequence[int]:
         """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
-        like = _numbered(poll, where(place))
+        like = _numbered(poll, parse_chat_key(place))
         anchor = await self._sessions.channels.highest(like, place, before)
         most = wanted if self._saw(like, anchor) else None
         look = self._looks.setdefault(
-            f"{place} {before}", ArrivalCheck(poll, where(place), self._clock)
+            f"{place} {before}", ArrivalCheck(poll, parse_chat_key(place), self._clock)
         )
         try:
-            found = await self._above(look, poll, where(place), anchor, told, most)
+            found = await self._above(look, poll, parse_chat_key(place), anchor, told, most)
         except SendFailed as refused:
             if refused.uncertain:
                 self._looks.pop(f"{place} {before}", None)
             raise
         del self._looks[f"{place} {before}"]
         numbers = {(like, number) for number in found}
-        others = self._doubts[poll.number, where(place).chat] - {place}
+        others = self._doubts[poll.number, parse_chat_key(place).chat] - {place}
         if numbers and (others or numbers & self._unclear):
             self._unclear |= numbers
             raise SendFailed(UNCLEAR, uncertain=True)
@@ -196,7 +196,7 @@ class TelegramDelivery:
 
     def met(self, poll: BotPolling, place: str, number: int) -> None:
         """A message of this number is known for what it is, though it is no line of a room."""
-        self._met[_numbered(poll, where(place))].append(number)
+        self._met[_numbered(poll, parse_chat_key(place))].append(number)
 
     async def stray(self, poll: BotPolling, key: GroupDraftKey) -> int:
         """The draft of a turn whose posting broke off; 0 if none stands, or nobody can tell.
@@ -226,7 +226,7 @@ class TelegramDelivery:
     @contextmanager
     def _doubted(self, out: Outgoing, *, looks: bool = False) -> Iterator[None]:
         """Keep in mind whether a place is in doubt: while it `looks`, and after what broke off."""
-        at = where(out.place)
+        at = parse_chat_key(out.place)
         places = self._doubts[self._speaker(out.event, at).number, at.chat]
         if looks:
             places.add(out.place)
@@ -259,7 +259,7 @@ class TelegramDelivery:
     async def _line(self, out: Outgoing) -> str:
         letter = await self._letter(out)
         there = await self._begun(out)
-        at, outward = where(out.place), TelegramMessages(letter.poll)
+        at, outward = parse_chat_key(out.place), TelegramMessages(letter.poll)
         for nth, (number, part) in enumerate(zip(tuple(there), letter.parts, strict=False)):
             if isinstance(part, EntityText):
                 try:
@@ -291,7 +291,7 @@ class TelegramDelivery:
             self.drafts[key].end()
             if draft == IN_DOUBT and not there:
                 self.drafts[key].lose()
-            poll = self._speaker(out.event, where(out.place))
+            poll = self._speaker(out.event, parse_chat_key(out.place))
             if not there and (stray := await self.stray(poll, key)):
                 there.append(stray)
         return there
@@ -299,7 +299,7 @@ class TelegramDelivery:
     async def _react(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
         self.own.append((out.place, line))
         if message := await self.message(out.place, line):
-            at = where(out.place)
+            at = parse_chat_key(out.place)
             async with self.marking[out.place]:
                 await TelegramMessages(self.by(mate, at)).react(at, message, emoji)
 
@@ -320,7 +320,7 @@ class TelegramDelivery:
         return await self._reword(out, told, text)
 
     async def _reword(self, out: Outgoing, event: Event, text: str) -> str:
-        at, line = where(out.place), event.id
+        at, line = parse_chat_key(out.place), event.id
         letter = await self._worded(event, at, text)
         posts = await self._sessions.channels.posts(out.place, line)
         files, outward = len(getattr(event.body, "files", ())), TelegramMessages(letter.poll)
@@ -351,7 +351,7 @@ class TelegramDelivery:
                 raise
 
     async def _take_away(self, out: Outgoing, line: str) -> None:
-        event, at = await self._said(out, line), where(out.place)
+        event, at = await self._said(out, line), parse_chat_key(out.place)
         poll = self._speaker(event, at)
         outward = TelegramMessages(poll)
         for number in await self._sessions.channels.posts(out.place, line):
@@ -368,7 +368,7 @@ class TelegramDelivery:
     # ------------------------------------------------------------ words
 
     async def _letter(self, out: Outgoing) -> TelegramOutgoing:
-        return await self._worded(out.event, where(out.place))
+        return await self._worded(out.event, parse_chat_key(out.place))
 
     async def _worded(self, event: Event, at: ChatKey, text: str | None = None) -> TelegramOutgoing:
         """A line as it is to be sent."""
@@ -381,7 +381,7 @@ class TelegramDelivery:
                 return TelegramOutgoing(poll, parts, reply, await self._buttons(event))
             case Heard(person=person, surface=surface, reply_to=reply):
                 scene = await self._front.rooms.scene(event.stream.removeprefix(PREFIX))
-                where = platform(surface) if ":" in surface else surface
+                where = platform_name(surface) if ":" in surface else surface
                 head = f"**{scene.person(person)}** ({where}): "
                 files = [await self._upload(file) for file in body.files]
                 parts = parts_of(head + (text if text is not None else str(body.text)))
@@ -463,5 +463,5 @@ def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
 def parts_of(text: str, most: int = MOST_PARTS) -> tuple[Part, ...]:
     """A text as so many messages at most, or as its beginning and a file."""
     if long := as_file(text, LIMIT, most):
-        return (*pieces(long.preview.text)[:1], UploadPart(long.name, long.data))
-    return pieces(text)
+        return (*split_into_messages(long.preview.text)[:1], UploadPart(long.name, long.data))
+    return split_into_messages(text)

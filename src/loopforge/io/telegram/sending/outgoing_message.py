@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from loopforge.errors import SendFailed
-from loopforge.io.telegram.connection.api_errors import asking
+from loopforge.io.telegram.connection.api_errors import convert_api_errors
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.text.outgoing_markdown import EntityText
-from loopforge.io.text.graphemes import measure
+from loopforge.io.text.graphemes import utf16_length
 from telegram import (
     InlineKeyboardMarkup,
     InputMediaDocument,
@@ -91,19 +91,19 @@ class TelegramMessages:
 
     async def fill(self, at: ChatKey, message: int, name: str, data: bytes, words: str) -> None:
         """Let a message of ours be a file, with words (or their beginning) under it."""
-        under = words if measure(words) <= CAPTION else f"{words[: CAPTION // 2 - 2]} …"
+        under = words if utf16_length(words) <= CAPTION else f"{words[: CAPTION // 2 - 2]} …"
         file = InputMediaDocument(data, under, filename=name)
         with self._flood.asking(at.chat):
             await self.bot.edit_message_media(file, at.chat, message)
 
     async def delete(self, at: ChatKey, message: int) -> None:
         """Take a message away; one that is away is as well."""
-        with _unless("not found"), asking():
+        with _unless("not found"), convert_api_errors():
             await self.bot.delete_message(at.chat, message)
 
     async def react(self, at: ChatKey, message: int, emoji: str) -> None:
         """Put a reaction on a message that is there ("" takes ours off). Raises SendFailed."""
-        with _unless("to react not found"), asking():
+        with _unless("to react not found"), convert_api_errors():
             await self.bot.set_message_reaction(at.chat, message, emoji or None)
 
 

@@ -22,12 +22,12 @@ from loopforge.errors import SendFailed, Unknown
 from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.typing_updates import LiveSpeech
 from loopforge.io.session import Sessions
-from loopforge.io.telegram.connection.api_errors import failure
-from loopforge.io.telegram.connection.chat_keys import NAME, where
-from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, looks
+from loopforge.io.telegram.connection.api_errors import as_send_failure
+from loopforge.io.telegram.connection.chat_keys import NAME, parse_chat_key
+from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, draft_as_message
 from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
 from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
-from loopforge.io.telegram.text.outgoing_markdown import rendered
+from loopforge.io.telegram.text.outgoing_markdown import as_entity_text
 
 log = logging.getLogger(__name__)
 STATUS_EMOJIS: dict[Mark, str] = {
@@ -52,7 +52,7 @@ class TelegramLiveUpdates:
 
     async def typing(self, place: str, mate: str) -> None:
         """Show that this mate is typing, for five seconds."""
-        at = where(place)
+        at = parse_chat_key(place)
         bot = self._sending.by(mate, at).bot
         await bot.send_chat_action(at.chat, ChatAction.TYPING, message_thread_id=at.topic)
 
@@ -61,24 +61,24 @@ class TelegramLiveUpdates:
 
         What is refused for good is drafted no more: the line itself will come.
         """
-        at, key = where(speech.place), GroupDraftKey(speech.place, speech.turn)
+        at, key = parse_chat_key(speech.place), GroupDraftKey(speech.place, speech.turn)
         flood = self._sending.by(speech.mate, at).flood
         if not at.private and (wait := flood.drafting(at.chat)):
             return wait
         try:
             async with self._sending.locks[speech.place]:
                 if not self._sending.drafts[key].over:
-                    await self._show(speech, looks(text))
+                    await self._show(speech, draft_as_message(text))
         except (SendFailed, TelegramError) as error:
-            refused = error if isinstance(error, SendFailed) else failure(error)
+            refused = error if isinstance(error, SendFailed) else as_send_failure(error)
             self._sending.drafts[key].over |= refused.final
             return 0.0 if refused.final else refused.after or 1.0
         return 0.0
 
     async def _show(self, speech: LiveSpeech, text: str) -> None:
-        at, key = where(speech.place), GroupDraftKey(speech.place, speech.turn)
+        at, key = parse_chat_key(speech.place), GroupDraftKey(speech.place, speech.turn)
         poll = self._sending.by(speech.mate, at)
-        shown = rendered(self._sending.head(poll, speech.mate) + text)
+        shown = as_entity_text(self._sending.head(poll, speech.mate) + text)
         if at.private:
             draft = zlib.crc32(speech.turn.encode()) or 1
             await poll.bot.send_message_draft(at.chat, draft, shown.text)
@@ -105,7 +105,7 @@ class TelegramLiveUpdates:
         """Take a draft away."""
         key, poll = (
             GroupDraftKey(speech.place, speech.turn),
-            self._sending.by(speech.mate, where(speech.place)),
+            self._sending.by(speech.mate, parse_chat_key(speech.place)),
         )
         async with self._sending.locks[speech.place]:
             drafted = self._sending.drafts[key]
@@ -136,7 +136,7 @@ class TelegramLiveUpdates:
         number = await self._sending.message(place, line)
         if number is None:
             return
-        at = where(place)
+        at = parse_chat_key(place)
         async with self._sending.marking[place]:
             if (place, line) not in self._sending.own:
                 outward = TelegramMessages(self._sending.by(mate, at))
@@ -155,7 +155,7 @@ class TelegramLiveUpdates:
                 log.info("telegram: a draft is looked for at the next start: %s", refused.why)
 
     async def _away(self, speech: LiveSpeech, number: int) -> None:
-        at = where(speech.place)
+        at = parse_chat_key(speech.place)
         try:
             await TelegramMessages(self._sending.by(speech.mate, at)).delete(at, number)
         except SendFailed as refused:

@@ -1,9 +1,9 @@
 """Words between Telegram and the house: what people wrote there as Markdown that anyone reads.
 
-Telegram sends plain text and, beside it, entities; `readable` writes them into the text, `rendered`
-(in outgoing_markdown.py) does the reverse. What Telegram marks of itself, like links and hashtags,
-stays as it was written. Offsets and lengths are UTF-16 code units; two entities are apart or one
-lies within the other.
+Telegram sends plain text and, beside it, entities; `as_readable_markdown` writes them into the
+text, `rendered` (in outgoing_markdown.py) does the reverse. What Telegram marks of itself, like
+links and hashtags, stays as it was written. Offsets and lengths are UTF-16 code units; two entities
+are apart or one lies within the other.
 
 Does not know who is in the room.
 """
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from loopforge.core.text.name_labels import one_line
-from loopforge.io.text.graphemes import measure
+from loopforge.io.text.graphemes import utf16_length
 from telegram import MessageEntity
 
 
@@ -26,7 +26,7 @@ class EntitySpan(Struct, frozen=True):
     entity: MessageEntity
 
 
-def spans(text: str, entities: Iterable[MessageEntity]) -> list[EntitySpan]:
+def nested_entity_spans(text: str, entities: Iterable[MessageEntity]) -> list[EntitySpan]:
     """The entities as spans, those that enclose others first.
 
     What reaches beyond the text is cut off, what reaches out of another ends with it, and what is
@@ -58,7 +58,7 @@ def _indices(text: str) -> list[int]:
     """For each unit the index of its character; a last one for the end."""
     indices = []
     for at, letter in enumerate(text):
-        indices += [at] * measure(letter)
+        indices += [at] * utf16_length(letter)
     return [*indices, len(text)]
 
 
@@ -68,9 +68,9 @@ LONGEST = 130
 """Characters of a first and a last name together."""
 
 
-def readable(text: str, entities: Iterable[MessageEntity] = ()) -> str:
+def as_readable_markdown(text: str, entities: Iterable[MessageEntity] = ()) -> str:
     """A message as Markdown. Entities that are no nested spans are read as the nearest that are."""
-    return _read(text, 0, len(text), spans(text, entities))
+    return _read(text, 0, len(text), nested_entity_spans(text, entities))
 
 
 def _read(text: str, start: int, end: int, inner: Sequence[EntitySpan]) -> str:

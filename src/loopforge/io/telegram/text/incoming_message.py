@@ -12,9 +12,9 @@ from telegram.constants import ChatType, MessageEntityType
 import telegram
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.io.platforms.place_allowlist import ServedPlace
-from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, where
-from loopforge.io.telegram.text.incoming_markdown import readable
-from loopforge.io.text.forwarded_lines import HEAD, PART, QUOTED, forwarded
+from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, parse_chat_key
+from loopforge.io.telegram.text.incoming_markdown import as_readable_markdown
+from loopforge.io.text.forwarded_lines import HEAD, PART, QUOTED, quote_forwarded
 
 
 class Author(NamedTuple):
@@ -99,20 +99,22 @@ def ground(message: telegram.Message) -> ServedPlace | None:
     chat = message.chat
     if chat.type == ChatType.PRIVATE:
         return None
-    return ServedPlace(NAME, (str(chat.id),), lambda place: where(place).chat == chat.id)
+    return ServedPlace(NAME, (str(chat.id),), lambda place: parse_chat_key(place).chat == chat.id)
 
 
 def words(message: telegram.Message, names: Mapping[str, str]) -> str:
     """The text of a message, with our bots called by their mates' names (`names`, by username)."""
     text = message.text or message.caption or ""
-    found = readable(text, message.entities or message.caption_entities) or _shown(message)
+    found = as_readable_markdown(text, message.entities or message.caption_entities) or _shown(
+        message
+    )
     for username, name in names.items():
         found = re.sub(rf"@{re.escape(username)}\b", f"@{name}", found, flags=re.IGNORECASE)
     if message.forward_origin:  # also above a voice note, which is somebody else's then
-        found = forwarded(found) or (HEAD if attachments(message) else "")
+        found = quote_forwarded(found) or (HEAD if attachments(message) else "")
     if message.quote and (message.external_reply or message.quote.is_manual):
         head = QUOTED if message.external_reply else PART  # of what is in no place of ours
-        found = f"{forwarded(message.quote.text, head)}\n{found}".strip()
+        found = f"{quote_forwarded(message.quote.text, head)}\n{found}".strip()
     return found
 
 
@@ -171,7 +173,7 @@ def answers(message: telegram.Message, bots: Collection[int]) -> bool:
     return to is not None and to.from_user is not None and to.from_user.id in bots
 
 
-def mentions(message: telegram.Message, username: str) -> bool:
+def is_bot_mentioned(message: telegram.Message, username: str) -> bool:
     """Whether a bot is mentioned by its name; what is forwarded mentions nobody."""
     text = "" if message.forward_origin else message.text or message.caption or ""
     return re.search(rf"@{re.escape(username)}\b", text, re.IGNORECASE) is not None

@@ -14,10 +14,10 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from msgspec import Struct
 
-from loopforge.core.limits.markdown_bounds import dear
-from loopforge.io.text.graphemes import measure
+from loopforge.core.limits.markdown_bounds import has_costly_markup
+from loopforge.io.text.graphemes import utf16_length
 from loopforge.io.text.message_split import LEAST, VOID, split
-from loopforge.io.text.styled_text import reader, styled
+from loopforge.io.text.styled_text import markdown_reader, parse_styled_text
 from telegram import MessageEntity
 
 LIMIT = 4096
@@ -32,9 +32,9 @@ class EntityText(Struct, frozen=True):
     entities: tuple[MessageEntity, ...] = ()
 
 
-def rendered(markdown: str) -> EntityText:
+def as_entity_text(markdown: str) -> EntityText:
     """The text without markup, and what the markup said. Blank where there is nothing to show."""
-    shown = styled(markdown, _reader(), _LINKED)
+    shown = parse_styled_text(markdown, _reader(), _LINKED)
     at = [0, *accumulate(1 + (letter > "\uffff") for letter in shown.text)]
     entities = (
         MessageEntity(
@@ -49,26 +49,26 @@ def rendered(markdown: str) -> EntityText:
     return EntityText(shown.text, tuple(entities))
 
 
-def pieces(markdown: str, limit: int = LIMIT) -> tuple[EntityText, ...]:
+def split_into_messages(markdown: str, limit: int = LIMIT) -> tuple[EntityText, ...]:
     """The text as messages of at most `limit` units; none of them blank, none for a blank text.
 
     Raises InputError for a limit under 40.
     """
     cut = split(markdown, limit) if markdown.strip(VOID) else ()
     found: list[EntityText] = []
-    for piece in () if dear(markdown) else cut:
+    for piece in () if has_costly_markup(markdown) else cut:
         found += _fitting(piece.text, limit)
     return tuple(found) or tuple(EntityText(piece.text) for piece in cut)
 
 
 def _fitting(markdown: str, limit: int) -> list[EntityText]:
     """Rendered in as many parts as it takes: columns are wider than the table they are made of."""
-    whole = rendered(markdown)
+    whole = as_entity_text(markdown)
     if not whole.text:
         return []
-    if measure(whole.text) <= limit:
+    if utf16_length(whole.text) <= limit:
         return [whole]
-    half = measure(markdown) // 2
+    half = utf16_length(markdown) // 2
     if half < LEAST:
         return [EntityText(markdown.strip(VOID))]
     return [part for piece in split(markdown, half) for part in _fitting(piece.text, limit)]
@@ -76,7 +76,7 @@ def _fitting(markdown: str, limit: int) -> list[EntityText]:
 
 @cache
 def _reader() -> MarkdownIt:
-    made = reader()
+    made = markdown_reader()
     made.inline.add_terminator_char("|")
     made.inline.ruler.before("emphasis", "spoiler", _spoiler)
     return made
