@@ -17,8 +17,8 @@ FORBIDDEN_NAMES = ("clyde", "discord")
 """Words no webhook may bear."""
 DM = 1
 """The type of a direct message channel."""
-READ_HISTORY = 1 << 16
-"""The permission to read what was said before."""
+READ_HISTORY, ATTACH = 1 << 16, 1 << 15
+"""The permissions to read what was said before, and to give files."""
 CONTENT = ("content", "embeds", "components", "sticker_ids", "poll", "attachments")
 
 
@@ -39,6 +39,8 @@ def check(town: Town, method: str, parts: Sequence[str], body: Any, sizes: Seque
         case ["POST", "channels", channel, "messages"]:
             _archived(town, int(channel), writing=True)
             _empty(told, sizes)
+            if sizes and not _may(town, int(channel)) & ATTACH:
+                raise BackendError(403, 50013, "Missing Permissions")
             _reply(town, int(channel), told)
         case ["PATCH" | "PUT" | "DELETE", "channels", channel, "messages", *_]:
             _archived(town, int(channel), writing=False)
@@ -69,6 +71,17 @@ def _archived(town: Town, channel: int, *, writing: bool) -> None:
     town.edit_channel(channel, {}, thread_metadata={"archived": False})
 
 
+def _may(town: Town, channel: int) -> int:
+    """What whoever calls may do there; in private all that is asked for here."""
+    found = town.channels.get(channel)
+    guild = found.guild_id if found is not None else None
+    return (
+        town.compute_permissions(guild, town.bot_user.id, channel)
+        if guild
+        else READ_HISTORY | ATTACH
+    )
+
+
 def _empty(told: dict[str, Any], sizes: Sequence[int]) -> None:
     forward = (told.get("message_reference") or {}).get("type") == 1
     if not sizes and not forward and not any(told.get(key) for key in CONTENT):
@@ -80,9 +93,7 @@ def _reply(town: Town, channel: int, told: dict[str, Any]) -> None:
     reference = told.get("message_reference")
     if not reference or reference.get("type", 0) != 0:
         return
-    guild = town.channels[channel].guild_id
-    may = town.compute_permissions(guild, town.bot_user.id, channel) if guild else READ_HISTORY
-    if not may & READ_HISTORY:
+    if not _may(town, channel) & READ_HISTORY:
         said = "Cannot reply without permission to read message history"
         raise BackendError(403, 160002, said)
     if int(reference["message_id"]) not in town.messages.get(channel, {}):

@@ -118,14 +118,17 @@ async def test_a_bot_that_was_sent_away(city: Twin, tmp_path: Path) -> None:
     assert told[0].startswith("What ben said did not reach #plaza: none of the bots")
 
 
-async def test_a_right_that_is_missing(city: Twin, tmp_path: Path) -> None:
-    """Where the bot may not write, that is a failure with what to do; the place stays."""
+@pytest.mark.parametrize("right", ["Send Messages", "Send Messages in Threads", "Attach Files"])
+async def test_a_right_that_is_missing(city: Twin, tmp_path: Path, right: str) -> None:
+    """Where the bot may not write, or give a file, it is said which right that takes; the place stays."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
-    await city.forbid(maya, plaza, "send_messages")
-    async with lodged(city, tmp_path, {maya: "maya"}) as home:
-        await city.say(ben, plaza, "maya, hello")
-        await home.eventually(plaza, Told)
-        told = [e.body for e in await home.events(plaza) if isinstance(e.body, Told)]
-        assert await home.room(plaza)
-    assert "can give it the permissions Send Messages" in str(told[0].text)
-    assert "#plaza" in str(told[0].text)
+    await city.forbid(maya, plaza, right.lower().replace(" ", "_"))
+    place = await city.thread(ben, plaza, "walking") if "Threads" in right else plaza
+    words = "word " * 20_000 if "Files" in right else "hello"
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words) as home:
+        await city.say(ben, place, "maya, hello")
+        await home.eventually(place, Told)
+        told = [e.body for e in await home.events(place) if isinstance(e.body, Told)]
+        assert await home.room(place)
+    where = "walking" if "Threads" in right else "#plaza"
+    assert f"the bot lacks the permission {right} in {where}." in str(told[0].text)

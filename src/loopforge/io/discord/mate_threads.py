@@ -25,6 +25,7 @@ from loopforge.chat.speaking.stop_requests import is_stop
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said, Titled
 from loopforge.errors import LoopforgeError, SendFailed, Unknown
+from loopforge.io.discord.connection.account_checks import permission_label
 from loopforge.io.discord.connection.api_errors import as_send_failure, redact_tokens
 from loopforge.io.discord.connection.bot_accounts import (
     PREFIX,
@@ -47,10 +48,7 @@ from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Listening
 
 log = logging.getLogger(__name__)
-NEEDED = {
-    "create_public_threads": "Create Public Threads",
-    "send_messages_in_threads": "Send Messages in Threads",
-}
+NEEDED = ("create_public_threads", "send_messages_in_threads")
 """Permissions without which there is no thread in which a mate could answer."""
 ATTENDED = 500
 """Rooms whose titles are listened for: those in which somebody spoke last."""
@@ -327,9 +325,10 @@ class Threads:
             return known
         opener, host = self._opener(opening)
         allowed = own_permissions(host)
-        for permission, label in NEEDED.items():
-            if not getattr(allowed, permission):
-                raise SendFailed(f"the bot lacks the permission {label} there.", final=True)
+        for each in NEEDED:
+            if not getattr(allowed, each):
+                right = permission_label(each)
+                raise SendFailed(f"the bot lacks the permission {right} there.", final=True)
         name = thread_name(body_of(message, self._crowd, channel))
         for again in (True, False):
             try:

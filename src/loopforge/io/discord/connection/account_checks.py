@@ -95,7 +95,8 @@ def server_findings(
     for permission, consequence in WELCOME.items():
         if without := [each for each in seen if not getattr(each.allowed, permission)]:
             places = join_as_prose((f"#{each.name}" for each in without), 4)
-            said = f"it is without the permission {_label(permission)} in {places}: {consequence}."
+            right = permission_label(permission)
+            said = f"it is without the permission {right} in {places}: {consequence}."
             yield AccountFinding("ok", f"in {server} {said}")
 
 
@@ -106,7 +107,7 @@ def _lacking(
     permission: str,
     address: str,
 ) -> AccountFinding:
-    label = _label(permission)
+    label = permission_label(permission)
     if len(without) == len(seen):
         said = f"in {server} it lacks the permission {label}"
         mend = f"Give it to its role, or invite it anew: {address}"
@@ -118,6 +119,6 @@ def _lacking(
     return AccountFinding("bad" if vital else "warn", f"{said}{SHARED[permission]}.", mend)
 
 
-def _label(permission: str) -> str:
+def permission_label(permission: str) -> str:
     """What Discord calls a permission."""
     return permission.replace("_", " ").title().replace(" In ", " in ")

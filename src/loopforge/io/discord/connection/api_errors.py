@@ -130,6 +130,16 @@ def bot_timeout_failure(error: Exception, me: object) -> SendFailed | None:
     return SendFailed(why, after=min(max(left, 1.0), LOOKS))
 
 
+def missing_permission_failure(error: Exception, right: str, place: str) -> SendFailed | None:
+    """The same where it is known which permission that takes; `right` is what people call it."""
+    if not right or not isinstance(error, discord.Forbidden) or error.code != FORBIDDEN:
+        return None
+    why = (
+        f"the bot lacks the permission {right} in {place}. Whoever manages that server can give it."
+    )
+    return SendFailed(why, final=True)
+
+
 def _answered(error: discord.HTTPException, place: str) -> SendFailed:
     if why := GONE.get(error.code):
         return SendFailed(why.format(place=place), gone=True)

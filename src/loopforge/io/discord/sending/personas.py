@@ -14,10 +14,12 @@ from typing import Any, TypeAlias, TypeVar
 
 import discord
 from loopforge.errors import SendFailed
+from loopforge.io.discord.connection.account_checks import permission_label
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import (
     as_send_failure,
     bot_timeout_failure,
+    missing_permission_failure,
     redact_tokens,
 )
 from loopforge.io.discord.connection.bot_accounts import (
@@ -133,7 +135,8 @@ class DiscordSpeaker:
                 allowed_mentions=NOBODY,
                 suppress_embeds=True,
                 view=buttons,  # type: ignore[arg-type]
-            )
+            ),
+            self._lacks(files=bool(files)),
         )
         self.seat.client.speech.said(message.id)
         return message.id
@@ -186,14 +189,29 @@ class DiscordSpeaker:
         channel = self.seat.channel
         return channel if isinstance(channel, discord.Thread) else discord.utils.MISSING
 
-    async def _tried(self, work: Awaitable[T]) -> T:
+    def _lacks(self, *, files: bool) -> str:
+        """The permission that its account has not, and needs to post there; "" for none."""
+        channel = self.seat.channel
+        if isinstance(channel, discord.DMChannel):
+            return ""
+        thread = isinstance(channel, discord.Thread)
+        needed = ["send_messages_in_threads" if thread else "send_messages"]
+        needed += ["attach_files"] if files else []
+        lacked = [each for each in needed if not getattr(own_permissions(channel), each)]
+        return permission_label(lacked[0]) if lacked else ""
+
+    async def _tried(self, work: Awaitable[T], lacks: str = "") -> T:
+        """What comes of it; `lacks`: the permission without which it is refused."""
         try:
             return await work
         except Exception as error:
             if self._gone(error):
                 raise SendFailed(NO_HOOK) from None
             me = getattr(getattr(self.seat.channel, "guild", None), "me", None)
-            raise bot_timeout_failure(error, me) or as_send_failure(error, self.place) from None
+            known = bot_timeout_failure(error, me) or missing_permission_failure(
+                error, lacks, self.place
+            )
+            raise known or as_send_failure(error, self.place) from None
 
     def _gone(self, error: Exception) -> bool:
         """Whether its webhook is there no more; then nobody speaks by that again."""
