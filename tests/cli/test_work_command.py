@@ -171,7 +171,9 @@ def test_what_can_be_done_is_what_would_be_done(run: Run, home: Path) -> None:
     for words in ("init -q -b main .", "commit -q --allow-empty -m begun"):
         who = ("-c", "user.name=Ana", "-c", "user.email=ana@home")
         subprocess.run(("git", *who, *words.split()), cwd=made, check=True)
-    _, out, _ = run("run", "run echo nothing", "--repo", str(made))
+    (made / "new.py").touch()
+    _, out, err = run("run", "run echo nothing", "--repo", str(made))
+    assert err == "Not committed, so that the task does not see it: new.py.\n"
     assert "There is nothing to merge" in out
     assert "work approve" not in out
     assert " has it go on, " in out.splitlines()[-1]

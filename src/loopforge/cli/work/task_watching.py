@@ -164,6 +164,13 @@ def tell_folder(app: App, state: TaskState) -> None:
             typer.echo(replace_unprintable(f"Its files lie in {place}"))
 
 
+async def tell_uncommitted(app: App, repository: str) -> None:
+    """Say what of a person's work a task does not see."""
+    with suppress(LoopforgeError, OSError):  # what is amiss there, the task says
+        if told := await app.work.tasks.places.repositories.uncommitted(repository):
+            typer.echo(replace_unprintable(told), err=True)
+
+
 def next_step_hint(state: TaskState, *, idle: bool = False) -> str:
     """What can be done with it now; `idle`: nobody runs the home."""
     from loopforge.work.task_service import PAID

@@ -28,6 +28,7 @@ from loopforge.cli.work.task_watching import (
     replace_unprintable,
     repository_of,
     tell_folder,
+    tell_uncommitted,
 )
 from loopforge.cli.work.watch_commands import watch
 from loopforge.host_lock import home_holder_pid
@@ -71,6 +72,8 @@ def run_task(
 
     async def give(home: App, person: str) -> tuple[str, int]:
         name = await repository_of(home, repo)
+        if name:
+            await tell_uncommitted(home, name)
         id = await home.work.tasks.open(
             task, person, mate=mate, thread=thread, repo=name, budget=budget, owner=True
         )

@@ -132,6 +132,17 @@ class PersonRepository:
             told.clear()
         return None
 
+    async def uncommitted(self, branch: str) -> list[str]:
+        """The files where a branch is checked out that are not as it has them, or new there."""
+        folder = await self.checkout(branch)
+        if folder is None:
+            return []
+        git = HostGit(folder)
+        await git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))
+        changed = await git.parts(*COMPARE, await self.head(branch))
+        fresh = await git.parts("ls-files", "-z", "--others", "--exclude-standard")
+        return sorted({*changed, *fresh} - {""})
+
     async def advance(self, branch: str, commit: str, before: str) -> Path | None:
         """Move a branch from where it was seen, with the folder in which it is checked out, if any.
 

@@ -27,6 +27,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.core.mates.mate_file import slug
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.runtime.installation.folder_lock import lock_folder
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
@@ -47,6 +48,8 @@ from loopforge.work.workspace.workspace_settings import workspaces_of
 FOLDER = "data/work"
 RECORD = "repository.json"
 STAYS = "it is checked out in a folder or was moved."
+NAMED = 8
+"""Files that are named."""
 TITLE = 40
 """Signs of a title that go into a branch's name."""
 
@@ -109,6 +112,14 @@ class TaskRepositories:
         await TaskClone(self._workspaces.of(task), branch).make(history)
         await self._keep(task, _TaskRecord(branch=branch, made=True))
         return branch
+
+    async def uncommitted(self, repository: str) -> str:
+        """What of a person's work tasks would not see, in words; "" for nothing. Raises Unknown."""
+        found = self.registered.find(repository)
+        left = await PersonRepository(Path(found.path)).uncommitted(found.branch)
+        shown = join_as_prose([shown_path(path) for path in left[:NAMED]])
+        more = f" and {len(left) - NAMED:,} more" if len(left) > NAMED else ""
+        return f"Not committed, so that the task does not see it: {shown}{more}." if left else ""
 
     def branch(self, task: str) -> TaskBranch:
         """Where a task works. Raises Unknown where it works on no repository."""
