@@ -153,8 +153,9 @@ def test_the_same_folder_gives_the_same_bytes(tmp_path: Path, wide: Report, run:
         folder = tmp_path / "elsewhere" / found.folder.name
         shutil.copytree(found.folder, folder)
         made += [str(folder), str(tmp_path / f"there-{found.folder.name}.html")]
-    script = "import sys; from pathlib import Path; from loopforge.lab.report.html_report import report; "
-    script += "a, b, c, d = map(Path, sys.argv[1:]); report(a, b); report(c, d)"
+    script = "import sys; from pathlib import Path; "
+    script += "from loopforge.lab.report.html_report import write_report; "
+    script += "a, b, c, d = map(Path, sys.argv[1:]); write_report(a, b); write_report(c, d)"
     subprocess.run([sys.executable, "-c", script, *made], check=True, cwd=tmp_path)
     for found, out in zip((wide, run), made[1::2], strict=True):
         assert Path(out).read_text("utf-8") == found.page

@@ -175,12 +175,12 @@ SECOND = """
 import asyncio, sys
 from pathlib import Path
 from loopforge.errors import BadRun
-from loopforge.lab.run.run_lifecycle import resume, simulate
+from loopforge.lab.run.run_lifecycle import resume_run, simulate
 from loopforge.lab.world.scenario_file import read_scenario
 for attempt in ("resume", "simulate"):
     try:
         if attempt == "resume":
-            asyncio.run(resume(Path(sys.argv[1])))
+            asyncio.run(resume_run(Path(sys.argv[1])))
         else:
             asyncio.run(simulate(read_scenario(sys.stdin.read(), "small"), out=Path(sys.argv[1])))
         print("let in")

@@ -60,12 +60,12 @@ ORPHAN = """
 import sys
 from pathlib import Path
 from loopforge.lab.run.child_process import ChildProcess
-from loopforge.lab.run.run_child import BeginRun, play_apart
+from loopforge.lab.run.run_child import BeginRun, play_job_in_child
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.world.scenario_file import open_scenario
 if __name__ == "__main__":
     long = RunChoice(days=400, steps_per_day=200).apply(open_scenario("first_shift"))
-    child = ChildProcess(play_apart, BeginRun(Path(sys.argv[1]), long), name="run")
+    child = ChildProcess(play_job_in_child, BeginRun(Path(sys.argv[1]), long), name="run")
     print(child._process.pid, flush=True)
     sys.stdin.read()
 """

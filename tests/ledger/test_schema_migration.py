@@ -219,8 +219,8 @@ async def main():
 asyncio.run(main())
 assert not {{"alembic", "sqlalchemy.dialects.postgresql"}} & sys.modules.keys()
 from loopforge.ledger import schema_migration as migrate
-from loopforge.ledger.database.database_engine import connect, settled
-store = connect(settled("sqlite:///{tmp_path / "b.db"}"))
+from loopforge.ledger.database.database_engine import create_engines, parse_database_url
+store = create_engines(parse_database_url("sqlite:///{tmp_path / "b.db"}"))
 with store.writer.begin() as connection:
     migrate.upgrade(connection)
 store.close()

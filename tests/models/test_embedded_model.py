@@ -295,11 +295,11 @@ def test_it_leaves_a_core_to_others() -> None:
 LOADED = """
 import asyncio, sys
 from pathlib import Path
-from loopforge.models.embedded.embedded_model import EmbeddedModel, weights
+from loopforge.models.embedded.embedded_model import EmbeddedModel, weights_path
 from loopforge.runtime.system_clock import SystemDice
 
 async def load():
-    model = EmbeddedModel(SystemDice(), path=weights() if sys.argv[1] else None)
+    model = EmbeddedModel(SystemDice(), path=weights_path() if sys.argv[1] else None)
     await model.address()
     print(int(Path("/proc/self/statm").read_text().split()[1]) * 4096)
     await model.close()

@@ -9,9 +9,9 @@ from loopforge.runtime.installation.settings_file import read_saved
 SAVING = """
 import sys
 from pathlib import Path
-from loopforge.runtime.installation.settings_file import save
+from loopforge.runtime.installation.settings_file import save_setting
 for n in range(100):
-    save(Path(sys.argv[1]), f"{sys.argv[2]}{n}", n)
+    save_setting(Path(sys.argv[1]), f"{sys.argv[2]}{n}", n)
 """
 
 

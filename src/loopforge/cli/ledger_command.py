@@ -123,9 +123,9 @@ def _short(value: object) -> str:
 @app.command()
 def status(context: typer.Context) -> None:
     """Say where the ledger is, whether its form is up to date, and how long its streams are."""
-    from loopforge.ledger.schema_migration import ledger_schema_status as stands
+    from loopforge.ledger.schema_migration import ledger_schema_status
 
-    schema = stands(existing_settings(context).database_url)
+    schema = ledger_schema_status(existing_settings(context).database_url)
     typer.echo(f"schema: {schema}")
     if schema != "ok":
         return
