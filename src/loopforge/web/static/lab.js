@@ -15,7 +15,7 @@ const make = (name, attributes = {}) => {
 };
 const numbers = (text) => text.split(" ").map(Number);
 
-/* ---------------------------------------------------------------- the map */
+/* ---- the map */
 
 class City {
   constructor(svg) {
@@ -117,7 +117,7 @@ class City {
   }
 }
 
-/* ---------------------------------------------------------------- a run's steps */
+/* ---- a run's steps */
 
 class Stage {
   constructor(root, floor) {
@@ -171,7 +171,7 @@ class Stage {
   }
 }
 
-/* ---------------------------------------------------------------- the line through time */
+/* ---- the line through time */
 
 class Course {
   constructor(root, perDay, parted) {
@@ -220,7 +220,7 @@ class Course {
   }
 }
 
-/* ---------------------------------------------------------------- playing */
+/* ---- playing */
 
 class Player {
   constructor(main, stages) {
@@ -382,7 +382,7 @@ class Player {
     this.act(act);
   }
 
-  /* ---------------------------------------------------------------- while it grows */
+  /* ---- while it grows */
 
   hold(on) {
     this.following = Boolean(on);
@@ -448,7 +448,7 @@ class Player {
   }
 }
 
-/* ---------------------------------------------------------------- pages */
+/* ---- pages */
 
 /* A run that has no step yet: load the page when it has. */
 function wait(path) {
