@@ -31,3 +31,14 @@ def test_a_run_is_named_anew_and_deleted(
     assert noted(scripted, folder.name)[-1].body == factory.RunDeleted(head)
     assert lab("run", *SMALL)[0] == 0
     assert (folder.parent / "first_shift-stub-7-2").exists()
+
+
+def test_a_label_that_cannot_be_written_is_told(lab: Lab, scripted: Path) -> None:
+    """Where the disk refuses the label, the command says which file, and the run stays as it was."""
+    assert lab("run", *SMALL)[0] == 0
+    folder = scripted / "data" / "runs" / "first_shift-stub-7"
+    (folder / "label.json.new").mkdir()
+    for command in (("rename", folder.name, "other"), ("delete", folder.name, "--yes")):
+        code, _, err = lab(*command)
+        assert (code, "label.json cannot be written: Is a directory." in err) == (2, True)
+    assert lab("verify", folder.name)[0] == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from loopforge.errors import InputError
+from loopforge.lab.run.run_paths import replace_file
 
 LABEL = "label.json"
 LONGEST = 80
@@ -40,14 +41,12 @@ def label_of(folder: Path) -> RunLabel:
 
 
 def write_label(folder: Path, label: RunLabel) -> None:
-    """Write the label of a folder that is there; the one before stays until all is written."""
-    aside = folder / f"{LABEL}.new"
-    aside.write_bytes(msgspec.json.encode(label))
-    aside.replace(folder / LABEL)
+    """Write the label of a folder that is there. Raises BadRun."""
+    replace_file(folder / LABEL, [msgspec.json.encode(label)])
 
 
 def entitle(folder: Path, title: str) -> None:
-    """Say what people call a run; "" takes it back. Raises InputError."""
+    """Say what people call a run; "" takes it back. Raises InputError, BadRun."""
     plain = " ".join(title.split())
     if len(plain) > LONGEST or not plain.isprintable():
         raise InputError(f"A run is called by at most {LONGEST} letters and signs in one line.")

@@ -1,12 +1,16 @@
-"""Where a run's files go. The one file of the lab that reads the environment.
+"""Where a run's files go, and how one is written anew.
 
-`run_simulation` is called by scripts that open no home, and they are promised that ACTION_LOG_PATH
-counts for them too; settings.py, which owns the environment, stands above the lab.
+The one file of the lab that reads the environment: `run_simulation` is called by scripts that
+open no home, and they are promised that ACTION_LOG_PATH counts for them too; settings.py, which
+owns the environment, stands above the lab.
 """
 
 import os
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
+
+from loopforge.errors import BadRun
 
 ACTION_LOG = Path("logs/loopforge_actions.jsonl")
 RUNS = Path("runs")
@@ -33,3 +37,16 @@ def free_folder(name: str, runs: Path = RUNS) -> Path:
             pass
         return folder
     raise AssertionError("unreachable")
+
+
+def replace_file(path: Path, lines: Iterable[bytes]) -> None:
+    """Write a file in the place of the one that is there, all of it or nothing. Raises BadRun."""
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        with beside.open("wb") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise BadRun(f"{path} cannot be written: {error.strerror}.") from error

@@ -21,6 +21,7 @@ import msgspec
 
 from loopforge.errors import BadRun
 from loopforge.lab.run.answered_decisions import AnswerCounts, sum_answer_counts
+from loopforge.lab.run.run_paths import replace_file
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign
 from loopforge.lab.sweeps.run_score import RunResult
 
@@ -54,20 +55,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 def write_json(path: Path, value: object) -> None:
     """Write a JSON file, all of it or nothing. Raises BadRun."""
     data = msgspec.json.format(msgspec.json.encode(value), indent=1)
-    replaced(path, [data, b"\n"])
-
-
-def replaced(path: Path, lines: Iterable[bytes]) -> None:
-    """Write a file in the place of the one that is there, all of it or nothing. Raises BadRun."""
-    beside = path.with_name(f"{path.name}.new")
-    try:
-        with beside.open("wb") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError as error:
-        raise BadRun(f"{path} cannot be written: {error.strerror}.") from error
+    replace_file(path, [data, b"\n"])
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
@@ -152,6 +140,6 @@ def recover_finished_runs(path: Path, expected: Set[Key]) -> dict[Key, float]:
 def sort_results(source: Path, target: Path) -> None:
     """Write the lines of `source`, in order of cells and seeds, as `target`."""
     lines = {(result.cell, result.seed): line for line, result in _lines(source)}
-    replaced(target, (lines[key] for key in sorted(lines)))
+    replace_file(target, (lines[key] for key in sorted(lines)))
     if source != target:
         source.unlink(missing_ok=True)
