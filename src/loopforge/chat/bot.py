@@ -170,6 +170,8 @@ class Bot:
             nonlocal seen
             fresh = [entry for entry in state.page.since(seen) if entry.who != mate]
             seen = state.seq
+            if not fresh:
+                return ()
             named = {handle: one.name for handle, one in self._mates.items()}
             which = namesake_labels(state.former | state.people, named)
             called = {handle: Words(name, public=True) for handle, name in named.items()}
