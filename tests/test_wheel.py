@@ -94,7 +94,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
         assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
     shipped = {name for name in inside if ".dist-info/" not in name}
     pages = {f"loopforge/docs/{page.name}" for page in (ROOT / "docs").glob("[a-z]*.md")}
-    assert shipped == files_of(ROOT) | pages
+    assert shipped == files_of(ROOT) | pages | {"loopforge/docs/changelog.md"}
     texts = (
         path.read_text("utf-8")
         for each in ("py", "html")
@@ -155,6 +155,28 @@ def test_the_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Pat
         assert {each: one.read(each) for each in one.namelist()} == {
             each: other.read(each) for each in other.namelist()
         }
+
+
+def test_the_image_is_built_of_what_it_copies(wheel: Path, tmp_path: Path) -> None:
+    """What the Containerfile copies of what .dockerignore lets through makes the same wheel."""
+    asked = (ROOT / ".dockerignore").read_text("utf-8")
+    sent = {path for each in re.findall(r"^!(.+)", asked, re.MULTILINE) for path in ROOT.glob(each)}
+    copies = re.findall(
+        r"^COPY (?!--)(.+) (.+)", (ROOT / "Containerfile").read_text(), re.MULTILINE
+    )
+    for names, to in copies:
+        for source in (ROOT / name for name in names.split()):
+            target = tmp_path / to / (source.name if to.endswith("/") else "")
+            files = [each for each in [source, *source.rglob("*")] if each.is_file()]
+            came = [each for each in files if sent & {each, *each.parents}]
+            assert came, source
+            for each in came:
+                place = target / each.relative_to(source)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(each, place)
+    again = build(tmp_path, tmp_path / "again")
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(again) as other:
+        assert set(one.namelist()) == set(other.namelist())
 
 
 @pytest.mark.patient
@@ -225,6 +247,8 @@ def test_the_documents_that_texts_point_to_can_be_read(bare: Path, tmp_path: Pat
     assert "\nweb\tThe web room\n" in docs().stdout
     page = (ROOT / "docs" / "web.md").read_text("utf-8")
     assert {docs(name).stdout.rstrip() for name in ("web", "docs/web.md")} == {page.rstrip()}
+    news = (ROOT / "CHANGELOG.md").read_text("utf-8").rstrip()
+    assert {docs(name).stdout.rstrip() for name in ("changelog", "CHANGELOG.md")} == {news}
     lost = docs("nothing")
     assert (lost.returncode, lost.stderr.count("`loopforge docs` lists them")) == (2, 1)
 

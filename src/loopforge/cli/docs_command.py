@@ -23,13 +23,14 @@ def command(
 ) -> None:
     """List the documents, or read one: in a terminal page by page, in a pipe as it stands."""
     folder = (clone() or Path(loopforge.__file__).parent) / "docs"
-    pages = {path.stem: path for path in sorted(folder.glob("[a-z]*.md"))}
+    found = [*folder.glob("[a-z]*.md"), *folder.parent.glob("CHANGELOG.md")]
+    pages = {path.stem.lower(): path for path in sorted(found, key=lambda path: path.stem.lower())}
     if not page:
         for name, path in pages.items():
             with path.open(encoding="utf-8") as text:
                 title = next(text).removeprefix("# ").rstrip()
             typer.echo(f"{name}\t{title}")
         return
-    if not (found := pages.get(page.removeprefix("docs/").removesuffix(".md"))):
+    if not (shown := pages.get(page.removeprefix("docs/").removesuffix(".md").lower())):
         raise Unknown(f"There is no document `{page}`; `loopforge docs` lists them.")
-    pydoc.pager(found.read_text("utf-8"))
+    pydoc.pager(shown.read_text("utf-8"))
