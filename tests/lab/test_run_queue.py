@@ -14,11 +14,13 @@ from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_child import BeginRun, ForkRun, ResumeRun, play_job_in_child
+from loopforge.lab.run.run_deletion import delete_run
 from loopforge.lab.run.run_lifecycle import RunChoice, simulate
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
 from loopforge.lab.run_queue import LONGEST, RunQueue
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
+from loopforge.runtime.system_clock import SystemClock
 
 
 def shift(days: int = 2, steps: int = 4, seed: int = 5) -> Scenario:
@@ -156,6 +158,32 @@ async def test_the_queue_is_bounded(tmp_path: Path) -> None:
     assert shifts.standing("first_shift-stub-7").state == "waiting"
     await shifts.close()
     assert shifts.standing("first_shift-stub-7").state == ""
+
+
+async def test_what_waits_in_the_queue_is_not_deleted(tmp_path: Path) -> None:
+    """A run that waits to go on is held against other processes until it plays; so is a fork's source, here."""
+    for name in ("cut", "whole"):
+        await simulate(shift(), Minds(), out=tmp_path / name)
+    log = tmp_path / "cut" / LOG
+    log.write_bytes(b"".join(list(lines_of(tmp_path / "cut"))[:30]))
+    shifts = RunQueue(RunArchive(tmp_path), Minds)
+    now = SystemClock().now()
+    shifts.take_up("cut")
+    shifts.branch("whole", 3, {"pressure": "9"})
+    with pytest.raises(BadRun, match="is being played, or will be"):
+        await delete_run(tmp_path / "cut", now)
+    with pytest.raises(BadRun, match="whole-at-3 waits to be forked from whole"):
+        await shifts.delete("whole", now, "person:ana")
+    async with asyncio.timeout(60):
+        while shifts.standing("whole-at-3").state:
+            await asyncio.sleep(0.02)
+    assert shifts.archive.index("cut").ended
+    await shifts.delete("whole", now, "person:ana")
+    log.write_bytes(b"".join(list(lines_of(tmp_path / "cut"))[:30]))
+    shifts.take_up("cut")
+    shifts.stop("cut")
+    await delete_run(tmp_path / "cut", now)
+    await shifts.close()
 
 
 def complain(pipe: Connection, ours: bool) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from loopforge.core.factory_vocabulary import RunDeleted
 from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.run.run_log import LOG, head_of
+from loopforge.lab.sweeps.sweep_results import lock_folder
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.held_clock import HeldClock
 from tests.web.conftest import Guest, Town, town, words
@@ -86,9 +87,9 @@ async def test_a_run_is_deleted_and_what_cites_it_says_so(site: Town, owner: Gue
     for path in ("/lab/spun-5", "/lab/fork/against/spun-5", "/lab/spun-5/why/3"):
         answer = await owner.get(path)
         assert answer.status_code == 404
-        assert "The run spun-5 was deleted on " in words(answer)
+        assert "spun-5 was deleted on " in words(answer)
     for path in ("/lab/fork", "/lab/fork/fork"):
-        assert "The run spun-5 was deleted on " in words(await owner.get(path))
+        assert "spun-5 was deleted on " in words(await owner.get(path))
     event = (await site.app.ledger.read("lab:spun-5"))[-1]
     assert (event.body, event.actor) == (RunDeleted(head), f"person:{owner.person}")
     assert RunArchive(runs_of(site)).free("spun 5") == "spun-5-2"
@@ -121,3 +122,28 @@ async def test_what_is_played_or_kept_by_a_sweep_is_not_deleted(tmp_path: Path) 
             assert "many~one is one of the runs of a sweep" in words(answer)
         assert "Delete …" not in words(await owner.get("/lab/many~one"))
         assert (kept / "one" / LOG).exists()
+
+
+async def test_a_sweep_is_renamed_and_deleted(site: Town, owner: Guest) -> None:
+    """By the owner, in the list of sweeps: what goes is told first, with what its runs kept."""
+    folder = site.path / "data" / "sweeps" / "many"
+    shutil.copytree(await played(site), folder / "runs" / "one")
+    (folder / "experiment.json").write_text("{}")
+    await owner.post("/lab/many/title", {"title": "Many shifts"})
+    page = await owner.get("/lab")
+    assert 'aria-label="Tick Many shifts, to delete it"' in page.text
+    assert "Many shifts · many" in words(page)
+    eve = await site.guest("eve", by=owner)
+    assert "Tick Many shifts" not in (await eve.get("/lab")).text
+    with lock_folder(folder):
+        assert "many is being played, or will be" in words(
+            await owner.get("/lab/~/delete?run=many")
+        )
+    asked = words(await owner.get("/lab/~/delete?run=many&run=spun"))
+    assert "Delete 2 of these?" in asked
+    assert "Many shifts (many), sweep : experiment.json, runs," in asked
+    assert "It is deleted." in words(await owner.post("/lab/~/delete", {"run": "many"}))
+    assert [each.name for each in folder.iterdir()] == ["label.json"]
+    assert "Many shifts" not in words(await owner.get("/lab"))
+    event = (await site.app.ledger.read("lab:many"))[-1]
+    assert (event.body, event.actor) == (RunDeleted(""), f"person:{owner.person}")

@@ -336,7 +336,7 @@ class RunEnded(Struct, frozen=True, tag="lab.ended", kw_only=True):
 
 
 class RunDeleted(Struct, frozen=True, tag="lab.deleted"):
-    """A run's log was deleted by somebody; `head` is the hash of its last whole line, or ""."""
+    """Somebody deletes a run or a sweep; `head` is the hash of a run's last whole line, or ""."""
 
     head: str
 

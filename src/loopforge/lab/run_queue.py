@@ -13,7 +13,9 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from msgspec import Struct
 
@@ -33,7 +35,7 @@ from loopforge.lab.run.run_child import (
 )
 from loopforge.lab.run.run_deletion import delete_run
 from loopforge.lab.run.run_lifecycle import asks_models
-from loopforge.lab.run.run_log import LOG, began_of
+from loopforge.lab.run.run_log import LOG, began_of, hold
 from loopforge.lab.verification.ledger_anchors import LedgerWitness
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -66,6 +68,7 @@ class RunQueue:
         self.minds, self._witness = minds, witness
         self._waiting: dict[str, AnyJob] = {}
         self._failed: BoundedMapping[str, str] = BoundedMapping(KEPT)
+        self._held: dict[str, BinaryIO] = {}
         self._tasks = BackgroundTasks()
         self._working: asyncio.Task[None] | None = None
         self._playing: asyncio.Task[None] | None = None
@@ -104,28 +107,36 @@ class RunQueue:
     def stop(self, name: str) -> None:
         """Take a run out of the queue, or end it where it is."""
         self._waiting.pop(name, None)
+        self._let_go(name)
         if name == self.running and self._playing is not None:
             self._playing.cancel()
 
     def idle(self, name: str) -> Path:
-        """The folder of a run that nobody plays and no sweep keeps. Raises Unknown, BadRun."""
+        """The folder of a sweep, or of a run that no sweep keeps, which nobody plays or waits for.
+
+        Raises Unknown, BadRun.
+        """
         folder = self.archive.alone(name)
+        for fork, job in self._waiting.items():
+            if isinstance(job, ForkRun) and job.source == folder:
+                raise BadRun(f"{fork} waits to be forked from {name}; stop it first.")
         if self.standing(name).state in ("waiting", "running") or self.archive.busy(name):
             raise BadRun(f"{name} is being played, or will be; stop it first.")
         if name not in self._failed:
-            self.archive.found(name)
+            self.archive.listed(name)
         return folder
 
     async def delete(self, name: str, now: datetime, actor: str) -> None:
-        """Delete a run for good, and let the ledger know. Raises Unknown, BadRun, LedgerError.
+        """Delete a run or a sweep for good, and let the ledger know.
 
-        Of one that failed before its first row there is nothing but what is told of it here.
+        Raises Unknown, BadRun, LedgerError.
+
+        Of a run that failed before its first row there is nothing but what is told of it here.
         """
         folder = await asyncio.to_thread(self.idle, name)
-        if (folder / LOG).exists():
-            head = await asyncio.to_thread(delete_run, folder, now)
-            if self._witness:
-                await self._witness(folder, True).deleted(head, actor)
+        if (folder / LOG).exists() or name not in self._failed:
+            witness = self._witness(folder, True).deleted if self._witness else None
+            await delete_run(folder, now, witness and partial(witness, actor=actor))
         self._failed.pop(name, None)
 
     def standing(self, name: str) -> QueueStanding:
@@ -149,6 +160,8 @@ class RunQueue:
         """End what is running; it can be taken up again."""
         self.closed = True
         self._waiting.clear()
+        for name in list(self._held):
+            self._let_go(name)
         await self._tasks.close()
 
     # ------------------------------------------------------------ the work
@@ -161,6 +174,8 @@ class RunQueue:
             raise BadRun(f"{LONGEST} runs are waiting already; let some of them come to their end.")
 
     def _put(self, name: str, job: AnyJob) -> None:
+        if isinstance(job, ResumeRun):
+            self._held[name] = hold(job.folder)
         self._failed.pop(name, None)
         self._waiting[name] = job
         if self._working is None or self._working.done():
@@ -171,6 +186,7 @@ class RunQueue:
             name = next(iter(self._waiting))
             job = self._waiting.pop(name)
             self.running = name
+            self._let_go(name)
             self._playing = self._tasks.spawn(self._play(name, job), f"lab: {name}")
             try:
                 await asyncio.wait([self._playing])
@@ -194,6 +210,10 @@ class RunQueue:
             if witness is not None:
                 witness.close()
 
+    def _let_go(self, name: str) -> None:
+        if name in self._held:
+            self._held.pop(name).close()
+
     def _fail(self, name: str, why: str) -> None:
         self._failed[name] = why
 
@@ -202,8 +222,8 @@ class RunQueue:
         minds = self.minds()
         if isinstance(job, BeginRun):
             return None if job.policy in PLAIN else minds
-        base, changes = (job.source, job.changes) if isinstance(job, ForkRun) else (job.folder, {})
-        return minds if asks_models(began_of(base), changes) else None
+        changes = job.changes if isinstance(job, ForkRun) else {}
+        return minds if asks_models(began_of(_base(job)), changes) else None
 
     async def _send(self, name: str, job: AnyJob, witness: LedgerWitness | None) -> None:
         """Let a process of its own play it. Raises BadRun, LedgerError."""
@@ -224,6 +244,11 @@ class RunQueue:
                 raise BadRun(ended) from None
         finally:
             child.close(at_once=True)
+
+
+def _base(job: AnyJob) -> Path:
+    """The folder of the run that a job reads: of a fork, its source's."""
+    return job.source if isinstance(job, ForkRun) else job.folder
 
 
 def _nobody(_row: object) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from loopforge.cli import Yes, settings_from_context
-from loopforge.cli.factory.run_playing import Source, run_found, runs_of
-from loopforge.errors import InputError
+from loopforge.cli.factory.run_playing import RunOrSweep, find_run_folder, runs_of, sweeps_of
+from loopforge.errors import BadRun
 
 if TYPE_CHECKING:
     from loopforge.setting_defaults import Settings
@@ -18,50 +19,53 @@ if TYPE_CHECKING:
 
 def rename(
     context: typer.Context,
-    folder: Source,
+    folder: RunOrSweep,
     title: Annotated[str, typer.Argument(help="What to call it; nothing takes that back.")] = "",
 ) -> None:
-    """Say what a run is called on pages. Its name stays: links, forks and the ledger know it."""
+    """Say what a run or a sweep is called on pages. Its name stays: links and ledger know it."""
+    from loopforge.lab.run.run_deletion import main_file
     from loopforge.lab.run.run_label import entitle, label_of
-    from loopforge.lab.run.run_log import log_of
 
-    place = log_of(run_found(settings_from_context(context), folder)).parent
+    place = main_file(find_run_folder(settings_from_context(context), folder)).parent
     entitle(place, title)
     typer.echo(f"{place.name} is called {label_of(place).title or place.name}.")
 
 
-def delete(context: typer.Context, folder: Source, yes: Yes = False) -> None:
-    """Delete a run for good: its log, and all that lies in its folder. Its name is not given again.
+def delete(context: typer.Context, folder: RunOrSweep, yes: Yes = False) -> None:
+    """Delete a run or a sweep for good, and all that lies in its folder.
 
-    Refused while it is being played. Forks of it stay whole.
+    Its name is not given again; forks of a run stay whole. Refused while it is being played. Of a
+    folder elsewhere only what the lab wrote goes, and the folder if nothing is left in it.
     """
     from loopforge.core.text.spoken_lists import join_as_prose
-    from loopforge.lab.run.run_deletion import contents_of
-    from loopforge.lab.run.run_log import log_of
+    from loopforge.lab.run.run_deletion import contents_of, main_file
+    from loopforge.lab.run.run_log import LOG
+    from loopforge.lab.run.run_paths import EXPERIMENT
+    from loopforge.lab.sweeps.sweep_results import WRITTEN
 
     there = settings_from_context(context)
-    place = log_of(run_found(there, folder)).parent
-    if place.resolve().parent != runs_of(there).resolve():
-        raise InputError(
-            f"{place} is none of the runs that are kept in {runs_of(there)}; remove its folder."
-        )
-    parts = contents_of(place)
+    main = main_file(find_run_folder(there, folder))
+    place = main.parent
+    if (place.resolve().parent.parent / EXPERIMENT).exists():
+        raise BadRun(f"{place.name} is one of the runs of a sweep, which says what they came to.")
+    own = place.resolve().parent in (runs_of(there).resolve(), sweeps_of(there).resolve())
+    only = () if own else (LOG,) if main.name == LOG else WRITTEN
+    parts = contents_of(place, only)
     question = (
         f"Delete {place.name}? {join_as_prose(parts.names)}, {parts.size:,} bytes in all, go."
     )
     if not (yes or typer.confirm(f"{question} This cannot be undone.")):
         typer.echo("Nothing was deleted.")
         return
-    asyncio.run(_delete(there, place))
-    typer.echo("Deleted.")
+    asyncio.run(_delete(there, place, only))
+    typer.echo(f"Deleted. Other files in {place} stay." if only and place.exists() else "Deleted.")
 
 
-async def _delete(there: Settings, place: Path) -> None:
+async def _delete(there: Settings, place: Path, only: Collection[str]) -> None:
     from loopforge.factory_opening import open_run
     from loopforge.lab.run.run_deletion import delete_run
     from loopforge.runtime.system_clock import SystemClock
 
     async with open_run(there, place, asks=False) as (_, witness):
-        head = delete_run(place, SystemClock().now())
-        if witness is not None:
-            await witness.deleted(head)
+        told = witness.deleted if witness else None
+        await delete_run(place, SystemClock().now(), told, only)

@@ -20,6 +20,7 @@ from loopforge.errors import BadRun, TooLarge, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_label import label_of
 from loopforge.lab.run.run_log import LOG, head_of, is_written
+from loopforge.lab.run.run_paths import EXPERIMENT
 
 V = TypeVar("V")
 OPEN = 64
@@ -33,9 +34,10 @@ MOST, MOST_KEPT = 10_000, 500
 
 
 class SweepFolder(Struct, frozen=True):
-    """A sweep's folder: its reports, and the runs in it whose logs were kept."""
+    """A sweep's folder: what people call it or "", its reports, and the runs whose logs it kept."""
 
     name: str
+    title: str
     written: float
     reports: tuple[str, ...]
     runs: tuple[str, ...]
@@ -83,13 +85,15 @@ class RunArchive:
         """The sweeps, the newest first."""
         found = []
         for each in self._folders():
-            if (each / "experiment.json").is_file():
-                runs = each / "runs"
-                kept = sorted(log.parent.name for log in runs.glob(f"*/{LOG}"))
-                written = (each / "experiment.json").stat().st_mtime
+            if (each / EXPERIMENT).is_file():
+                kept = sorted(log.parent.name for log in (each / "runs").glob(f"*/{LOG}"))
                 found.append(
                     SweepFolder(
-                        each.name, written, self.reports(each.name), tuple(kept[:MOST_KEPT])
+                        name=each.name,
+                        title=label_of(each).title,
+                        written=(each / EXPERIMENT).stat().st_mtime,
+                        reports=self.reports(each.name),
+                        runs=tuple(kept[:MOST_KEPT]),
                     )
                 )
         return sorted(found, key=lambda sweep: -sweep.written)[:MOST]
@@ -122,6 +126,11 @@ class RunArchive:
             raise Unknown(told or f"There is no run {name[:100]!r} here.")
         return folder
 
+    def listed(self, name: str) -> Path:
+        """The folder of a run or a sweep that is there. Raises Unknown."""
+        folder = self.path(name)
+        return folder if (folder / EXPERIMENT).is_file() else self.found(name)
+
     def index(self, name: str) -> RunIndex:
         """A run as it stands now. Raises Unknown: no such run; BadRun: it cannot be read."""
         folder = self.found(name)
@@ -130,7 +139,7 @@ class RunArchive:
         return index
 
     def alone(self, name: str) -> Path:
-        """The folder of a run that no sweep keeps, there or not. Raises Unknown, BadRun."""
+        """The folder of a sweep, or of a run that none keeps, if any. Raises Unknown, BadRun."""
         folder = self.path(name)
         if self.in_sweep(folder):
             raise BadRun(f"{name} is one of the runs of a sweep, which says what they came to.")
@@ -158,9 +167,10 @@ class RunArchive:
         return gone
 
     def busy(self, name: str) -> bool:
-        """Whether some process writes this run just now."""
+        """Whether some process writes this run, or sweep, just now."""
+        folder = self.path(name)
         try:
-            return is_written(self.path(name) / LOG)
+            return is_written(folder if (folder / EXPERIMENT).is_file() else folder / LOG)
         except OSError:
             return False
 

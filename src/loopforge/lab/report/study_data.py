@@ -29,12 +29,13 @@ from loopforge.core.statistics.rate_statistics import Count
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.robot_lives import values_set_by_fork
 from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
+from loopforge.lab.run.run_label import label_of
 from loopforge.lab.run.run_log import LOG, began_of, head_of, rows_of
+from loopforge.lab.run.run_paths import EXPERIMENT
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign
 from loopforge.lab.sweeps.experiment_file import TRAIT, Experiment, Level
 from loopforge.lab.sweeps.run_score import RATES, RunResult, ScoringChain
 from loopforge.lab.sweeps.sweep_results import (
-    EXPERIMENT,
     MANIFEST,
     RESULTS,
     answers_in,
@@ -281,7 +282,8 @@ def study_of(folder: Path) -> Study:
         found = _run(folder)
     else:
         raise BadRun(
-            f"{folder} holds neither {LOG} nor {RESULTS}: it is no run and no sweep. "
+            label_of(folder).said(folder.name)
+            or f"{folder} holds neither {LOG} nor {RESULTS}: it is no run and no sweep. "
             "`loopforge lab run --out` and `loopforge lab sweep --out` make them."
         )
     if not any(pooled_count(found.results, rate)[1] for rate in ERRORS):

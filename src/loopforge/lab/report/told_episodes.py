@@ -27,8 +27,9 @@ from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.sweeps.experiment_file import policy_of
 from loopforge.lab.sweeps.run_score import RunResult, TellingRow
+from loopforge.lab.sweeps.sweep_results import RUNS
 from loopforge.lab.sweeps.sweep_runner import replay_sweep_run
-from loopforge.lab.sweeps.sweep_worker import RUNS, MindsMaker, SweepJob
+from loopforge.lab.sweeps.sweep_worker import MindsMaker, SweepJob
 from loopforge.lab.world.noun_articles import add_place_articles
 
 T = TypeVar("T")

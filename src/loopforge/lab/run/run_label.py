@@ -1,4 +1,4 @@
-"""The label of a run: what people call it, and that it was deleted. A small file beside its log.
+"""The label of a run or a sweep, a file in its folder: what people call it, and that it is deleted.
 
 A run's name is that of its folder, which never changes: addresses, other runs and the ledger know
 it by that. What people call it is only shown. Of a deleted run the label alone stays, so that its
@@ -26,10 +26,10 @@ class RunLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     head: str = ""
 
     def said(self, name: str) -> str:
-        """A sentence on a deleted run of this name; "" of one that is there."""
+        """A sentence on a deleted run or sweep of this name; "" of one that is there."""
         if self.deleted is None:
             return ""
-        return f"The run {name} was deleted on {self.deleted.day} {self.deleted:%B %Y}."
+        return f"{name} was deleted on {self.deleted.day} {self.deleted:%B %Y}."
 
 
 def label_of(folder: Path) -> RunLabel:

@@ -111,13 +111,26 @@ def head_of(folder: Path) -> str:
 
 
 def is_written(path: Path) -> bool:
-    """Whether a process has this log open for writing. Raises OSError where there is none."""
-    with path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+    """Whether a process holds this log, or a sweep's folder, for writing. Raises OSError."""
+    door = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(door, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(door)
     return False
+
+
+def hold(folder: Path) -> BinaryIO:
+    """Keep a run from being written or deleted until this is closed. Raises BadRun."""
+    file = log_of(folder).open("rb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise BadRun(f"{folder} is being written by another process just now.") from None
+    return file
 
 
 def lines_of(folder: Path) -> Iterator[bytes]:

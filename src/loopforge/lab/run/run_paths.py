@@ -14,6 +14,8 @@ from loopforge.errors import BadRun
 
 ACTION_LOG = Path("logs/loopforge_actions.jsonl")
 RUNS = Path("runs")
+EXPERIMENT = "experiment.json"
+"""The file in which a sweep keeps its experiment with its scenarios: where it is, a sweep is."""
 
 
 def action_log(given: Path | str | None) -> Path:

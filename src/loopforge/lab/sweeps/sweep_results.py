@@ -21,13 +21,17 @@ import msgspec
 
 from loopforge.errors import BadRun
 from loopforge.lab.run.answered_decisions import AnswerCounts, sum_answer_counts
-from loopforge.lab.run.run_paths import replace_file
+from loopforge.lab.run.run_paths import EXPERIMENT, replace_file
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign
 from loopforge.lab.sweeps.run_score import RunResult
 
-EXPERIMENT, MANIFEST, RESULTS = SWEPT = ("experiment.json", "manifest.json", "results.jsonl")
+MANIFEST, RESULTS = "manifest.json", "results.jsonl"
+SWEPT = (EXPERIMENT, MANIFEST, RESULTS)
 ANEW = "results.anew.jsonl"
 """Results that are scored again, until all of them are there."""
+TAPES, RUNS = "tapes", "runs"
+WRITTEN = (*SWEPT, ANEW, TAPES, RUNS)
+"""All that a sweep writes in its folder."""
 _decoder = msgspec.json.Decoder(RunResult)
 
 Key = tuple[int, int]

@@ -23,7 +23,9 @@ import msgspec
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_counts import RunCounts
+from loopforge.lab.run.run_label import label_of
 from loopforge.lab.run.run_lifecycle import play_run
+from loopforge.lab.run.run_paths import EXPERIMENT
 from loopforge.lab.run.step_loop import FORMAT, make_first_row
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign, lay_out, policies_of
 from loopforge.lab.sweeps.experiment_file import (
@@ -35,7 +37,6 @@ from loopforge.lab.sweeps.experiment_file import (
 from loopforge.lab.sweeps.sweep_engines import InProcessEngine, ProcessEngine, SweepEngine
 from loopforge.lab.sweeps.sweep_results import (
     ANEW,
-    EXPERIMENT,
     MANIFEST,
     RESULTS,
     Key,
@@ -303,7 +304,8 @@ def _opened(
         raise BadRun(f"{out} holds no sweep that could be scored again.")
     strange = next((each.name for each in out.iterdir() if each.name != EXPERIMENT), "")
     if strange:
-        raise BadRun(f"{out} holds something else ({strange}). Name another --out.")
+        told = label_of(out).said(out.name) or f"{out} holds something else ({strange})."
+        raise BadRun(f"{told} Name another --out.")
     going = "It is under way, or was cut off. Start the same sweep to go on."
     begun = SweepOutcome(out, layout.runs, 0, 0.0, going)
     write_json(out / EXPERIMENT, layout.to_dict())

@@ -25,9 +25,8 @@ from loopforge.lab.run.step_loop import Episode, make_first_row
 from loopforge.lab.sweeps.experiment_design import DesignCell, ExperimentDesign
 from loopforge.lab.sweeps.experiment_file import policy_of
 from loopforge.lab.sweeps.run_score import RunResult, ScoringChain
+from loopforge.lab.sweeps.sweep_results import RUNS, TAPES
 from loopforge.models.model_tape import Tape
-
-TAPES, RUNS = "tapes", "runs"
 
 
 class MindsMaker(Struct, frozen=True):

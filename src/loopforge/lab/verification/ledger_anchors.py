@@ -105,9 +105,13 @@ class LedgerWitness:
         )
 
     async def deleted(self, head: str, actor: str = ACTOR) -> None:
-        """The run was deleted by this actor; `head` is the hash of its last line, or ""."""
-        fact = self._stamp.fact(RunDeleted(head), actor=actor)
-        await self._ledger.append(stream_of(self._folder), [fact])
+        """This run, or sweep, is deleted by this actor; `head` is the hash of its last line, or "".
+
+        Once, of a deletion that was cut off and is done again.
+        """
+        stream, body = stream_of(self._folder), RunDeleted(head)
+        if [event.body for event in await self._ledger.read(stream)][-1:] != [body]:
+            await self._ledger.append(stream, [self._stamp.fact(body, actor=actor)])
 
     def close(self) -> None:
         """Let the run's file go."""

@@ -21,8 +21,9 @@ from loopforge.errors import BadRun, InputError, LoopforgeError
 from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.robot_minds import MATE
-from loopforge.lab.run.run_label import entitle, label_of
+from loopforge.lab.run.run_label import LONGEST, entitle, label_of
 from loopforge.lab.run.run_lifecycle import RunChoice
+from loopforge.lab.run.run_log import LOG
 from loopforge.lab.run_queue import QueueStanding, RunQueue
 from loopforge.lab.world.scenario_checks import MOST_DAYS, MOST_STEPS, Scenario
 from loopforge.lab.world.scenario_file import ListedScenario, listed_scenarios
@@ -35,12 +36,16 @@ PAGE = 40
 """Runs on a page at once."""
 PLAIN = ("stub", "guardrail", "context")
 ASKING = ("llm", "chain")
+SWEEP = "sweep"
+"""The state of a line that is a sweep."""
 Older = Annotated[int, Parameter(ge=0, le=10_000)]
 Word = Annotated[str, Parameter(max_length=200)]
 
 
 class RunLine(Struct, frozen=True, kw_only=True):
     """A run as it is listed. `state` is finished, running, waiting, failed, cut off or damaged.
+
+    Where it is deleted a sweep is one, too: its state is SWEEP.
 
     `index` is None where not even its first row can be read; `title` is what people call it, or "".
     """
@@ -182,6 +187,7 @@ async def lab(
         find=find.strip(),
         beside=beside,
         sweeps=await asyncio.to_thread(site.shifts.archive.sweeps),
+        longest=LONGEST,
         questions=asked,
         casts=casts,
         figures=names,
@@ -273,11 +279,12 @@ async def rename(
     data: Fields,
     paces: RequestLimits,
 ) -> Redirect:
-    """Say what a run is called; its name, and with it its address, stays."""
+    """Say what a run or a sweep is called; its name, and with it its address, stays."""
     paces.changes.take(owner.person)
-    folder = await asyncio.to_thread(site.shifts.archive.found, run)
+    folder = await asyncio.to_thread(site.shifts.archive.listed, run)
     await asyncio.to_thread(entitle, folder, data.get("title", ""))
-    return Redirect(path_of(run), status_code=303)
+    page = path_of(run) if (folder / LOG).exists() else "/lab"
+    return Redirect(page, status_code=303)
 
 
 REPORT_POLICY = (
