@@ -8,7 +8,19 @@ from playwright.async_api import expect
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.browser.people import Crowd, guest_of, owner_of
-from tests.web.conftest import town
+from tests.web.conftest import Town, town
+
+LATE = """window.EventSource = class extends EventSource {
+  held = [];
+  addEventListener(kind, hear) {
+    super.addEventListener(kind, (event) => {
+      if (kind === 'line' && event.data.includes('data-mate=')) return this.held.push(() => hear(event));
+      hear(event);
+      if (kind === 'scene') this.held.splice(0).forEach((held) => held());
+    });
+  }
+};"""
+"""A page that hears how the room stands before the line of a mate that this tells of."""
 
 
 async def test_versions_of_the_last_line_are_seen_by_all(tmp_path: Path, crowd: Crowd) -> None:
@@ -47,3 +59,15 @@ async def test_versions_of_the_last_line_are_seen_by_all(tmp_path: Path, crowd: 
             await expect(who.page.locator("#lines > .said")).to_have_count(2)
             await expect(who.page.locator(".versions")).to_have_count(1)
             await expect(who.page.locator(".draft")).to_have_count(0)
+
+
+async def test_a_line_that_comes_after_what_tells_of_it_is_the_last(
+    site: Town, crowd: Crowd
+) -> None:
+    """Try again stands under it, whichever of the two is heard first."""
+    ana = await owner_of(site, crowd)
+    await ana.context.add_init_script(LATE)
+    await ana.makes_room("Tea", "maya")
+    await ana.says("@maya what is there?")
+    line = await ana.hears("Maya")
+    await expect(line.get_by_role("button", name="Try again")).to_be_visible()

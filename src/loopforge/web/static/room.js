@@ -118,7 +118,7 @@ import { around } from "./room-keys.js";
 
   /* Many lines may come at once, after a while away; they are arranged together. */
   let due = 0;
-  const soon = () => { due ||= setTimeout(() => { due = 0; arrange(); prune(); if (stuck) toFoot(); }, 20); };
+  const soon = () => { due ||= setTimeout(() => { due = 0; arrange(); prune(); stand(); if (stuck) toFoot(); }, 20); };
 
   const gist = (line) =>
     `${speaker(line)}: ${cut(line.querySelector(".words").innerText.trim().replace(/\s+/g, " ") || "a file", 90)}`;
