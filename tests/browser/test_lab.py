@@ -288,6 +288,21 @@ async def test_a_run_that_is_deleted_while_it_is_looked_at(site: Town, ana: Pers
     await expect(ana.page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
+async def test_ticked_runs_are_deleted_from_wherever_one_is_in_the_list(
+    site: Town, ana: Person
+) -> None:
+    """What deletes them stands in the window as soon as one of a long list is ticked."""
+    for nth in range(9):
+        await played(site, f"run-{nth}", days=1, steps_per_day=2)
+    await ana.opens("/lab")
+    button = ana.page.get_by_role("button", name="Delete the ticked")
+    await expect(button).not_to_be_in_viewport()
+    await ana.page.get_by_label("Tick run-8, to delete it").check()
+    await expect(button).to_be_in_viewport(ratio=1)
+    await button.click()
+    await expect(ana.page.locator("h1")).to_have_text("Delete run-8?")
+
+
 async def test_a_queue_leaves_the_browser_its_connections(tmp_path: Path, crowd: Crowd) -> None:
     """With nine runs in the queue the list shows how far the first is, and leads on as ever."""
     pace = HeldClock()
