@@ -169,6 +169,7 @@ async def test_a_long_retry_after_is_not_waited_for() -> None:
         third = await ask(models)
     assert clock.waits == []
     assert [first.model, second.model, third.model] == ["b", "b", "a"]
+    assert [one.wait for one in first.attempts] == [90, 0]
 
 
 async def test_what_cannot_get_better_is_not_tried_again() -> None:

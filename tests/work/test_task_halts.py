@@ -12,7 +12,7 @@ import pytest
 
 from loopforge.app import open_aside
 from loopforge.core.events import Answered, Perceived
-from loopforge.core.work.work_vocabulary import TaskClassified, TaskFinished
+from loopforge.core.work.work_vocabulary import TaskClassified, TaskDelayed, TaskFinished
 from loopforge.errors import BadLine, Changed
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer
@@ -116,6 +116,62 @@ async def test_it_does_not_work_while_it_waits_for_a_yes(place: Path) -> None:
         await shop.rest(id)
         state = await shop.state(id)
         assert (state.stage, state.spent_seconds < 60) == ("finished", True)
+
+
+@pytest.mark.parametrize("tries", [1, 6])
+async def test_a_model_that_is_asked_too_often_is_waited_for(place: Path, tries: int) -> None:
+    """The task says so and goes on by itself; the wait is none of its time, and has an end."""
+    clock, busy = LeapingClock(), ScriptedAnswer(outcome="failed", cause="busy")
+    async with working(place, in_order(*[busy] * tries, says("done", "So.")), clock=clock) as shop:
+        id = await shop.give("Fix app.py in Python")
+        state = await shop.state(id)
+        while state.delayed is not None:
+            assert state.stage == "working"
+            clock.leapt += timedelta(minutes=9)
+            shop.app.lanes.wake(PREFIX + id)
+            await shop.rest(id)
+            state = await shop.state(id)
+        waits = await shop.bodies(id, TaskDelayed)
+        assert (
+            str(waits[0].why)
+            == "the model is too busy just now; it is asked again after 30 seconds"
+        )
+        assert (len(waits), state.stage, state.spent_seconds < 60) == (
+            (1, "finished", True) if tries == 1 else (5, "stopped", True)
+        )
+
+
+async def test_resume_asks_a_model_at_once_that_is_waited_for(place: Path) -> None:
+    """Whoever knows better need not wait as long as its service wanted."""
+    busy = ScriptedAnswer(outcome="failed", cause="busy")
+    async with working(place, in_order(busy, says("done", "So."))) as shop:
+        id = await shop.give("Fix app.py in Python")
+        assert (await shop.state(id)).delayed is not None
+        await shop.tasks.resume(id, "ana")
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
+
+
+async def test_who_waits_for_a_yes_is_asked_nothing_else(place: Path) -> None:
+    """It changed no file for five turns, the last of which wants a tool: a yes has it go on."""
+
+    async def send(_: ToolCall) -> str:
+        return "sent"
+
+    (place / "roles").mkdir()
+    role = (
+        "---\nname: Pia\nhandle: python-coder\nrole: coder\ntools: [send, work_run]\n---\nYou code."
+    )
+    (place / "roles" / "python-coder.md").write_text(role)
+    looks = [uses("work_run", command=f"echo {nth}") for nth in range(4)]
+    async with working(place, in_order(*looks, uses("send"), says("done", "Sent."))) as shop:
+        shop.app.tools.add(Tool(name="send", summary="Sends.", asks=True, owner=True), send)
+        id = await shop.tasks.open("Fix app.py in Python", "ana")
+        await shop.until(id, "turn.ended", 5)
+        assert not {"task.asked", "task.escalated"} & {*kinds(await shop.events(id))}
+        await shop.tasks.allow(id, "ana", owner=True)
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "finished"
 
 
 @pytest.mark.parametrize("at", ["turn.asked", "effect.running"])
@@ -368,7 +424,9 @@ async def test_a_stop_from_another_program_is_heard_before_a_turn_ends(
 async def test_what_is_said_is_put_before_it_however_small_its_window(place: Path) -> None:
     """A line that nobody has been shown yet is not among those that leave a window."""
     said = ["use tabs", "name it b.py", "and be quick", "do not run it"]
-    async with working(place, in_order(ScriptedAnswer(outcome="failed", cause="busy"))) as shop:
+    async with working(
+        place, in_order(ScriptedAnswer(outcome="failed", cause="unreachable"))
+    ) as shop:
         id = await shop.give("Write a Python file a.py")
         shop.models.window = 4096
         for line in said:

@@ -52,6 +52,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import (
     MEND,
     OUTCOMES,
+    UNREACHED,
     Delay,
     Trouble,
     cause_to_report,
@@ -71,8 +72,6 @@ from loopforge.runtime.world import OVERTAKEN, AppliedTurn, OpeningView, TakenTu
 LOST = "{name} meant to send the file {file}, but {why}."
 BROKEN = "My last turn broke off half way; what I did then may or may not have happened."
 TROUBLE = OUTCOMES | {"silence": "nothing was said in it that the model made out"}
-UNREACHED = ("failed", "timed_out")
-"""Troubles of a turn that mean that no model could be reached."""
 
 Taken = TakenTurn[RoomTurn]
 

@@ -133,7 +133,7 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `cause` is why there is no answer, as in core/model_trouble.py; `has` what its server has
     instead, in words, where it does not know the model. `usage` is what it took, where another try
-    came after it.
+    came after it. `wait`: the seconds for which its service asked to be left alone.
     """
 
     model: str
@@ -143,6 +143,7 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cause: str = ""
     has: str = ""
     usage: Usage | None = None
+    wait: float = 0.0
 
 
 class Answered(Struct, frozen=True, tag="turn.answered", kw_only=True, omit_defaults=True):

@@ -101,6 +101,9 @@ OUTCOMES = {
 """What came of a question that has no answer, in words for anybody."""
 
 
+UNREACHED = ("failed", "timed_out")
+"""Of those, what means that no model could be reached."""
+
 Trouble = tuple[str, ...]
 """A model that did not answer, the cause, and where its server does not know it what that has."""
 

@@ -507,6 +507,7 @@ class TieredModels:
             cause=tried.cause,
             usage=tried.usage if tried.usage != Usage() else None,
             has=self.tiers.instead(spec.base_url) if tried.cause == "unknown" else "",
+            wait=tried.wait or 0.0,
         )
 
     # ------------------------------------------------------------ models

@@ -190,12 +190,13 @@ class TaskService:
     async def resume(self, task: str, person: str, budget: float = 0.0) -> str:
         """Have it go on from where it stands; `budget` adds US dollars. Raises Changed, BadLine.
 
-        Also where all of its money is spent and no more is given: it would stand still at once.
+        Also where all of its money is spent and no more is given: it would stand still at once. One
+        that waits for its model asks it now.
         """
         more = checked_budget(budget)
 
         async def attempt(state: TaskState, seq: int) -> str:
-            if state.at_work:
+            if state.at_work and state.delayed is None:
                 return "It is at work already."
             if state.stage in ("approved", "rejected"):
                 raise Changed(f"This task is {state.stage}; give a new one.")

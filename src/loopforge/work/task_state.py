@@ -20,6 +20,7 @@ from loopforge.core.effect_states import (
 )
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
 from loopforge.core.limits.money_amounts import picos_from_dollars
+from loopforge.core.model_trouble import UNREACHED
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work import task_confidence
 from loopforge.core.work.attempt_trace import AttemptTrace
@@ -32,6 +33,7 @@ from loopforge.core.work.work_vocabulary import (
     ResultOffered,
     TaskAsked,
     TaskClassified,
+    TaskDelayed,
     TaskEscalated,
     TaskFinished,
     TaskLeased,
@@ -118,6 +120,8 @@ class TaskState(Struct, kw_only=True):
     started: datetime | None = None
     busy: datetime | None = None
     spent_seconds: float = 0.0
+    delayed: datetime | None = None
+    delays: int = 0
     confidence: float = task_confidence.START
     model: str = ""
     tier: int = 0
@@ -305,9 +309,10 @@ class TaskState(Struct, kw_only=True):
         self._clock(event)
 
     def _clock(self, event: Event) -> None:
-        """Count the time in which it works: not that in which it waits for the yes of a person."""
+        """Count the time in which it works: not that in which it waits for a yes or a model."""
         asks = bool(self.running) and len(self.allowing) == len(self.running)
-        if self.stage != "working" or (asks and not self.open):
+        waits = (asks or self.delayed is not None) and not self.open
+        if self.stage != "working" or waits:
             self._clocked_until(event.at)
         elif self.started is None:
             self.started = event.at
@@ -324,6 +329,8 @@ class TaskState(Struct, kw_only=True):
         match event.body:
             case TierChosen():
                 self.tier, self.model = event.body.tier, ""
+            case TaskDelayed(until=until):
+                self.delayed, self.delays = until, self.delays + 1
             case TaskRated():
                 self.ratings.append(event.body)
                 self.confidence = event.body.confidence
@@ -344,12 +351,14 @@ class TaskState(Struct, kw_only=True):
     def _anew(self) -> None:
         """It goes on, with as many turns, minutes and tokens as at first."""
         self.since, self.spent_seconds, self.tokens_before = self.turns, 0.0, self.tokens
-        self.asked = self.halted = None
+        self.asked = self.halted = self.delayed = None
+        self.delays = 0
 
     def _turn(self, event: Event) -> None:
         match event.body:
             case Perceived(mate=mate, summons=summons, recalled=recalled, upto=upto):
                 self.open, self.open_summons, self.open_mate = event.id, summons, mate
+                self.delayed = None
                 if summons == "task":
                     self.shown = upto
                     self.attempts.begin(tuple(one.of for one in recalled if not one.left))
@@ -362,6 +371,7 @@ class TaskState(Struct, kw_only=True):
                 self.cost += cost
                 self.tokens += tokens
                 self.unpriced += unpriced_of(answered)
+                self.delays = self.delays if answered.outcome in UNREACHED else 0
                 if self.open_summons != "reflect":  # that is by the planner's model
                     self.model_seen = answered.model or self.model_seen
             case Returned(cost=cost):

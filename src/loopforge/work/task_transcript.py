@@ -15,6 +15,7 @@ from loopforge.core.work.work_vocabulary import (
     ResultRejected,
     TaskAsked,
     TaskClassified,
+    TaskDelayed,
     TaskEscalated,
     TaskFinished,
     TaskLearned,
@@ -53,6 +54,8 @@ def lines_of(event: Event, *, owner: bool = False) -> list[str]:
             return [*(f"    {_indented(row)}" for row in rows[:6]), *more]
         case TaskStopped(why=why, mend=mend) if owner and mend:
             return [f"Stopped: {why}.", f"For the owner: {fixes_for_owner(mend)}."]
+        case TaskDelayed(why=why, mend=mend) if owner and mend:
+            return [f"It waits: {why}.", f"For the owner: {fixes_for_owner(mend)}."]
         case body if isinstance(body, WorkEvent):
             return _task(body)
         case _:
@@ -97,6 +100,8 @@ def _task(body: WorkEvent) -> list[str]:
             return [f"Thumb {'up' if up else 'down'}: confidence {confidence:.0f} of 100."]
         case TaskStopped(why=why):
             return [f"Stopped: {why}."]
+        case TaskDelayed(why=why):
+            return [f"It waits: {why}."]
         case TaskResumed():
             return ["It goes on."]
         case TaskSummarized(text=text):

@@ -4,7 +4,8 @@ Due is the first of these that there is:
 
     1. a turn that was broken off is taken up again
     2. where it stands still: its workspace is kept, it is summed up, its thread is let go
-    3. as what it is taken: by its words, or a model is asked
+    3. as what it is taken: by its words, or a model is asked; no model for a while where that asked
+       to be left alone
     4. its thread is taken; where another task holds it, it waits in line
     5. a limit that is met ends it until somebody says go on
     6. of an attempt that is over: its score, a look back, what is kept of that
@@ -138,6 +139,8 @@ class TaskWorld:
             return await self._learned(state) if rest is None else rest
         if state.running:
             return None  # its end wakes the task
+        if state.delayed is not None and state.delayed > self._ports.stamp.clock.now():
+            return state.delayed
         if state.classified is None:  # nor need it be new: it may have been stopped before
             return self._triage(state)
         if not self._holds(state) or state.stage != "working":

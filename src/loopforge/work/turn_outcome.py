@@ -6,16 +6,25 @@
 All of it stands in one append with the turn's end, so that a task has either none of it or all.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from loopforge.core.action_plan import Act
+from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Answered, Body, Fact, Returned, Verdict
 from loopforge.core.limits.budget_limits import budget_spent_notice
 from loopforge.core.limits.money_amounts import dollars_from_picos
-from loopforge.core.model_trouble import OUTCOMES, Trouble, cause_to_report, explain_no_answer
+from loopforge.core.model_trouble import (
+    OUTCOMES,
+    UNREACHED,
+    Trouble,
+    cause_to_report,
+    explain_no_answer,
+)
 from loopforge.core.text.erasable_text import Words, public_words
-from loopforge.core.text.spoken_lists import join_as_prose
+from loopforge.core.text.spoken_lists import join_as_prose, pluralize
 from loopforge.core.work import task_confidence
 from loopforge.core.work.model_escalation import (
     EscalationCause,
@@ -40,6 +49,7 @@ from loopforge.core.work.work_vocabulary import (
     SetPlan,
     TaskAsked,
     TaskClassified,
+    TaskDelayed,
     TaskEscalated,
     TaskFinished,
     TaskNudged,
@@ -88,7 +98,11 @@ TROUBLES = {
     BROKE_OFF: "It broke off.",
 }
 """What stands in place of what it did in a turn."""
-UNREACHED = ("failed", "timed_out")
+SOON, LONG_WAIT = 30.0, 3600.0
+"""Seconds that a model is left alone which is asked too often and does not say for how long,
+doubled each time; the longest wait without a person."""
+DELAYS = 5
+"""Times in a row that a task waits for a model by itself."""
 
 
 @dataclass(kw_only=True)
@@ -108,7 +122,6 @@ class _Turn:
     admitted: str = ""
     going: bool = False
     failing: str = ""
-    over: bool = False
 
     @property
     def nth(self) -> int:
@@ -192,13 +205,21 @@ class TurnOutcomes:
         else:
             cause = cause_to_report(each[1] for each in one.troubles)
             why = explain_no_answer(cause) if cause else OUTCOMES[named]
+            if wait := _wait(one):
+                self._delay(one, wait, why)
+                return True
             self._halt(one, "model", f"{why}; `resume` tries again", one.troubles)
         return True
+
+    def _delay(self, one: _Turn, wait: float, why: str) -> None:
+        told = f"{why}; it is asked again after {pluralize(math.ceil(wait), 'second')}"
+        until = self._stamp.clock.now() + timedelta(seconds=wait)
+        mend = tuple(dict.fromkeys(one.troubles))
+        one.bodies.append(TaskDelayed(turn=one.id, until=until, why=Words(told), mend=mend))
 
     def _halt(self, one: _Turn, kind: HaltKind, why: str, troubles: Sequence[Trouble] = ()) -> None:
         mend = tuple(dict.fromkeys(troubles))
         one.bodies.append(TaskStopped(kind=kind, why=Words(why), mend=mend))
-        one.over = True
 
     # ------------------------------------------------------------ a turn of work
 
@@ -314,6 +335,8 @@ class TurnOutcomes:
     def _goes_on(self, one: _Turn) -> None:
         """Nudge who goes in circles; let another model go on where there is a reason."""
         state = one.state
+        if state.running or _asks(one):
+            return  # what came of this turn is not known yet
         circle = _circle(one)
         if circle and not state.nudged and not one.admitted:
             one.bodies.append(TaskNudged(turn=one.id, what=Words(circle)))
@@ -425,6 +448,22 @@ def _answered_by(ended: TurnEnding) -> str:
     """The model that answered last, by what is not in the ledger yet; "" where none did."""
     answered = (fact.body for fact in reversed(ended.facts) if isinstance(fact.body, Answered))
     return next((body.model for body in answered if body.model), "")
+
+
+def _asks(one: _Turn) -> bool:
+    """Whether it wants a tool that waits for the yes of a person, by what is not in the ledger."""
+    bodies = (fact.body for fact in one.ended.facts)
+    return any(isinstance(body, EffectProposed) and body.asks for body in bodies)
+
+
+def _wait(one: _Turn) -> float:
+    """Seconds after which a model may answer that did not, as its service says; 0 for a person."""
+    answered = [fact.body for fact in one.ended.facts if isinstance(fact.body, Answered)]
+    tries = [each for body in answered[-1:] for each in body.attempts]
+    waits = [each.wait for each in tries if each.cause in ("busy", "broken") and each.wait]
+    busy = [SOON * 2**one.state.delays for each in tries if each.cause == "busy"]
+    wait = min(waits or busy, default=0.0)
+    return wait if wait <= LONG_WAIT and one.state.delays < DELAYS else 0.0
 
 
 def _spent(ended: TurnEnding) -> tuple[int, int]:

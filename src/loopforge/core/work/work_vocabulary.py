@@ -197,6 +197,18 @@ class TaskEscalated(Struct, frozen=True, tag="task.escalated", kw_only=True):
     after: str
 
 
+class TaskDelayed(Struct, frozen=True, tag="task.delayed", kw_only=True, omit_defaults=True):
+    """No model answered, and one may soon: it goes on by itself, not before `until`.
+
+    `mend` as in TaskStopped.
+    """
+
+    turn: str
+    until: datetime
+    why: Words
+    mend: tuple[tuple[str, ...], ...] = ()
+
+
 class TaskRated(Struct, frozen=True, tag="task.rated", kw_only=True, omit_defaults=True):
     """A person's thumb on a line of the mate in its thread. `confidence` is what it became."""
 
@@ -372,6 +384,7 @@ WorkEvent = (
     | TaskAsked
     | TaskNudged
     | TaskEscalated
+    | TaskDelayed
     | TaskRated
     | WorkspaceSaved
     | TaskStopped

@@ -111,6 +111,8 @@ class TaskRow(Struct, frozen=True, kw_only=True):
 
 def stage_in_words(state: TaskState) -> str:
     """How a task stands, in words."""
+    if state.at_work and state.delayed is not None:
+        return "waits for its model"
     return "waits for a yes" if state.allowing else STAGES[state.stage]
 
 

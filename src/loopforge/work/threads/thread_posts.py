@@ -45,6 +45,7 @@ from loopforge.core.work.work_vocabulary import (
     ResultRejected,
     TaskAsked,
     TaskClassified,
+    TaskDelayed,
     TaskEscalated,
     TaskFinished,
     TaskProgressed,
@@ -300,6 +301,8 @@ class ThreadPosts:
                 await self._say(state, f"Taken otherwise from now on: {post.head}", event)
             case TaskProgressed() as body:
                 post.foot = progress_line(body)
+            case TaskDelayed(why=why) if post.line:
+                post.foot = f"{post.foot}\nIt waits: {why}."
             case TaskSteered(source=source) if source:
                 await self._voice.react(
                     state.thread, self._mate(state), source, SEEN, cause=event.id
@@ -443,6 +446,8 @@ def told_of(event: Event, state: TaskState, answers: Mapping[str, str] = {}) -> 
             return f"{question}\n\nI wait for an answer: say it here."
         case TaskEscalated(why=why):
             return str(why)
+        case TaskDelayed(why=why):
+            return f"It waits: {why}."
         case TaskStopped(kind="person"):
             return ""
         case TaskStopped(why=why):
