@@ -2,7 +2,8 @@
 
 `cli.md`, `settings.md` and `room-commands.md` are generated whole. In `architecture.md` the blocks
 between `<!-- drawn: NAME -->` and `<!-- end -->` are, and the prose around them is kept; those of
-`surfaces.md` hold the files of the example. The points of `group-chat.md` are those of triggers.
+`surfaces.md` hold the files of the example, that of `deploy.md` the unit of systemd. The points of
+`group-chat.md` are those of triggers.
 The curve of `learning.md` and its table are drawn from figures that `learning_curve.py` found.
 """
 
@@ -314,8 +315,14 @@ def surfaces(text: str) -> str:
     return _drawn(text, "surfaces.md", {file.name: partial(_listing, file) for file in there})
 
 
-def _listing(file: Path) -> str:
-    return f"```python\n{file.read_text('utf-8')}```\n"
+def _listing(file: Path, language: str = "python") -> str:
+    return f"```{language}\n{file.read_text('utf-8')}```\n"
+
+
+def deploy(text: str) -> str:
+    """The page with the unit as it is."""
+    unit = ROOT / "deploy" / "systemd" / "loopforge.service"
+    return _drawn(text, "deploy.md", {unit.name: partial(_listing, unit, "ini")})
 
 
 def _drawn(text: str, page: str, blocks: Mapping[str, Callable[[], str]]) -> str:
@@ -412,7 +419,9 @@ def pages() -> dict[Path, str]:
     """What each generated page should hold."""
     page, written = DOCS / "architecture.md", DOCS / "surfaces.md"
     learnt, talk = DOCS / "learning.md", DOCS / "group-chat.md"
+    deployed = DOCS / "deploy.md"
     return {
+        deployed: deploy(deployed.read_text("utf-8")),
         learnt: learning(learnt.read_text("utf-8")),
         DOCS / "images" / f"{CURVE}.svg": curve_picture(),
         written: surfaces(written.read_text("utf-8")),

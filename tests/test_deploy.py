@@ -1,7 +1,7 @@
 """deploy/: what would be put up is well formed, asks for no more than is used, and fits the program.
 
-Nothing here is run: there is no engine and no cloud. Terraform's own check is made where the program
-is; `terraform validate` needs AWS's provider.
+Nothing here is run: there is no engine and no cloud. The checks of Terraform and systemd themselves are
+made where those programs are; `terraform validate` needs AWS's provider.
 """
 
 import re
@@ -130,3 +130,37 @@ def test_compose_says_the_same(tmp_path: Path) -> None:
     assert settings.strays == ()
     known = {name for row in settings_rows() for name in row.variables}
     assert environ.keys() <= known
+
+
+UNIT = DEPLOY / "systemd" / "loopforge.service"
+
+
+def test_the_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
+    """systemd's own check finds no unknown key or value, and does find one that is put in."""
+    if (analyze := shutil.which("systemd-analyze")) is None:
+        pytest.skip("systemd-analyze is not installed")
+    text = re.sub(
+        r"^ExecStart=.*", "ExecStart=/bin/true", UNIT.read_text("utf-8"), flags=re.MULTILINE
+    )
+    text = text.replace("\nUser=loopforge\n", "\n")
+    for wrong in ("", "ProtectTime=yes\n"):
+        (tmp_path / UNIT.name).write_text(text.replace("[Service]\n", f"[Service]\n{wrong}"))
+        line = [analyze, "verify", "--man=no", "--recursive-errors=no", str(tmp_path / UNIT.name)]
+        done = subprocess.run(line, check=False, capture_output=True, text=True)
+        assert (done.returncode, "Unknown key" in done.stderr) == (bool(wrong), bool(wrong))
+
+
+def test_the_unit_fits_the_program(tmp_path: Path) -> None:
+    """Its variables are settings, it starts a command that is there, and forbids no sandbox."""
+    lines = [each.partition("=") for each in UNIT.read_text("utf-8").splitlines()]
+    keys = {key: value for key, _, value in lines if not key.startswith("#")}
+    given = dict(value.split("=", 1) for key, _, value in lines if key == "Environment")
+    home = given.pop("LOOPFORGE_HOME")
+    assert home == keys["WorkingDirectory"] == f"%S/{keys['StateDirectory']}"
+    assert given["LOOPFORGE_LOG_TO"] == "stderr"
+    assert load_settings(tmp_path, environ=given).strays == ()
+    assert keys["ExecStart"].endswith("/bin/loopforge up --headless")
+    assert keys["RestartPreventExitStatus"] == "2 3"
+    left_out = re.search(r"left out:\n# (.*)\.", UNIT.read_text("utf-8"))
+    assert left_out
+    assert not set(left_out[1].split(", ")) & set(keys)
