@@ -168,7 +168,7 @@ def test_nothing_outside_its_folder_names_a_surface() -> None:
     usual name whatever there is.
     """
     knowing = {
-        "core/egress/egress_filter.py",
+        "core/egress/key_shapes.py",
         "policies/prompts/faq.md",
         "sinks/queue_intake.py",
     }

@@ -2,10 +2,10 @@
 
 import pytest
 
+from loopforge.core.work.command_results import SeenResult
 from loopforge.core.work.reflection_checks import TurnSeen, flag_of
-from loopforge.core.work.task_confidence import SeenResult
 from loopforge.core.work.work_vocabulary import ReflectionPart
-from tests.core.test_task_confidence import ran
+from tests.core.test_command_results import ran
 
 
 def turn(*results: SeenResult, written: tuple[str, ...] = ()) -> TurnSeen:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.work.task_confidence import SeenResult
+from loopforge.core.work.command_results import SeenResult
 from loopforge.core.work.trajectory_scores import (
     HEURISTICS,
     SHARES,
@@ -12,7 +12,7 @@ from loopforge.core.work.trajectory_scores import (
     Trajectory,
     score_trajectory,
 )
-from tests.core.test_task_confidence import WRITTEN, ran
+from tests.core.test_command_results import WRITTEN, ran
 
 GOOD = Trajectory(seen=[WRITTEN, ran("pytest -q", 0)], ending="finished", turns=3, most=20)
 BAD = Trajectory(seen=[WRITTEN, ran("pytest -q", 1)], ending="finished", turns=3, most=20)

@@ -11,7 +11,8 @@ import pytest
 
 from loopforge.host import open_reach
 from loopforge.runtime.installation.network_addresses import own_addresses, scope_of
-from loopforge.web.server.link_reach import LinkReach, http_base_url, qr_svg, qr_text, reach_of
+from loopforge.web.server.link_reach import LinkReach, http_base_url, reach_of
+from loopforge.web.server.qr_code import qr_svg, qr_text
 from tests.web.conftest import PASSWORD, Guest, Town, town, words
 from tests.web.test_links import printed
 

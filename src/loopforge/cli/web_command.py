@@ -74,7 +74,8 @@ def invite(
 
 def _tell_reach(reach: LinkReach, link: str) -> None:
     """Say, on standard error, who can open a link, and draw it where it may be seen."""
-    from loopforge.web.server.link_reach import OPENED, OPENING, qr_text
+    from loopforge.web.server.link_reach import OPENED, OPENING
+    from loopforge.web.server.qr_code import qr_text
 
     if reach.scope != "machine" and sys.stdout.isatty():
         typer.echo(qr_text(link))

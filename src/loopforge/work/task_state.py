@@ -22,7 +22,7 @@ from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnde
 from loopforge.core.limits.money_amounts import picos_from_dollars
 from loopforge.core.model_trouble import UNREACHED
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.work import task_confidence
+from loopforge.core.work import command_results, task_confidence
 from loopforge.core.work.attempt_trace import AttemptTrace
 from loopforge.core.work.task_lifecycle import AT_WORK, TaskStage, next_stage
 from loopforge.core.work.work_roles import role_of
@@ -199,7 +199,7 @@ class TaskState(Struct, kw_only=True):
         """The command by which tests were run last, where they failed; "" where they did not."""
         for use in reversed(self.uses):
             command = tool_use_argument(use, "command")
-            if (code := task_confidence.exit_of_tests(command, use.value)) is not None:
+            if (code := command_results.exit_of_tests(command, use.value)) is not None:
                 return command if code else ""
         return ""
 
@@ -470,7 +470,7 @@ def tool_use_argument(use: ToolUse, name: str) -> str:
 def paths_of(use: ToolUse) -> tuple[str, ...]:
     """The files that a use of a tool read or changed, as far as it is told of them."""
     if use.tool == "work_run":
-        return task_confidence.changes_in(use.value)
+        return command_results.changes_in(use.value)
     if use.tool not in ("work_read", "work_write", "work_edit"):
         return ()
     if patch := tool_use_argument(use, "patch"):

@@ -7,7 +7,7 @@ from collections import Counter
 
 from loopforge.core.limits.money_amounts import format_dollars
 from loopforge.core.text.spoken_lists import join_as_prose, pluralize
-from loopforge.core.work.task_confidence import exit_code, exit_of_tests, runs_tests
+from loopforge.core.work.command_results import exit_code, exit_of_tests, runs_tests
 from loopforge.policies.flows.shell_flow import RUNNER
 from loopforge.work.task_state import TaskState, tool_use_argument
 

@@ -17,7 +17,7 @@ from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectEnd
 from loopforge.core.events import Answered, Event, Perceived, Planned, Returned, TurnEnded
 from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.work.task_confidence import exit_code
+from loopforge.core.work.command_results import exit_code
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
     ConfidenceSignal,

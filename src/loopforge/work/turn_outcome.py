@@ -26,6 +26,7 @@ from loopforge.core.model_trouble import (
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.spoken_lists import join_as_prose, pluralize
 from loopforge.core.work import task_confidence
+from loopforge.core.work.command_results import error_of
 from loopforge.core.work.model_escalation import (
     EscalationCause,
     EscalationTrace,
@@ -34,7 +35,7 @@ from loopforge.core.work.model_escalation import (
 )
 from loopforge.core.work.stuck_detection import BROKEN, SeenStep, circle_of, idleness_of
 from loopforge.core.work.task_classifier import TaskClass
-from loopforge.core.work.task_confidence import error_of, signals_of, weigh_signals
+from loopforge.core.work.task_confidence import signals_of, weigh_signals
 from loopforge.core.work.work_roles import role_of
 from loopforge.core.work.work_vocabulary import (
     AdmitStuck,

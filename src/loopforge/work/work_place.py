@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from loopforge.core.events import Fact
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import join_as_prose
-from loopforge.core.work.task_confidence import exit_of_tests
+from loopforge.core.work.command_results import exit_of_tests
 from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered
 from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.system_clock import Stamp

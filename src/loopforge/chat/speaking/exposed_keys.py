@@ -8,7 +8,7 @@ over, since most that people show are of no worth ("postgres://me:secret@localho
 from collections.abc import Iterable
 
 from loopforge.core.context_window import ContextEntry
-from loopforge.core.egress.egress_filter import SHAPES
+from loopforge.core.egress.key_shapes import SHAPES
 
 TOLD = (
     "That looks like {key}. It stands in this room now, and models of mates that read along are "

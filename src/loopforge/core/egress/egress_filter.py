@@ -21,11 +21,10 @@ Does not know who says it, nor what may be said; that is the guard's (act_guard.
 import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from loopforge.core.egress.concealed_secrets import watch_for
+from loopforge.core.egress.key_shapes import MARK, SHAPES
 
-MARK = "[redacted]"
 CUT = "… [cut off here: longer than a line may be]"
 """What a text ends with that was cut; only the ellipsis where so many signs are a half of it."""
 TOO_LONG = "what was longer than a line may be"
@@ -35,38 +34,6 @@ SHORTEST = 6
 SHORTEST_KEY = 12
 """Of a model service's key: for a server that wants none people put a word ("ollama")."""
 QUOTES = {'"': '"', "“": "”", "«": "»"}
-
-
-class KeyShape(NamedTuple):
-    """What a kind of key looks like. A group named `key` is what is taken out, else the whole."""
-
-    name: str
-    pattern: re.Pattern[str]
-
-
-_WORD = "[A-Za-z0-9_-]"
-_EDGE = "(?<![A-Za-z0-9])"
-SHAPES = tuple(
-    KeyShape(name, re.compile(pattern, re.DOTALL | re.ASCII))
-    for name, pattern in (
-        ("private key", "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*KEY-----|\\Z)"),
-        ("Anthropic key", f"{_EDGE}sk-ant-{_WORD}{{16,}}"),
-        ("API key", f"{_EDGE}sk-{_WORD}{{20,}}"),
-        ("GitHub token", f"{_EDGE}gh[pousr]_[A-Za-z0-9]{{20,}}"),
-        ("GitHub token", f"{_EDGE}github_pat_[A-Za-z0-9_]{{20,}}"),
-        ("AWS key", f"{_EDGE}A(?:KI|SI)A[A-Z0-9]{{16,}}"),
-        ("Google key", f"{_EDGE}AIza{_WORD}{{30,}}"),
-        ("Slack token", f"{_EDGE}xox[abeprs]-[A-Za-z0-9-]{{10,}}"),
-        ("Discord token", f"{_EDGE}[MNO]{_WORD}{{22,30}}\\.{_WORD}{{6}}\\.{_WORD}{{27,}}"),
-        ("Telegram token", f"{_EDGE}[0-9]{{8,10}}:{_WORD}{{35,}}"),
-        ("signed token", f"{_EDGE}eyJ{_WORD}{{8,400}}\\.eyJ{_WORD}{{8,}}\\.{_WORD}{{8,}}"),
-        (
-            "password",
-            f"{_EDGE}[A-Za-z][A-Za-z0-9+.-]{{0,20}}://[^\\s:@/]*:(?!{re.escape(MARK)}@)(?P<key>[!-.0-~]+)@",
-        ),
-    )
-)
-"""The keys that are known by their shape. None spans white space but a private key."""
 
 _ANSI = re.compile(
     "\x1b(?:\\[[0-?]*[ -/]*[@-~]"  # colours and moves of the cursor

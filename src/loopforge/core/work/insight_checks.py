@@ -10,7 +10,7 @@ somebody said, or that a file or command gave, is theirs. Pure.
 import re
 from collections.abc import Iterable
 
-from loopforge.core.egress.egress_filter import MARK
+from loopforge.core.egress.key_shapes import MARK
 from loopforge.core.text.topics import COMMON, fold_case, written_words
 
 LONGEST = 300

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from loopforge.core.text.spoken_lists import join_as_prose
-from loopforge.core.work.task_confidence import SeenResult, error_of, exit_code, exit_of_tests
+from loopforge.core.work.command_results import SeenResult, error_of, exit_code, exit_of_tests
 from loopforge.core.work.work_vocabulary import ReflectionPart
 
 _NOT = r"(?!(?:\W+\w+){0,3}?\W+(?:not|never|no|didn't|don't|doesn't|cannot|won't|neither)\b)"

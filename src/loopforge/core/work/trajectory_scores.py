@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from loopforge.core.work.task_confidence import (
+from loopforge.core.work.command_results import (
     CHANGING,
     SeenResult,
     changes_in,

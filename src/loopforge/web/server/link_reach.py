@@ -155,27 +155,3 @@ def reach_of(
 def http_base_url(host: str, port: int) -> str:
     """How addresses of this host begin."""
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-# ---------------------------------------------------------------- as pictures
-
-
-def qr_svg(link: str) -> str:
-    """The link as a QR code, to stand in a page; dark on light, whatever the page's look."""
-    import segno
-
-    drawn: str = segno.make_qr(link).svg_inline(
-        scale=4, border=4, light="#fff", dark="#000", svgclass="qr", omitsize=True
-    )
-    return drawn
-
-
-def qr_text(link: str) -> str:
-    """The link as a QR code in half blocks, for a terminal that is light on dark, or dark."""
-    from io import StringIO
-
-    import segno
-
-    drawn = StringIO()
-    segno.make_qr(link).terminal(drawn, border=2, compact=True)
-    return drawn.getvalue()

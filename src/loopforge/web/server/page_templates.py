@@ -10,8 +10,9 @@ from markupsafe import Markup, escape
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.web.rendering.avatar_faces import AvatarFaces
 from loopforge.web.rendering.markdown_html import render_markdown
-from loopforge.web.server.link_reach import OPENED, OPENING, qr_svg
+from loopforge.web.server.link_reach import OPENED, OPENING
 from loopforge.web.server.page_context import PageContext
+from loopforge.web.server.qr_code import qr_svg
 
 
 def template_environment(

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from msgspec.structs import replace
 
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.egress.egress_filter import MARK, SHORTEST, EgressFilter
+from loopforge.core.egress.egress_filter import SHORTEST, EgressFilter
+from loopforge.core.egress.key_shapes import MARK
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import SandboxProfile

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from loopforge.core.text.document_kinds import DOCUMENTS
 from loopforge.core.text.spoken_lists import pluralize
-from loopforge.core.work.task_confidence import with_changes
+from loopforge.core.work.command_results import with_changes
 from loopforge.errors import InputError
 from loopforge.runtime.ports import (
     Tool,

@@ -30,18 +30,13 @@ from loopforge.io.discord.connection.api_errors import redact_tokens
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, BotAccounts, place_of
 from loopforge.io.discord.mate_threads import channel_of_message
 from loopforge.io.discord.sending.personas import DiscordSpeaker, Personas
+from loopforge.io.discord.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.outgoing_markdown import LIMIT, split_into_messages
 from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.typing_updates import LiveSpeech
 
 log = logging.getLogger(__name__)
-STATUS_EMOJIS: dict[Mark, str] = {
-    "seen": "👀",
-    "waiting": "⏳",
-    "answered": "✅",
-    "failed": "❌",
-}
 CURSOR = " ▌"
 """Ends what is not said yet."""
 TYPING_AGAIN = 8.0

@@ -27,17 +27,10 @@ from loopforge.io.telegram.connection.chat_keys import NAME, parse_chat_key
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, draft_as_message
 from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
 from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
+from loopforge.io.telegram.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.telegram.text.outgoing_markdown import as_entity_text
 
 log = logging.getLogger(__name__)
-STATUS_EMOJIS: dict[Mark, str] = {
-    "seen": "👀",
-    "waiting": "🤔",
-    "answered": "👌",
-    "failed": "💔",
-    "": "",
-}
-"""Bots may only put Telegram's own reactions: of a tick, a cross and an hourglass it has none."""
 TYPING_AGAIN = 4.5
 """Seconds after which Telegram lets a typing sign fade."""
 
