@@ -27,6 +27,7 @@
       ArtifactError         a kept file cannot be written or read
         DamagedArtifact     its bytes are no longer those that were given
       BackupError           backups cannot be reached, or one is damaged
+        DamagedBackup       a backup is not, or not all of it, what was written
       RepositoryError       git did not do what was asked, or what a task made is not taken over
       NotInstalled          a library that only some homes need is missing
       ModelError            the language-model layer is not usable as configured
@@ -163,6 +164,10 @@ class DamagedArtifact(ArtifactError):
 
 class BackupError(LoopforgeError):
     """Backups cannot be reached, or one is damaged."""
+
+
+class DamagedBackup(BackupError):
+    """A backup is not, or not all of it, what was written: another one may be whole."""
 
 
 class SendFailed(LoopforgeError):

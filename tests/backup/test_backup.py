@@ -238,6 +238,24 @@ async def test_a_damaged_backup_is_found(home: Home, store: BackupStore, tmp_pat
     assert manifest.events > 0
 
 
+async def test_where_the_newest_backup_is_damaged_the_one_before_is_named(
+    home: Home, store: BackupStore, tmp_path: Path
+) -> None:
+    """A damaged ledger or manifest of the newest backup is told with the one before, which holds."""
+    await talk(home)
+    first, _ = await backed_up(home, store)
+    await home.clock.advance(60)
+    last, _ = await backed_up(home, store)
+    for part in ("ledger.jsonl.gz", MANIFEST):
+        flip(Path(store.where) / last / part)
+        with pytest.raises(BackupError, match=f"kept --name {first}`"):
+            await restored(store, tmp_path / "new", tmp_path / part)
+    await restored(store, tmp_path / "new", tmp_path / "parts", first)
+    flip(Path(store.where) / first / MANIFEST)
+    with pytest.raises(BackupError, match=r"^((?!--name).)*$"):
+        await fetch_verified_backup(store, first, tmp_path / "parts")
+
+
 def flip(path: Path) -> None:
     """Alter the last byte of a file."""
     data = path.read_bytes()

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from loopforge.artifacts.artifact_store import Artifacts, is_hash
 from loopforge.artifacts.object_storage import ObjectStorage
-from loopforge.errors import BackupError, LedgerBehind, Unknown
+from loopforge.errors import BackupError, DamagedBackup, LedgerBehind, Unknown
 from loopforge.runtime.ports import Clock
 
 MANIFEST, LEDGER, HOME = "backup.json", "ledger.jsonl.gz", "home.tar.gz"
@@ -96,7 +96,7 @@ class BackupStore:
         return {name: at for name in found - whole if (at := made_at(name))}
 
     async def manifest(self, name: str) -> BackupManifest:
-        """What this backup is. Raises Unknown, LedgerBehind, and BackupError where unreadable."""
+        """What this backup is. Raises Unknown, LedgerBehind, and DamagedBackup where unreadable."""
         try:
             data = await self.read(f"{name}/{MANIFEST}")
             if (made := msgspec.json.decode(data, type=_Form)).format > FORMAT:
@@ -105,7 +105,7 @@ class BackupStore:
         except FileNotFoundError:
             raise Unknown(f"There is no backup {name!r} in {self.where}.") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BackupError(
+            raise DamagedBackup(
                 f"The backup {name} in {self.where} cannot be read: {error}."
             ) from error
 
@@ -133,7 +133,7 @@ class BackupStore:
         try:
             await self._objects.told("read", copy)
         except FileNotFoundError:
-            raise BackupError(f"{path} is gone from {self.where}.") from None
+            raise DamagedBackup(f"{path} is gone from {self.where}.") from None
 
     async def write(self, path: str, data: bytes | Path) -> None:
         """Put bytes or a file there, whole or not at all. Raises BackupError."""

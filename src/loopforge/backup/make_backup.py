@@ -42,7 +42,7 @@ from loopforge.backup.backup_store import (
 )
 from loopforge.backup.sealed_keys import seal_keys
 from loopforge.core.events import Erased, Event
-from loopforge.errors import BackupError, DamagedArtifact, LedgerBroken, Unknown
+from loopforge.errors import BackupError, DamagedArtifact, DamagedBackup, LedgerBroken, Unknown
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.row_dump import Anchors, dump_rows, verify_dump
 from loopforge.ledger.schema_migration import NEWEST, schema_status, schema_version
@@ -179,27 +179,27 @@ def _sweep(data: Path, now: datetime) -> None:
 async def fetch_backup_part(
     store: BackupStore, name: str, part: str, manifest: BackupManifest, to: Path
 ) -> None:
-    """Bring a part of a backup into a file. Raises BackupError where it is not what was written."""
+    """Bring a part of a backup into a file. Raises DamagedBackup where it is another."""
     await store.fetch(f"{name}/{part}", to)
     if await asyncio.to_thread(sha256_of, to) != manifest.parts.get(part):
-        raise BackupError(f"{name}/{part} in {store.where} is not what was written there.")
+        raise DamagedBackup(f"{name}/{part} in {store.where} is not what was written there.")
 
 
 def check_ledger(rows: Path) -> Anchors:
-    """Derive every hash of these rows again; the heads. Raises BackupError."""
+    """Derive every hash of these rows again; the heads. Raises DamagedBackup."""
     try:
         return verify_dump(ledger_lines(rows))
     except LedgerBroken as error:
-        raise BackupError(f"The ledger in this backup is damaged: {error}") from error
+        raise DamagedBackup(f"The ledger in this backup is damaged: {error}") from error
 
 
 def ledger_lines(rows: Path) -> Iterator[bytes]:
-    """The lines of a backup's ledger, one by one. Raises BackupError."""
+    """The lines of a backup's ledger, one by one. Raises DamagedBackup."""
     try:
         with gzip.open(rows, "rb") as file:
             yield from iter(partial(file.readline, LONGEST), b"")
     except (EOFError, OSError, zlib.error) as error:
-        raise BackupError(f"The ledger in this backup is damaged: {error}") from error
+        raise DamagedBackup(f"The ledger in this backup is damaged: {error}") from error
 
 
 async def _kept(manifest: BackupManifest, files: Artifacts, there: Artifacts) -> BackupManifest:

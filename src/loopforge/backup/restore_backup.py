@@ -12,6 +12,7 @@ import tarfile
 import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
+from shlex import quote
 from typing import IO, NamedTuple
 
 from loopforge.artifacts.artifact_store import Artifacts
@@ -25,7 +26,7 @@ from loopforge.backup.backup_store import (
     newer_program_error,
 )
 from loopforge.backup.make_backup import PACKED, check_ledger, fetch_backup_part, ledger_lines
-from loopforge.errors import BackupError, DamagedArtifact, InputError, Unknown
+from loopforge.errors import BackupError, DamagedArtifact, DamagedBackup, InputError, Unknown
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
 from loopforge.runtime.ports import Clock
@@ -40,7 +41,22 @@ async def newest_backup(store: BackupStore) -> str:
 
 
 async def fetch_verified_backup(store: BackupStore, name: str, folder: Path) -> BackupManifest:
-    """Bring a backup's parts into this folder and check them. Raises BackupError, LedgerBehind."""
+    """Bring a backup's parts into this folder and check them. Raises BackupError, LedgerBehind.
+
+    Where it is damaged, the one before it is named.
+    """
+    try:
+        return await _verified(store, name, folder)
+    except DamagedBackup as error:
+        if not (older := [each for each in await store.names() if each < name]):
+            raise
+        raise DamagedBackup(
+            f"{error} The one before it may be whole: `loopforge restore {quote(store.where)} "
+            f"--name {quote(older[-1])}`."
+        ) from error
+
+
+async def _verified(store: BackupStore, name: str, folder: Path) -> BackupManifest:
     manifest = await store.manifest(name)
     if manifest.schema > NEWEST:
         raise newer_program_error(name, manifest.program)
@@ -48,7 +64,7 @@ async def fetch_verified_backup(store: BackupStore, name: str, folder: Path) -> 
         await fetch_backup_part(store, name, part, manifest, folder / part)
     heads = await asyncio.to_thread(check_ledger, folder / LEDGER)
     if dict(heads) != manifest.heads:
-        raise BackupError(f"The ledger in {name} is not the one that was backed up.")
+        raise DamagedBackup(f"The ledger in {name} is not the one that was backed up.")
     return manifest
 
 
