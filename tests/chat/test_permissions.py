@@ -7,6 +7,8 @@ import pytest
 
 from loopforge.chat.room.participants import RoomPlace
 from loopforge.chat.room.permissions import (
+    ANY,
+    FULL,
     Grant,
     grant_in_room,
     grant_sentence,
@@ -141,6 +143,38 @@ def test_who_may_is_said_in_words() -> None:
     assert keepers == "whoever manages this channel or chat, and the owner of this home"
     nobody = Room(("group",), {"keepers": Grant()})
     assert who_may(nobody, "change") == "the owner of this home"
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "all_of_it"),
+    [
+        (FULL, FULL, True),
+        (FULL, Grant(rights=("tools",), tools=("shell",)), True),
+        (Grant(rights=("talk", "tools"), tools=("notes",)), FULL, False),
+        (Grant(rights=("talk", "tools"), tools=("notes",)), Grant(rights=("talk",)), True),
+        (Grant(rights=("talk", "tools"), tools=("notes",)), Grant(rights=("stop",)), False),
+        (
+            Grant(rights=("tools",), tools=("notes",)),
+            Grant(rights=("tools",), tools=("notes", "shell")),
+            False,
+        ),
+        (
+            Grant(rights=("tools",), tools=("notes", "shell")),
+            Grant(rights=("tools",), tools=("shell",)),
+            True,
+        ),
+        # tools without the right to have them used are none, of either
+        (Grant(rights=("talk",), tools=(ANY,)), Grant(rights=("talk",), tools=("shell",)), True),
+        (
+            Grant(rights=("talk",), tools=(ANY,)),
+            Grant(rights=("talk", "tools"), tools=("shell",)),
+            False,
+        ),
+    ],
+)
+def test_nobody_gives_what_they_do_not_have(mine: Grant, theirs: Grant, all_of_it: bool) -> None:
+    """A grant holds another if each of its rights and tools is in it; `any` holds every tool."""
+    assert mine.holds(theirs) is all_of_it
 
 
 def test_rights_are_told_as_a_sentence() -> None:
