@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,26 @@ def test_a_sweep_is_run_and_goes_on(lab: Lab, tmp_path: Path) -> None:
         assert (code, "tiny is a sweep" in err) == (2, True)
     code, _, err = lab("sweep", "nothing")
     assert (code, "There is no experiment 'nothing'" in err) == (2, True)
+
+
+def test_a_report_names_what_gives_its_sweep_again(lab: Lab, tmp_path: Path) -> None:
+    """Whatever the experiment's file was called, and without it; cells that came out alike are told."""
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    voiceless = 'ablate = ["none", "voice"]\nsupervisor = ["punitive", "supportive"]\n'
+    mine = tmp_path / "mine.toml"
+    mine.write_text(EXPERIMENT.format(policy="stub").partition("perception")[0] + voiceless)
+    assert lab("sweep", "mine.toml", "--out", "swept")[0] == 0
+    mine.unlink()
+    assert lab("report", "swept", "--out", "page.html")[0] == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "With every seed alike came out " in page
+    listings = re.findall(r"<pre[^>]*><code>(.*?)</code>", page, re.DOTALL)
+    commands = [line.split()[2:] for line in "\n".join(listings).splitlines() if line]
+    assert len(commands) == 3
+    for command in commands:
+        assert lab(*command)[0] == 0, command
+    again, results = tmp_path / "swept-again" / "results.jsonl", tmp_path / "swept"
+    assert again.read_bytes() == (results / "results.jsonl").read_bytes()
 
 
 def test_a_sweep_asks_the_home_s_models(lab: Lab, scripted: Path) -> None:

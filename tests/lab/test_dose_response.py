@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from loopforge.core.statistics.rate_statistics import Count, bootstrap_counts, wilson
+from loopforge.core.statistics.rate_statistics import Count, bootstrap_counts, cluster_rate
 from loopforge.errors import InputError
 from loopforge.lab.stats.dose_response import DoseResponse, dose_response
 from tests.examples import few
@@ -39,13 +39,13 @@ def curve(found: DoseResponse) -> tuple[float, float, float, float]:
     return found.curve.start, found.curve.end, found.curve.slope, found.curve.middle
 
 
-def test_rates_are_wilsons() -> None:
-    """For each dose in order: all successes of all trials, with Wilson's interval."""
+def test_rates_have_intervals_over_seeds() -> None:
+    """For each dose in order: all successes of all trials, with the interval of resampled seeds."""
     given = drawn(rising, seeds=3)
     found = dose_response({dose: given[dose] for dose in sorted(given, reverse=True)})
     assert list(found.rates) == list(LEVELS)
     for dose, rate in found.rates.items():
-        assert rate == wilson(sum(s for s, _ in given[dose].values()), 30)
+        assert rate == cluster_rate(given[dose]).rate
 
 
 def test_counts_that_lie_on_a_curve_give_that_curve() -> None:

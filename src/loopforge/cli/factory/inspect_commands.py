@@ -239,7 +239,11 @@ def audit(
 def sweep(
     context: typer.Context,
     experiment: Annotated[
-        str, typer.Argument(help="An experiment by name (pressure, perception), or a .toml file.")
+        str,
+        typer.Argument(
+            help="An experiment by name (pressure, perception), a .toml file, or the "
+            "experiment.json of a sweep."
+        ),
     ],
     workers: Annotated[int, typer.Option("--workers", help="Processes to run it.", min=1)] = 1,
     out: Annotated[
@@ -264,12 +268,15 @@ def sweep(
     decision in twenty of any cell was not answered.
     """
     from loopforge.lab.run.robot_minds import PLAIN
+    from loopforge.lab.run.run_paths import EXPERIMENT
     from loopforge.lab.sweeps import sweep_runner as sweeps
     from loopforge.lab.sweeps.experiment_design import policies_of
     from loopforge.lab.sweeps.progress_bar import show_progress
 
     there = settings_from_context(context)
     home = there.home if there.file.exists() else None
+    if Path(experiment).name == EXPERIMENT:
+        experiment = str(find_run_folder(there, Path(experiment).parent) / EXPERIMENT)
     layout = sweeps.laid_out(
         experiment,
         experiments=home / "experiments" if home else None,

@@ -15,7 +15,7 @@ sure of itself: have thirty.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -37,6 +37,8 @@ SEED, RESAMPLES = 0, 2000
 """Whatever is random is drawn anew from the same seed, so the same counts give the same numbers."""
 FLIPS, EXACT = 10_000, 12
 """How many swaps of the arms are drawn, and the seeds up to which all 2^seeds are gone through."""
+SHUFFLES, AT_ONCE = 2000, 100
+"""How many shuffles of several arms within seeds are drawn, and at once."""
 SAME = 1e-12
 """What is nearer together than this differs by rounding alone."""
 
@@ -204,6 +206,24 @@ def minimal_detectable(n: int, base: float) -> float | None:
     h = (Z + NormalDist().inv_cdf(POWER)) * math.sqrt(2 / n)
     high = _angle(base) + h
     return math.sin(high / 2) ** 2 - base if high <= math.pi else None
+
+
+def shuffled_p(table: Numbers, score: Callable[[Numbers], Numbers]) -> float:
+    """The share of shuffles of the arms within seeds that score as far out as what was seen.
+
+    `table` has a row for each seed and a column for each arm; `score` makes one number of the sums
+    over seeds, which have the arms last. Source: Good 2005; Phipson and Smyth 2010.
+    """
+    import numpy as np
+
+    seen = float(score(table.sum(0)))
+    dice = np.random.default_rng(SEED)
+    extreme = 0
+    for _ in range(SHUFFLES // AT_ONCE):
+        shuffled = dice.permuted(np.repeat(table[None], AT_ONCE, 0), axis=2)
+        # A billionth, so that sums in another order still count as equal.
+        extreme += int((score(shuffled.sum(1)) >= seen * (1 - 1e-9)).sum())
+    return (1 + extreme) / (1 + SHUFFLES)
 
 
 def check_counts(successes: int, trials: int) -> None:

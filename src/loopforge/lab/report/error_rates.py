@@ -7,6 +7,9 @@ that of the bootstrap over seeds, which misses in 4 to 11 of 100 at thirty seeds
 
 from collections.abc import Sequence
 
+from msgspec import json
+from msgspec.structs import replace
+
 from loopforge.core.statistics.rate_statistics import Count, cluster_rate, rule_of_three, wilson
 from loopforge.lab.charts.bar_charts import ChartDot, ChartLane, interval_chart, percent
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
@@ -156,6 +159,16 @@ def unseen_error_bounds(study: Study) -> list[str]:
                 top = rule_of_three(trials) * 100
                 found.append(f"{CALLED[rate]} under {group.label} (below {top:.2g}%)")
     return found[:MOST_BOUNDS]
+
+
+def alike_cells(study: Study) -> list[str]:
+    """The cells of a sweep that came out alike with every seed, as sets of two or more."""
+    found: dict[bytes, list[str]] = {}
+    for results in results_by_cell(study.results).values() if study.layout else ():
+        label = ", ".join(level_label(name, results[0].levels[name]) for name in study.varied)
+        bare = [replace(each, cell=0, levels={}, head="") for each in results]
+        found.setdefault(json.encode(bare, order="deterministic"), []).append(label)
+    return [" and ".join(labels) for labels in found.values() if len(labels) > 1]
 
 
 # ---------------------------------------------------------------- a run

@@ -15,6 +15,7 @@ from loopforge.errors import BadRun
 from loopforge.lab.inspect.decision_why import why_sections
 from loopforge.lab.inspect.trait_drift import how_often
 from loopforge.lab.report.error_rates import (
+    alike_cells,
     error_rate_exhibit,
     unanswered_table,
     unseen_error_bounds,
@@ -108,6 +109,7 @@ def _data(study: Study, maker: MindsMaker | None) -> dict[str, object]:
         "episodes": select_episodes(study, maker),
         "detectable": detectable_differences(study),
         "bounds": unseen_error_bounds(study),
+        "alike": alike_cells(study),
         "manifest": study_limits_manifest(study),
         "family": contrast_exhibit,
         "parts_of": why_sections,

@@ -17,6 +17,7 @@ from loopforge.lab.report.study_data import CALLED, Study, WatchedRun, counts_by
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.run.robot_minds import PLAIN
 from loopforge.lab.run.run_lifecycle import RunChoice
+from loopforge.lab.run.run_paths import EXPERIMENT
 from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import open_experiment, scenarios_of
 from loopforge.lab.sweeps.sweep_results import results_by_cell
@@ -85,7 +86,7 @@ def _sweep_manifest(study: Study) -> LimitsManifest:
     assert layout is not None
     folder, name = shlex.quote(study.folder.name), shlex.quote(layout.experiment.name)
     fresh = shlex.quote(f"{study.folder.name}-again")
-    given = name if _shipped_experiment(study) else f"{name}.toml"
+    given = name if _shipped_experiment(study) else f"{folder}/{EXPERIMENT}"
     policies = sorted(str(each) for each in held.get("policies", {}).values())
     # Two sweeps of which all runs end alike did the same.
     heads = "".join(f"{each.cell} {each.seed} {each.head}\n" for each in results)

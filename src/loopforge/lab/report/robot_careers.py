@@ -98,7 +98,8 @@ def _averaged(study: Study, groups: Sequence[StudyGroup]) -> Exhibit:
                 )
                 rows.append((f"{what_of(what)}, {group.label}", *map(format_estimate, days)))
         if lines:
-            charts.append(_chart(what, lines, f"Means over the floor{study.limits}."))
+            note = f"Means over the floor{study.limits}.{study.left_out(groups)}"
+            charts.append(_chart(what, lines, note))
     most = max((len(row) for row in rows), default=1)
     filled = tuple((*row, *[""] * (most - len(row))) for row in rows)
     title = f"Means over the floor by day{study.limits}"

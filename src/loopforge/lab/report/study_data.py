@@ -208,6 +208,12 @@ class Study:
         order = sorted(groups, key=lambda group: int(group.results[0].levels[self.lead]))
         return [order[0], order[len(order) // 2], order[-1]]
 
+    def left_out(self, groups: Sequence[StudyGroup]) -> str:
+        """What a chart of `few` says of the groups that it leaves out; "" where it has all."""
+        shown = {group.label for group in groups}
+        others = [group.label for group in self.groups() if group.label not in shown]
+        return f" Not drawn: {', '.join(others)}." if others else ""
+
 
 # ---------------------------------------------------------------- names and sums
 

@@ -11,7 +11,6 @@ from loopforge.core.statistics.rate_statistics import Count, cluster_rate
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curve_chart
 from loopforge.lab.charts.scatter_plots import TradePoint, Trail, tradeoff_chart
-from loopforge.lab.report.error_rates import rate_cells
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import (
     format_estimate,
@@ -143,10 +142,16 @@ def _rates_by_dose(groups: Sequence[StudyGroup], factor: str) -> Table:
     for group in groups:
         for dose in sorted({int(result.levels[factor]) for result in group.results}):
             mine = [each for each in group.results if each.levels[factor] == dose]
-            cells = (cell for rate in ERRORS for cell in rate_cells(pooled_count(mine, rate)))
+            cells = (cell for rate in ERRORS for cell in _cells(mine, rate))
             rows.append((f"{group.label}, {level_label(factor, dose)}", *cells))
     head = ("dose", "over-compliance", "kept, of wrong", "over-reach", "broke, of right")
-    return Table(f"Rates by {factor_label(factor)}, with Wilson’s 95% intervals", head, tuple(rows))
+    return Table(f"Rates by {factor_label(factor)}, with 95% limits over seeds", head, tuple(rows))
+
+
+def _cells(results: Results, rate: str) -> tuple[str, str]:
+    counts = counts_by_seed(results, rate)
+    some, of = (sum(each) for each in zip(*counts.values(), strict=True))
+    return format_rate(cluster_rate(counts).rate) if of else "none", f"{some} of {of}"
 
 
 # ---------------------------------------------------------------- the trade-off

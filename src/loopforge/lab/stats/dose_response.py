@@ -18,13 +18,13 @@ from msgspec import Struct
 from loopforge.core.statistics.rate_statistics import (
     CONFIDENCE,
     RESAMPLES,
-    SEED,
     Count,
     Interval,
     bootstrap_counts,
     check_counts,
+    cluster_rate,
     percentile_interval,
-    wilson,
+    shuffled_p,
 )
 from loopforge.errors import InputError
 
@@ -40,7 +40,6 @@ STEEPEST = 10.0
 """The steepest slope, times the least gap of doses: what lies within a gap, nobody has seen."""
 AGREEING = 0.9
 """The share of resamples that must go the same way for a tipping point to be told."""
-SHUFFLES, AT_ONCE = 2000, 100
 ROUNDS = 100
 """Steps of scoring after which a fit is taken as it is."""
 TINY = 1e-9
@@ -88,7 +87,7 @@ def dose_response(
 ) -> DoseResponse:
     """What a dose does to a rate. Shape: {dose: {seed: (successes, trials)}}, all with all seeds.
 
-    Rates have Wilson's intervals, which take trials as independent. The trend is tested by the
+    Rates have intervals of the bootstrap over seeds (`cluster_rate`). The trend is tested by the
     Cochran-Armitage score with the doses permuted within seeds (Good 2005). The curve is the
     four-parameter logistic of greatest likelihood. It tips where it passes the midpoint between its
     rates at the least and the greatest dose; the interval is from refits to resampled seeds, and no
@@ -100,10 +99,7 @@ def dose_response(
 
     doses, successes, trials = _grid(by_dose)
     x = np.array(doses)
-    rates = {
-        dose: wilson(int(s), int(n))
-        for dose, s, n in zip(doses, successes.sum(0), trials.sum(0), strict=True)
-    }
+    rates = {dose: cluster_rate(by_dose[dose]).rate for dose in doses}
     p = _trend(x, successes, trials)
     if len(doses) < FEWEST:
         return DoseResponse(rates, p, None, None, f"A curve wants {FEWEST} doses; add some.")
@@ -158,15 +154,7 @@ def _trend(x: Numbers, successes: Numbers, trials: Numbers) -> float:
     own = successes.sum(1, keepdims=True) / np.maximum(trials.sum(1, keepdims=True), 1)
     excess = successes - own * trials
     weights = x - x.mean()
-    seen = abs(float((excess @ weights).sum()))
-    dice = np.random.default_rng(SEED)
-    scores = []
-    for _ in range(SHUFFLES // AT_ONCE):
-        shuffled = dice.permuted(np.repeat(excess[None], AT_ONCE, 0), axis=2)
-        scores.append(np.abs(shuffled.sum(1) @ weights))
-    # A billionth, so that sums in another order still count as equal.
-    extreme = int((np.concatenate(scores) >= seen * (1 - 1e-9)).sum())
-    return (1 + extreme) / (1 + SHUFFLES)
+    return shuffled_p(excess, lambda sums: np.abs(sums @ weights))
 
 
 def _fitted(u: Numbers, successes: Numbers, trials: Numbers, most: Numbers) -> Numbers:

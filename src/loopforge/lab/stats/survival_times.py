@@ -1,8 +1,8 @@
 """How long it takes: times to a first incident, a first refusal, a first switch of mode.
 
 A lifetime is a time and whether its event was observed; if not, it is right-censored: the run ended
-first. Times are in any one unit, steps mostly. Both methods take lifetimes to be independent, which
-robots of one run are not: give one lifetime of each run, or say so beside the p-value.
+first. Times are in any one unit, steps mostly. Limits of curves take lifetimes to be independent,
+which robots of one run are not; the log-rank test does not.
 
 Knows nothing of what the events were. Covers no competing risks, no covariates, and no ends of runs
 that depend on what was coming.
@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
-from loopforge.core.statistics.rate_statistics import CONFIDENCE, SAME, wilson
+from loopforge.core.statistics.rate_statistics import CONFIDENCE, SAME, shuffled_p, wilson
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers: TypeAlias = NDArray[np.float64]
-    Risks: TypeAlias = tuple[Numbers, Numbers, Numbers]
 
 Lifetimes: TypeAlias = tuple[Sequence[float], Sequence[bool]]
 """(times, observed), of one length"""
@@ -53,10 +52,8 @@ class MedianTime(Struct, frozen=True):
 
 
 class LogRank(Struct, frozen=True):
-    """Chi-square `statistic` with `freedom` degrees, its p-value, and events by group."""
+    """The p-value of a log-rank test, and events by group: observed, and expected of one curve."""
 
-    statistic: float
-    freedom: int
     p: float
     observed: dict[str, int]
     expected: dict[str, float]
@@ -104,34 +101,33 @@ def median(steps: Sequence[SurvivalStep]) -> MedianTime:
     )
 
 
-def log_rank(groups: Mapping[str, Lifetimes]) -> LogRank:
-    """Whether two or more groups have one survival curve.
+def log_rank(groups: Mapping[str, Mapping[int, Lifetimes]]) -> LogRank:
+    """Whether two or more groups have one survival curve. Shape: {group: {seed: lifetimes}}.
 
-    The chi-square of all groups but one, with its covariances (Klein and Moeschberger 2003, section
-    7.3); of two it is the square of scipy's logrank. A group of which no event could be expected
-    does not count; where fewer than two are left the statistic is 0 with p = 1: nothing was there
-    to tell. Source: Mantel 1966, Cancer Chemotherapy Reports 50.
+    All groups have all seeds, and as many lifetimes with each. The scores are those of the log-rank
+    test (Mantel 1966, Cancer Chemotherapy Reports 50): events observed less those expected if all
+    were one. They are held against shuffles of the groups within seeds, so that lifetimes of one
+    seed may hang together; its chi-square would take them for independent. Where nothing was there
+    to tell, p is 1.
     """
     import numpy as np
-    from scipy.stats import chi2
 
     if len(groups) < 2:
         raise InputError("A comparison of lifetimes wants two groups at least.")
-    lives = {name: _lifetimes(*given) for name, given in groups.items()}
-    observed, expected, variance = _expected(list(lives.values()))
-    counted = np.flatnonzero(np.diag(variance) > SAME)
-    freedom = max(0, len(counted) - 1)
-    statistic = 0.0
-    if freedom:
-        kept = counted[:-1]
-        apart = (observed - expected)[kept]
-        statistic = float(apart @ np.linalg.solve(variance[np.ix_(kept, kept)], apart))
+    seeds = sorted(next(iter(groups.values())))
+    for name, given in groups.items():
+        if sorted(given) != seeds:
+            raise InputError(f"{name} was not run with the seeds of the others: run those.")
+    lives = [[_lifetimes(*given[seed]) for given in groups.values()] for seed in seeds]
+    observed = np.array([[fell.sum() for _, fell in row] for row in lives], dtype=np.float64)
+    hazard = _hazard([life for row in lives for life in row])
+    expected = np.array([[hazard(seen).sum() for seen, _ in row] for row in lives])
+    apart = observed - expected
+    told = np.abs(apart.sum(0)).max() > SAME
     return LogRank(
-        statistic=statistic,
-        freedom=freedom,
-        p=float(chi2.sf(statistic, freedom)) if freedom else 1.0,
-        observed={name: int(count) for name, count in zip(lives, observed, strict=True)},
-        expected={name: float(count) for name, count in zip(lives, expected, strict=True)},
+        p=shuffled_p(apart, lambda sums: (sums**2).sum(-1)) if told else 1.0,
+        observed=dict(zip(groups, observed.sum(0).astype(int).tolist(), strict=True)),
+        expected=dict(zip(groups, expected.sum(0).tolist(), strict=True)),
     )
 
 
@@ -163,17 +159,12 @@ def _at(times: Numbers, seen: Numbers, fell: NDArray[np.bool_]) -> tuple[Numbers
     return at_risk.astype(np.float64), fallen.astype(np.float64)
 
 
-def _expected(lives: Sequence[tuple[Numbers, NDArray[np.bool_]]]) -> Risks:
-    """By group: events observed, events expected if all were one, and the covariances of these."""
+def _hazard(lives: Sequence[tuple[Numbers, NDArray[np.bool_]]]) -> Callable[[Numbers], Numbers]:
+    """The cumulative hazard of all of these by time, by Nelson and Aalen."""
     import numpy as np
 
-    at = np.unique(np.concatenate([seen[fell] for seen, fell in lives]))
-    at_risk, events = (
-        np.array(rows) for rows in zip(*(_at(at, *life) for life in lives), strict=True)
-    )
-    everyone, fallen = at_risk.sum(0), events.sum(0)
-    shares = at_risk / everyone
-    # Of one who is alone at risk nothing varies; the other factor is 0 then.
-    scale = fallen * (everyone - fallen) / np.maximum(everyone - 1, 1)
-    variance = np.diag((shares * scale).sum(1)) - (shares * scale) @ shares.T
-    return events.sum(1), (shares * fallen).sum(1), variance
+    seen, fell = (np.concatenate(each) for each in zip(*lives, strict=True))
+    at = np.unique(seen[fell])
+    at_risk, events = _at(at, seen, fell)
+    risen = np.concatenate([[0.0], np.cumsum(events / at_risk)])
+    return lambda times: risen[np.searchsorted(at, times, "right")]

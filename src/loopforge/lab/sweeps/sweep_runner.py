@@ -165,9 +165,12 @@ def laid_out(
 ) -> ExperimentDesign:
     """An experiment (read, or by its name or path) with its scenarios, laid out and checked.
 
+    Of the file that a sweep keeps of its experiment it is as that sweep was begun.
     `experiments` and `scenarios` are folders of a home. Scenarios are looked for beside the
     experiment's file, in the home, and among the shipped. Raises BadScenario.
     """
+    if not isinstance(experiment, Experiment) and Path(experiment).name == EXPERIMENT:
+        return layout_of(Path(experiment).parent)
     folders = [scenarios] if scenarios else []
     if not isinstance(experiment, Experiment):
         if Path(experiment).suffix == ".toml":
