@@ -14,7 +14,7 @@ from loopforge.host import site_of
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.web import web_app as web
 from loopforge.web.web_app import make_app
-from tests.web.conftest import Guest, Town, town
+from tests.web.conftest import Guest, Town, town, words
 
 PUBLIC = {
     ("GET", "/alive"),
@@ -241,3 +241,17 @@ async def test_who_watches_over_the_home_is_not_counted(
     assert set(alive) == {200}
     assert pages[0] == 200
     assert pages[-1] == 429
+
+
+async def test_a_form_of_somebody_signed_out_is_answered_by_a_page(
+    site: Town, owner: Guest
+) -> None:
+    """It says that nothing was kept and where to sign in; who is in is shown a spent link's way on."""
+    spent = f"/enter/{await site.app.accounts.links.offer()}"
+    await (await site.stranger()).post(spent, {"name": "olu"})
+    assert "signed in here as olu" in words(await owner.get(spent))
+    await owner.post("/sign-out")
+    late = await owner.post("/rooms", {"title": "Tea"}, headers={"accept": "text/html"})
+    assert late.status_code == 401
+    assert "what you sent was not kept" in words(late)
+    assert 'href="/sign-in"' in late.text

@@ -31,6 +31,7 @@ ONCE = ("enter", "join", "renew", "device")
 """One-time links: what others ask at the same address closes none, and no log tells them."""
 ERROR_TEXTS = {
     400: "The form did not come through whole. Go back, reload the page, and try again.",
+    401: "You are signed out, so what you sent was not kept. Sign in, then go back and send it again.",
     403: "This page was open for too long, or came from elsewhere. Reload it and try again.",
     404: "There is no such page.",
     405: "This page cannot be asked for in that way.",
@@ -99,7 +100,9 @@ def _outside(request: Asked) -> Response[Any]:
     """On to the sign-in page, in the way the asker understands."""
     if request.headers.get("hx-request"):
         return Response("", status_code=401, headers={"HX-Redirect": "/sign-in"})
-    if request.method == "GET" and "text/html" in request.headers.get("accept", "text/html"):
+    if "text/html" in request.headers.get("accept", "text/html"):
+        if request.method != "GET":
+            return _said(request, ERROR_TEXTS[401], 401)
         return Redirect("/sign-in", query_params={"next": request.url.path}, status_code=303)
     return Response({"error": "Sign in first."}, media_type=MediaType.JSON, status_code=401)
 
