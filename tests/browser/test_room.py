@@ -32,6 +32,12 @@ DROP = """([target, kind, name, type, content]) => {
                                  : new DragEvent(kind, {...more, bubbles: true, cancelable: true});
   document.querySelector(target).dispatchEvent(event); }"""
 
+FREE = """(code) => {
+  const words = document.createRange();
+  words.selectNodeContents(code);
+  const button = code.closest('.code').querySelector('.copy-code').getBoundingClientRect();
+  return words.getBoundingClientRect().right <= button.left; }"""
+
 
 @asynccontextmanager
 async def old_room(path: Path) -> AsyncIterator[Town]:
@@ -322,7 +328,8 @@ async def test_the_mark_of_what_is_new_stands_where_it_begins(
 async def test_tables_and_code_can_be_read(tmp_path: Path, crowd: Crowd) -> None:
     """Heads of a table in one's own bubble stand out, light and dark, by WCAG's 4.5; code is plain.
 
-    A block of it has one shade from edge to edge, in one's own bubble and in a mate's.
+    A block of it has one shade from edge to edge, in one's own bubble and in a mate's, and its
+    button covers none of it.
     """
     code = "```\nloaf = 1\n```"
 
@@ -338,6 +345,7 @@ async def test_tables_and_code_can_be_read(tmp_path: Path, crowd: Crowd) -> None
             grounds = ana.page.locator(f"#lines {of} pre code")
             await expect(grounds).to_have_count(1)
             await expect(grounds).to_have_css("background-color", "rgba(0, 0, 0, 0)")
+            assert await grounds.evaluate(FREE)
         await ana.says("| bread | butter |\n|---|---|\n| 1 | 2 |")
         head = ana.page.locator(".mine th").first
         await expect(head).to_be_visible()

@@ -341,7 +341,10 @@ async def test_a_phone_has_all_of_a_room(site: Town, crowd: Crowd) -> None:
 
 
 async def test_dark_by_the_machine_and_by_the_switch(site: Town, crowd: Crowd) -> None:
-    """A page follows the machine until its switch is used; that is remembered on every page."""
+    """A page follows the machine until its switch is used; that is remembered on every page.
+
+    Where the machine sets all colours, the way around shows by an outline where one is.
+    """
     ana = await owner_of(site, crowd, color_scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     dark = await ana.page.evaluate(ground)
@@ -359,6 +362,8 @@ async def test_dark_by_the_machine_and_by_the_switch(site: Town, crowd: Crowd) -
     await ana.page.emulate_media(color_scheme="dark")
     await ana.page.reload()
     assert await ana.page.evaluate(ground) == light
+    await ana.page.emulate_media(forced_colors="active")
+    await expect(ana.page.locator("nav [aria-current]")).to_have_css("outline-style", "solid")
 
 
 async def test_all_of_it_without_a_mouse(ana: Person, crowd: Crowd) -> None:

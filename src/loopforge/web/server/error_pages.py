@@ -31,7 +31,7 @@ ONCE = ("enter", "join", "renew", "device")
 """One-time links: what others ask at the same address closes none, and no log tells them."""
 ERROR_TEXTS = {
     400: "The form did not come through whole. Go back, reload the page, and try again.",
-    401: "You are signed out, so what you sent was not kept. Sign in, then go back and send it again.",
+    401: "You are signed out, so what you sent was not kept. Sign in, go back, and send it again.",
     403: "This page was open for too long, or came from elsewhere. Reload it and try again.",
     404: "There is no such page.",
     405: "This page cannot be asked for in that way.",
