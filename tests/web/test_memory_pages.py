@@ -42,7 +42,7 @@ async def test_what_is_known_is_shown_and_changed(site: Town, owner: Guest) -> N
     assert "let go" in words(await owner.get(HERE))
     assert "holds again" in await does(owner, "restore")
     assert "Tick that you are sure" in await does(owner, "forget")
-    assert "Forgotten for good" in await does(owner, "forget", sure="yes")
+    assert "stay in their rooms until they are deleted" in await does(owner, "forget", sure="yes")
     assert (await site.app.memory.store.item(id)).state == "forgotten"
     assert "1 item was forgotten" in words(await owner.get(HERE))
     assert "Nothing of you is kept" in await does(owner, "off")

@@ -37,7 +37,8 @@ DONE = {
     "unlock": "Unlocked: what mates learn may change it, too.",
     "drop": "Let go. /memory undo brings it back.",
     "restore": "It holds again.",
-    "forget": "Forgotten for good, with what was made of it.",
+    "forget": "Forgotten for good, with what was made of it. "
+    "Lines that say so stay in their rooms until they are deleted.",
 }
 
 
