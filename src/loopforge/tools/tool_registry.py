@@ -107,7 +107,7 @@ class ToolRegistry:
         for name in self._described:
             self._tools.pop(name, None)
         found = load_described_tools(home.settings, taken=self._tools)
-        self.servers.furnish(home, found.servers)
+        self.servers.furnish(home, found.servers, self._tools)
         self._described = {tool.name for tool, _ in found.tools}
         self._secrets |= found.secrets
         for tool, work in found.tools:

@@ -543,7 +543,10 @@ def test_a_damaged_listing_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_of_two_tools_called_alike_the_first_is_offered(tmp_path: Path) -> None:
-    """A server's name and a tool's may make the name of another's: nothing takes its place unseen."""
+    """A server's name and a tool's may make the name of another's: nothing takes its place unseen.
+
+    Nor does a tool of the home stand in one's place unsaid.
+    """
     servers = {}
     for name, tool in (("git", "hub_open"), ("git_hub", "open")):
         servers[name] = read_server(name, {"command": ["true"]}, {})
@@ -553,13 +556,13 @@ def test_of_two_tools_called_alike_the_first_is_offered(tmp_path: Path) -> None:
     home = tool_home(datetime(2026, 11, 27, tzinfo=UTC))
     home = dataclasses.replace(home, settings=load_settings(tmp_path, environ={}))
     found = McpServers()
-    found.furnish(home, servers)
+    found.furnish(home, servers, {"git_close": 1})
     names = [tool.name for tool, _ in found.tools()]
-    assert names == ["git_hub_open", "git_close", "git_hub_close", "answer_server"]
+    assert names == ["git_hub_open", "git_hub_close", "answer_server"]
     first, second = found.views()
-    assert [tool.name for tool in first.tools] == ["git_hub_open", "git_close"]
+    assert [tool.name for tool in first.tools] == ["git_hub_open"]
     assert [tool.name for tool in second.tools] == ["git_hub_close"]
-    assert first.flaws == ()
+    assert "close is not offered: there is a tool git_close already" in first.flaws[0]
     assert "open is not offered: there is a tool git_hub_open already" in second.flaws[0]
 
 

@@ -237,6 +237,17 @@ async def test_a_question_that_may_be_of_another_use_is_not_lost_unsaid(tmp_path
         await one.close()
 
 
+async def test_one_that_asks_people_in_the_older_way_is_spoken_to_so(tmp_path: Path) -> None:
+    """The SDK's `ctx.elicit` has no way to people by the newest protocol: the next use has one."""
+    async with served() as at:
+        one = connected(tmp_path, f"{at}/mcp")
+        assert result_of((await one.call("add", {"a": 1, "b": 2})).result).text.endswith("3")
+        with pytest.raises(InputError, match="ours asks people as servers of before 2026 do"):
+            await one.call("paint", {})
+        assert [each.message for each in (await one.call("paint", {})).asked] == ["Which colour?"]
+        await one.close()
+
+
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
 async def test_a_message_that_is_read_for_seconds_is_refused(tmp_path: Path, kind: str) -> None:

@@ -80,6 +80,25 @@ async def test_paths_of_the_clone_are_found_as_commands_name_them(bench: Bench) 
         await bench.use("work_read", path="c.py")
 
 
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("cd repo && ls", True),
+        ("python3 repo/a.py", True),
+        ("mkdir repo && touch repo/b.py", True),
+        ("ls; exit 1", False),
+        ("cat ../repo/a.py", False),
+        ("echo repo", False),
+    ],
+)
+async def test_a_command_that_names_the_clone_is_told_that_it_began_there(
+    bench: Bench, command: str, told: bool
+) -> None:
+    """The other tools call its files repo/...: a command that does so finds none, or makes others."""
+    await bench.use("work_write", path="repo/a.py", text="print(1)\n")
+    assert (tools.BEGAN in await bench.use("work_run", command=command)) == told
+
+
 async def test_a_file_is_written_found_read_edited_and_run(bench: Bench) -> None:
     """The whole way, with what each tool says."""
     assert await bench.use("work_write", path="src/a.py", text="x = 1\nprint(x)\n") == (

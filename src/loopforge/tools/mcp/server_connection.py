@@ -9,6 +9,7 @@ use starts it anew. Does not know what tools are to mates.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -41,6 +42,10 @@ MISSED = (
     "(The server asked people for something while more than one thing was asked of it, and was "
     "told that nobody answers. Where this came out otherwise than it should, use it again, alone.)"
 )
+
+UNCARRIED = re.compile(r"Cannot send '([a-z/A-Z]+)': .* back-channel")
+"""How a server of the SDK says that it wanted of us what the protocol of 2026 has not."""
+ASKING = "elicitation/create"
 
 T = TypeVar("T")
 ServerState = Literal["idle", "starting", "running"]
@@ -91,6 +96,7 @@ class McpConnection:
         self._users = 0
         self._uses: list[_Use] = []
         self._why = ""
+        self._older = False
 
     @property
     def state(self) -> ServerState:
@@ -188,7 +194,7 @@ class McpConnection:
         except MCPError as error:
             if isinstance(error.__context__, TimeoutError):  # its code is one of servers, too
                 self._over(f"it did not answer within {self._seconds:g} seconds, and was ended")
-            raise InputError(self._told(error)) from error
+            raise InputError(self._uncarried(error) or self._told(error)) from error
         except (ValidationError, RuntimeError, ValueError) as error:
             said = str(error)
             if isinstance(error, ValidationError):  # in whole it has an address of its library
@@ -200,6 +206,23 @@ class McpConnection:
             self._users -= stirs
             if stirs:
                 self._stir.set()
+
+    def _uncarried(self, error: Exception) -> str:
+        """What is told of a server that wanted what this protocol has not; "" for none.
+
+        Where it asks people it is spoken to by one of before 2026 from now on, which has that.
+        """
+        found = UNCARRIED.search(str(error))
+        if found is None or self._older:
+            return ""
+        if found[1] != ASKING:
+            return f"{self.name} wants {found[1]} of us, which it is not given"
+        self._older = True
+        self._over("it is started anew, to be spoken to as servers of before 2026")
+        return (
+            f"{self.name} asks people as servers of before 2026 do, and is spoken to so from now "
+            "on: use it again"
+        )
 
     def _told(self, error: Exception) -> str:
         ended = self._life is None or self._life.done()
@@ -229,6 +252,7 @@ class McpConnection:
                 message_handler=self._heard,
                 elicitation_callback=self._elicited,
                 client_info=_ourselves(),
+                mode="legacy" if self._older else "auto",
                 cache=None,
             )
             async with asyncio.timeout(READY) as waiting, client:

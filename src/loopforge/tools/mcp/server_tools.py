@@ -112,11 +112,17 @@ class McpServers:
         self._home: ToolHome | None = None
         self._tasks, self._ending = BackgroundTasks(), BackgroundTasks()
         self._offers: dict[str, list[tuple[Tool, ToolWork]]] | None = None
+        self._others: Collection[str] = ()
         self._learned = False
 
-    def furnish(self, home: ToolHome, servers: Mapping[str, McpServer]) -> None:
-        """Have these and no others; one that is described as it was goes on as it is."""
-        self._home, self._offers = home, None
+    def furnish(
+        self, home: ToolHome, servers: Mapping[str, McpServer], others: Collection[str] = ()
+    ) -> None:
+        """Have these and no others; one that is described as it was goes on as it is.
+
+        `others` are names that tools have already, also those that come to stand there later.
+        """
+        self._home, self._offers, self._others = home, None, others
         for name in [name for name, one in self._known.items() if servers.get(name) != one.server]:
             gone = self._known.pop(name)
             if gone.state != "idle":
@@ -143,7 +149,7 @@ class McpServers:
             self._reread(name, known)
         if self._offers is not None:
             return self._offers
-        found, taken = dict[str, list[tuple[Tool, ToolWork]]](), set[str]()
+        found, taken = dict[str, list[tuple[Tool, ToolWork]]](), {*self._others, ANSWER_SERVER.name}
         for name, known in self._known.items():
             tools = known.listing.tools
             found[name], known.alike = [], misnamed_tool_flaws(known.server, tools) if tools else []

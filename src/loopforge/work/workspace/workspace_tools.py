@@ -6,6 +6,7 @@ What they give is a stranger's text, and marked so, as that of every tool that i
 """
 
 import asyncio
+import re
 import shlex
 
 from msgspec.structs import replace
@@ -40,6 +41,9 @@ FOUND = 60
 DOCUMENT = {kind.ending: media for media, kind in DOCUMENTS.items()}
 """The media types of documents, by how their names end."""
 CLONE = "repo"
+CLONED = re.compile(rf"(?<![\w./-]){CLONE}(?![\w.-])")
+"""How a command names the clone, as the other tools do."""
+BEGAN = f"(It began in {CLONE}/, the clone: what the other tools call {CLONE}/a.py is a.py there.)"
 BESIDE = f" It lies beside the clone: only what is in {CLONE}/ is offered to be merged."
 MADE_BY_TOOLS = frozenset(
     {GIT, "__pycache__", "node_modules", ".venv", "venv", ".tox", ".nox", ".npm", ".cache"}
@@ -285,7 +289,11 @@ async def work_run(home: ToolHome, call: ToolCall) -> ToolResult:
     ended = await place.run(line, seconds=given.get("seconds"))
     after = await asyncio.to_thread(_lying, place)
     how, *output = command_result_lines(ended, place.limits)
-    return truncate_output("\n".join([with_changes(how, _changed(before, after)), *output]))
+    changed = _changed(before, after)
+    into = any(path.startswith(f"{CLONE}/{CLONE}/") for path in changed)
+    failed = ended.code != 0 and CLONED.search(str(given["command"])) is not None
+    hint = [BEGAN] if where == CLONE and (into or failed) else []
+    return truncate_output("\n".join([with_changes(how, changed), *hint, *output]))
 
 
 def _lying(place: TaskWorkspace) -> list[WorkspaceEntry]:
