@@ -177,6 +177,11 @@ def toolbox(
     return tools
 
 
+def _patience(live: LiveSettings) -> Callable[[], int]:
+    """For how long a tool that asks first waits for a yes, as it is set now."""
+    return lambda: live.now.of("tools", ToolSettings).question_hours
+
+
 def rules_of(
     settings: Settings, surfaces: Sequence[str] = (SCREEN,), *, small: bool = False
 ) -> RoomRules:
@@ -364,14 +369,14 @@ def _wired(
     live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
     roster, house = MateRoster(settings.home / "mates"), RoomStore(ledger, signals, recorder)
-    cast, people = MateCache(roster, clock), PersonRegistry(ledger, stamp)
+    cast, people, hours = MateCache(roster, clock), PersonRegistry(ledger, stamp), _patience(live)
     memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people.same)
     budgets, paid, quota = _metered(settings, ledger, models, stamp, tasks, people)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
-    policies, questions = _minds_of(settings, clock), ToolQuestions(tools, stamp)
+    policies, questions = _minds_of(settings, clock), ToolQuestions(tools, stamp, hours)
     inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
     site = EffectSite(files, house, InnerSites(inner), signals)
-    effects = Effects(ledger, MeteredTools(tools, budgets, tasks), stamp, site)
+    effects = Effects(ledger, MeteredTools(tools, budgets, tasks), stamp, site, hours)
     ports = TurnPorts(ledger, paid, tools, effects, signals, stamp, recorder, tasks)
     recalling = TurnRecall(memory.recall, memory.items, house, rules, clock, cast)
     tools.add(*memory_opening.recall_tool_of(memory, house, cast, settings.timezone))

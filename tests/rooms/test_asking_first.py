@@ -88,6 +88,25 @@ async def test_who_may_not_have_it_used_says_neither(tmp_path: Path) -> None:
         assert (await home.told())[-1].startswith("The owner of this home said yes")
 
 
+async def test_how_long_a_question_waits_is_set_and_said(tmp_path: Path) -> None:
+    """It stands in the question; one that is open keeps to what it said."""
+    settings = tmp_path / "loopforge.toml"
+    settings.write_text("tools_question_hours = 72\n")
+    async with kitchen(tmp_path, cook, asks=True) as (home, oven):
+        await home.hears("ana", "@maya bake me a cake")
+        assert "After 3 days without an answer it is not done." in (await home.told())[-1]
+    settings.unlink()
+    with installed(asks=True):
+        later = SimClock(home.clock.now())
+        async with living(tmp_path, cook, clock=later) as home:
+            await home.clock.advance(71 * 3600)
+            assert await home.bodies(EffectExpired) == []
+            await home.clock.advance(2 * 3600)
+            await home.rest()
+            assert "Nobody said yes to it in 3 days" in str(await home.bodies(EffectExpired))
+            assert oven.baked == []
+
+
 async def test_silence_is_a_no(tmp_path: Path) -> None:
     """After a day it is not done, also where the home was not running meanwhile."""
     async with kitchen(tmp_path, cook, asks=True) as (home, oven):

@@ -13,7 +13,7 @@ from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.sql_ledger import open_ledger
-from loopforge.runtime.effects.effect_worker import DAY, DIED, GOES_ON, EffectOutcome, Effects
+from loopforge.runtime.effects.effect_worker import DIED, GOES_ON, EffectOutcome, Effects
 from loopforge.runtime.ports import CallPermission, EffectPlace, Tool, ToolCall, ToolProgress
 from loopforge.runtime.system_clock import Stamp
 from tests.runtime.conftest import SITE, STREAM, Stage, permitting
@@ -303,7 +303,7 @@ async def test_a_yes_in_the_last_moment_counts(stage: Stage, tmp_path: Path) -> 
     place = EffectPlace(STREAM, "t1", 1)
     facts = stage.effects.proposal(Call("send", {}), place, "mate:maya", asks)
     effect = (await stage.ledger.append(STREAM, facts))[0].id
-    await stage.clock.advance(DAY.total_seconds() - 1)
+    await stage.clock.advance(24 * 3600 - 1)
     dice = SeededDice(9)
     other = await open_ledger(f"sqlite:///{tmp_path}/ledger.db", stage.clock, dice)
     yes = EffectApproved(effect=effect, by="person:ana")

@@ -80,6 +80,32 @@ async def test_how_a_bot_stands_says_why_it_hears_nothing(
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "times", "known", "keeps"),
+    [
+        ("drop", 1, False, True),
+        ("drop", 2, False, False),
+        ("drop", 2, True, True),
+        ("before", 2, True, True),
+        ("page", 2, True, True),
+        ("refuse", 1, True, False),
+    ],
+)
+async def test_who_keeps_a_group_does_so_while_telegram_does_not_say(
+    city: City, kind: FaultKind, times: int, known: bool, keeps: bool
+) -> None:
+    """An administrator's press of a button is theirs, whatever the network does to the question."""
+    maya, ana = await pair(city)
+    lab = await city.supergroup("Lab", [ana, maya])
+    clock = SimClock(datetime(2026, 11, 22, tzinfo=UTC))
+    async with calling(city.base, maya) as bot:
+        groups = GroupAdmins(bot, maya.id, clock)
+        if known:
+            assert await groups.keeper(lab.id, ana.id)
+        await city.fault("getChatMember", kind, times=times)
+        assert await groups.keeper(lab.id, ana.id, now=True) is keeps
+
+
 @pytest.mark.parametrize(("kind", "member"), [("page", True), ("refuse", False)])
 async def test_a_page_says_nothing_of_who_is_in_a_group(
     city: City, kind: FaultKind, member: bool

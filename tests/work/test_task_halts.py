@@ -94,6 +94,7 @@ async def test_without_more_money_it_does_not_go_on_where_its_own_is_spent(place
         told = [told_of(event, state) for event in await shop.events(id)]
         assert sum("--budget 1`." in one for one in told) == 2
         assert not any("/resume" in one for one in told)
+        assert max(one.count("it cost") for one in told) == 1
         assert await shop.tasks.resume(id, "ana", 1) == "It goes on."
 
 

@@ -66,9 +66,10 @@ EFFECT_TABLE: dict[EffectState, dict[str, EffectState]] = {
 class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, omit_defaults=True):
     """A mind wants a tool used, by request `nth` of its turn; `arguments` are JSON.
 
-    `asks`: people were asked, and it waits for the yes of one of them. `people` are those whom the
-    turn answers. `within` is the effect of a program that wants it, as its call number `nth`; ""
-    where the mind does. `charge` says for whom it is paid, beside what stands here anyway.
+    `asks`: people were asked, and it waits `hours` for the yes of one of them. `people` are those
+    whom the turn answers. `within` is the effect of a program that wants it, as its call number
+    `nth`; "" where the mind does. `charge` says for whom it is paid, beside what stands here
+    anyway.
     """
 
     turn: str
@@ -80,6 +81,7 @@ class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, o
     people: tuple[str, ...] = ()
     within: str = ""
     charge: Charge | None = None
+    hours: int = 24
 
 
 def paid_for(stream: str, mate: str, body: EffectProposed) -> Charge:

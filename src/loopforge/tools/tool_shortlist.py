@@ -89,6 +89,15 @@ class ToolSettings:
         live=True,
     )
 
+    question_hours: int = setting(
+        24,
+        "Hours for which a tool that asks first waits for a yes; after that it is not done, and "
+        "the mate is told so.",
+        least=1,
+        most=8760,
+        live=True,
+    )
+
     @property
     def bounds(self) -> TurnBounds:
         """The bounds of every turn of this home."""

@@ -5,7 +5,7 @@ from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.core.events import Event
 from loopforge.core.model_trouble import fixes_for_owner
 from loopforge.core.text.name_labels import truncate_text
-from loopforge.core.text.spoken_lists import pluralize
+from loopforge.core.text.spoken_lists import hours_in_words, pluralize
 from loopforge.core.work.work_vocabulary import (
     AttemptScored,
     ChangeUndone,
@@ -43,11 +43,12 @@ LONGEST = 200
 def lines_of(event: Event, *, owner: bool = False) -> list[str]:
     """What is said of an event, more to the `owner`; nothing of what only the record needs."""
     match event.body:
-        case EffectProposed(tool=tool, arguments=arguments, within="", asks=asks):
+        case EffectProposed(tool=tool, arguments=arguments, within="", asks=asks, hours=hours):
             if not asks:
                 return [f"  {tool} {_short(str(arguments))}"]
             asked = f"  {tool} {spelled_out(str(arguments))}"
-            return [asked, "  It runs when a person says yes within a day: `allow`, or `deny`."]
+            until = hours_in_words(hours)
+            return [asked, f"  It runs when a person says yes within {until}: `allow`, or `deny`."]
         case body if isinstance(body, EffectEnd):
             rows = str(body.value).splitlines()
             more = [f"    [{pluralize(len(rows) - 6, 'more line')}]"] if len(rows) > 6 else []

@@ -266,7 +266,11 @@ class TaskWorld:
                 "tokens",
                 f"it took {now.tokens:,} tokens",
             ),
-            (bool(budget) and float(state.dollars) >= budget, "money", f"it cost ${budget:g}"),
+            (
+                bool(budget) and float(state.dollars) >= budget,
+                "money",
+                f"its ${budget:g} are spent",
+            ),
         ]
         for met, kind, why in found:
             if met:

@@ -15,14 +15,12 @@ from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.git.proposal_making import ResultNote
 from loopforge.work.git.proposals import MergeResult, Proposal
-from loopforge.work.git.task_repositories import TaskRepositories
+from loopforge.work.git.task_repositories import NAMED, TaskRepositories
 from loopforge.work.task_state import TaskState, paths_of, tool_use_argument
 from loopforge.work.workspace.task_workspace import Workspaces
 from loopforge.work.workspace.workspace_tools import CLONE
 
 EARLIER = " (failed, before the last change)"
-NAMED = 8
-"""Files that are named."""
 
 log = logging.getLogger(__name__)
 

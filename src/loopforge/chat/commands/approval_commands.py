@@ -46,7 +46,7 @@ from loopforge.core.room_vocabulary import RightsSet, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.effects.effect_worker import DAY
+from loopforge.runtime.effects.effect_worker import lapse_of
 from loopforge.runtime.ports import Clock, Tools
 
 ALWAYS = "always"
@@ -220,7 +220,7 @@ class ApprovalCommands:
         """Raise InputError where whoever asks may not answer so, or it is too late for that."""
         state = await self._rooms.state(asked.room)
         effect, _ = self._answerable(state, asked, always=always)
-        if self._clock.now() >= (await self._ledger.event(effect)).at + DAY:
+        if self._clock.now() >= lapse_of(await self._ledger.event(effect)):
             raise InputError(LATE)
 
     def _answerable(

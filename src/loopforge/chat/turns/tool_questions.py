@@ -3,7 +3,7 @@
 For a mind and for the programs that it writes, alike.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
@@ -17,7 +17,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.spoken_lists import join_as_prose
+from loopforge.core.text.spoken_lists import hours_in_words, join_as_prose
 from loopforge.core.text.taint_tracking import argument_texts
 from loopforge.runtime.ports import Tools
 from loopforge.runtime.system_clock import Stamp
@@ -25,7 +25,7 @@ from loopforge.runtime.system_clock import Stamp
 QUESTION = (
     "{name} asks first. It wants to use **{tool}**{whom} with exactly this:\n\n    {what}\n\n"
     "{mind}{cost}{once}"
-    "Say `/approve {n}`, or `/deny {n}` and why. After a day without an answer it is not done."
+    "Say `/approve {n}`, or `/deny {n}` and why. After {hours} without an answer it is not done."
 )
 """What people are told of a tool that asks first; as a rule its arguments stand in one line."""
 MIND = "Mind that `{which}` holds words that nobody here said: they come from {source}.\n\n"
@@ -63,8 +63,10 @@ class AskingMate(NamedTuple):
 class ToolQuestions:
     """Asks the people of a room whether a mate may use a tool, with exactly what is to run."""
 
-    def __init__(self, tools: ShownTools, stamp: Stamp) -> None:
-        self._tools, self._stamp = tools, stamp
+    def __init__(
+        self, tools: ShownTools, stamp: Stamp, hours: Callable[[], int] = lambda: 24
+    ) -> None:
+        self._tools, self._stamp, self._hours = tools, stamp, hours
         self._last: dict[str, int] = {}
 
     def facts(self, asks: AskingMate, call: Call, effect: str, gave: Given = ()) -> list[Fact]:
@@ -86,6 +88,7 @@ class ToolQuestions:
             if is_asked_once(call.tool, self._tools.known())
             else "",
             n=number,
+            hours=hours_in_words(self._hours()),
         )
         fact = self._stamp.fact(Told(text=Words(text), asks=number), actor="room", cause=effect)
         return [fact, *delivery_facts(fact, state.places, self._stamp)]

@@ -12,6 +12,14 @@ def join_as_prose(words: Iterable[str], most: int = 0) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def hours_in_words(hours: int) -> str:
+    """Such as "an hour", "36 hours", "a day", "3 days"."""
+    days, rest = divmod(hours, 24)
+    if hours and not rest:
+        return "a day" if days == 1 else pluralize(days, "day")
+    return "an hour" if hours == 1 else pluralize(hours, "hour")
+
+
 def pluralize(count: int, one: str, more: str = "") -> str:
     """Such as "1 line" and "2 lines"; `more` for what does not end in an s."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"

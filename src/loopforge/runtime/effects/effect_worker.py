@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from math import inf
@@ -37,6 +37,7 @@ from loopforge.core.effect_states import (
 from loopforge.core.events import Event, Fact
 from loopforge.core.policy import Call, ResultOutcome
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.spoken_lists import hours_in_words
 from loopforge.errors import Conflict
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import as_json
@@ -74,11 +75,10 @@ PAUSED = (
     "It goes on from there when they have; you are told when it ends."
 )
 AGAIN = "People were asked just that already, and nobody has answered yet. Do not ask again."
-UNANSWERED = "Nobody said yes to it in a day, so it was not done."
+UNANSWERED = "Nobody said yes to it in {}, so it was not done."
 NEAR, FEW = 3, 8
 """Tools that are named to a mind which named none that it may use, where some are like it and where
 none is."""
-DAY = timedelta(days=1)
 """How long a tool that asks first waits for a yes."""
 
 
@@ -115,11 +115,25 @@ class EffectOutcome(NamedTuple):
         return cls(TOLD[type(end)], str(end.value), getattr(end, "cost", 0.0) + cost, calls)
 
 
+def lapse_of(asked: Event) -> datetime:
+    """When a use that asks is not done any more, where nobody answered."""
+    assert isinstance(asked.body, EffectProposed)
+    return asked.at + timedelta(hours=asked.body.hours)
+
+
 class Effects:
     """All open effects of this process, and the one door to a tool."""
 
-    def __init__(self, ledger: Ledger, tools: Tools, stamp: Stamp, site: EffectSite) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        tools: Tools,
+        stamp: Stamp,
+        site: EffectSite,
+        hours: Callable[[], int] = lambda: 24,
+    ) -> None:
         self._ledger, self._tools, self._stamp, self._site = ledger, tools, stamp, site
+        self._hours = hours
         self._open: dict[str, OpenEffect] = {}
         self._ends: dict[str, EffectEnd] = {}
         self._limits: dict[str, asyncio.Task[None]] = {}
@@ -201,6 +215,7 @@ class Effects:
             people=permission.people,
             within=within,
             charge=charge,
+            hours=self._hours() if asks else 24,
         )
         proposed = self._stamp.fact(body, actor=actor, cause=within or turn)
         if asks:
@@ -312,12 +327,13 @@ class Effects:
         """Let it expire where nobody answers."""
         self._questions[event.id] = (event.stream, event.actor, body.tool, body.arguments.text)
         if self._started:
-            lapse = self._lapse(event.id, event.at + DAY)
+            lapse = self._lapse(event.id, lapse_of(event), body.hours)
             self._asked[event.id] = self._tasks.spawn(lapse, "asking")
 
-    async def _lapse(self, effect: str, when: datetime) -> None:
+    async def _lapse(self, effect: str, when: datetime, hours: int) -> None:
         await self._stamp.clock.sleep_until(when)
-        self._ends.setdefault(effect, EffectExpired(effect=effect, value=Words(UNANSWERED)))
+        told = Words(UNANSWERED.format(hours_in_words(hours)))
+        self._ends.setdefault(effect, EffectExpired(effect=effect, value=told))
         self._wake(effect)
 
     def _moved(self, effect: str, state: str) -> None:

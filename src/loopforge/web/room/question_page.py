@@ -45,6 +45,7 @@ async def question(
                 open=found is not None and found.open,
                 always=found is not None and found.always and changes,
                 once=found is not None and found.once,
+                lapse=(body.text.text or "").rpartition(" and why. ")[2],
                 ended=await site.front.questions.ended(found) if found else "",
                 asked=markdown_html.render_markdown(_what(body.text.text or "This was forgotten.")),
             )

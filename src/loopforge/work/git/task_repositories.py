@@ -117,9 +117,8 @@ class TaskRepositories:
         """What of a person's work tasks would not see, in words; "" for nothing. Raises Unknown."""
         found = self.registered.find(repository)
         left = await PersonRepository(Path(found.path)).uncommitted(found.branch)
-        shown = join_as_prose([shown_path(path) for path in left[:NAMED]])
-        more = f" and {len(left) - NAMED:,} more" if len(left) > NAMED else ""
-        return f"Not committed, so that the task does not see it: {shown}{more}." if left else ""
+        shown = join_as_prose(map(shown_path, left), NAMED)
+        return f"Not committed, so that the task does not see it: {shown}." if left else ""
 
     def branch(self, task: str) -> TaskBranch:
         """Where a task works. Raises Unknown where it works on no repository."""

@@ -37,7 +37,7 @@ from loopforge.core.room_vocabulary import (
     Stopped,
 )
 from loopforge.core.text.erasable_text import public_words
-from loopforge.core.text.spoken_lists import pluralize
+from loopforge.core.text.spoken_lists import hours_in_words, pluralize
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
     ResultApproved,
@@ -435,9 +435,10 @@ def told_of(event: Event, state: TaskState, answers: Mapping[str, str] = {}) -> 
     `answers` say what became of uses of tools that asked.
     """
     match event.body:
-        case EffectProposed(tool=tool, arguments=arguments, within="", asks=True):
+        case EffectProposed(tool=tool, arguments=arguments, within="", asks=True, hours=hours):
             open = event.id in state.allowing
-            then = "/approve lets it run exactly so, /deny does not." if open else ""
+            until = f"after {hours_in_words(hours)} without an answer it is not done"
+            then = f"/approve lets it run exactly so, /deny does not; {until}." if open else ""
             then = then or answers.get(event.id, ANSWERED)
             return f"I want to use {tool}:\n{in_fence(spelled_out(str(arguments)))}\n{then}"
         case TaskQueued():

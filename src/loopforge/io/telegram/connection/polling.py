@@ -15,7 +15,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from telegram.error import BadRequest, Conflict, Forbidden, InvalidToken, TelegramError
+from telegram.error import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    TelegramError,
+)
 from telegram.request import HTTPXRequest
 
 import telegram
@@ -173,6 +180,12 @@ class BotPolling:
         await self.bot.shutdown()
 
 
+def _refused(error: TelegramError) -> bool:
+    """Whether Telegram itself said no."""
+    refused = isinstance(error, BadRequest | Forbidden | InvalidToken)
+    return refused and not is_refused_by_proxy(error)
+
+
 FRESH, KEEPERS = 180.0, 500
 """Seconds for which it is remembered whether somebody keeps a group, and of how many."""
 
@@ -192,8 +205,7 @@ class GroupAdmins:
                 found = await self._bot.get_chat_member(chat, self._number)
                 self._members[chat] = found.status not in ("left", "kicked")
             except TelegramError as error:
-                refused = isinstance(error, BadRequest | Forbidden | InvalidToken)
-                return before and (not refused or is_refused_by_proxy(error))
+                return before and not _refused(error)
         return self._members[chat]
 
     async def keeps(self, message: telegram.Message, *, now: bool = False) -> bool:
@@ -208,18 +220,31 @@ class GroupAdmins:
         return await self.keeper(message.chat.id, message.from_user.id, now=now)
 
     async def keeper(self, chat: int, user: int, *, now: bool = False) -> bool:
-        """Whether somebody may manage a group."""
+        """Whether somebody may manage a group.
+
+        Where Telegram does not say so twice, as far as it is remembered.
+        """
         key = (chat, user)
         asked, keeps = self._keepers.get(key, (-FRESH, False))
+        keeps = keeps and self._clock.ticks() - asked < FRESH
         if not now and self._clock.ticks() - asked < FRESH:
             return keeps
         try:
-            found = await self._bot.get_chat_member(*key)
-        except TelegramError:
-            return False
+            found = await self._stands(*key)
+        except TelegramError as error:
+            return keeps and not _refused(error)
         keeps = found.status in ("creator", "administrator")
         self._keepers[key] = (self._clock.ticks(), keeps)
         return keeps
+
+    async def _stands(self, chat: int, user: int) -> telegram.ChatMember:
+        """How somebody stands in a group; asked twice where the network fails."""
+        try:
+            return await self._bot.get_chat_member(chat, user)
+        except NetworkError as error:
+            if _refused(error):
+                raise
+            return await self._bot.get_chat_member(chat, user)
 
     def came(self, chat: int, *, there: bool) -> None:
         """The bot was let into a group, or sent away."""
