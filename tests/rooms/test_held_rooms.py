@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.room_vocabulary import Titled
+from loopforge.core.text.erasable_text import Words
 from tests.rooms.conftest import living
 
 
 async def test_idle_rooms_are_let_go_of_and_come_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of ten rooms the last three are kept; one that is held stays the very same."""
-    monkeypatch.setattr("loopforge.chat.room.room_store.HELD", 3)
+    """Of ten rooms as many are kept as weigh no more than is held; one in use stays the same."""
+    monkeypatch.setattr("loopforge.chat.room.room_store.HELD", 3 * 4)
     async with living(tmp_path) as home:
         house = home.app.rooms.house
         for nth in range(10):
@@ -37,6 +39,50 @@ async def test_idle_rooms_are_let_go_of_and_come_back(
         assert again.seq == (await home.events())[-1].seq
         assert [str(one.name) for one in again.people.values()] == ["ana"]
         assert (await home.app.ledger.verify()).findings == ()
+
+
+async def test_a_room_of_many_lines_takes_the_place_of_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is held is bounded by lines: where one room has very many, no other is held beside it."""
+    monkeypatch.setattr("loopforge.chat.room.room_store.HELD", 20)
+    async with living(tmp_path) as home:
+        house = home.app.rooms.house
+        for nth in range(3):
+            home.room = f"room-{nth}"
+            await home.enter("ana")
+            await home.hears("ana", "hello")
+        for nth in range(20):
+            await home.hears("ana", f"hello {nth}")
+        await home.app.lanes.settled("room:room-2")
+        gc.collect()
+        assert [nth for nth in range(3) if house.known(f"room:room-{nth}") is not None] == [2]
+        home.room = "room-1"
+        await home.hears("ana", "hello")
+        gc.collect()
+        assert [nth for nth in range(3) if house.known(f"room:room-{nth}") is not None] == [1]
+
+
+async def test_a_list_reads_no_room_in_which_nothing_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list that was shown reads again only rooms that have news: of many rooms, none is read."""
+    monkeypatch.setattr("loopforge.chat.room.room_store.HELD", 1)
+    async with living(tmp_path) as home:
+        house, lobby = home.app.rooms.house, home.app.front.lobby
+        for nth in range(4):
+            home.room = f"room-{nth}"
+            await home.enter("ana", mates=("maya",))
+        ana = home.people["ana"]
+        first = await lobby.rooms_of(ana, {})
+        await house.state("room:room-0")
+        gc.collect()
+        assert await lobby.rooms_of(ana, {}) == first
+        gc.collect()
+        assert [nth for nth in range(4) if house.known(f"room:room-{nth}") is not None] == [0]
+        await home.app.front.rooms.add("room-2", ana, Titled(title=Words("Bread"), by=ana))
+        titles = {each.room: each.title for each in await lobby.rooms_of(ana, {})}
+        assert titles["room-2"] == "Bread"
 
 
 async def test_answers_are_counted_of_one_day_alone(tmp_path: Path) -> None:

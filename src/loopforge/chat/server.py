@@ -274,7 +274,7 @@ class Rooms:
             title=state.title.text or "",
             you=you,
             people=tuple((id, str(person.name)) for id, person in state.people.items()),
-            mates=tuple(self._card(handle) for handle in state.mates),
+            mates=tuple(self.card(handle) for handle in state.mates),
             energy=state.energy.left,
             capacity=state.energy.capacity,
             stopped=state.stopped,
@@ -295,7 +295,8 @@ class Rooms:
             hearing=state.turns.hearing,
         )
 
-    def _card(self, handle: str) -> MateCard:
+    def card(self, handle: str) -> MateCard:
+        """What people see of a mate, as its file is now; a bare one where there is none."""
         mate = self._mates.get(handle)
         if mate is None:
             return MateCard(handle=handle, name=handle)

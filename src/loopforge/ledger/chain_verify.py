@@ -14,7 +14,7 @@ events together with the head, or rewrite a stream from some point on with new h
 both; keep them where the writer of the ledger cannot reach.
 
 Goes page by page: memory does not grow with the ledger (but by 100 bytes or so for each forgotten
-text, by a line for each stream, and by what stands in the views).
+text, and by a line for each stream).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import tracemalloc
 from collections.abc import Sequence
 from typing import Any, cast, get_args
 
@@ -127,6 +128,44 @@ async def test_rebuilding_leaves_what_appending_made(ledger_url: str, scribbler:
         assert await ledger.rebuild() == 6
         assert sorted(rows_of(ledger_url)) == before
         assert await ledger.outbox() == open
+
+
+wide = Table("test_wide", metadata, Column("nth", BigInteger, primary_key=True), Column("it", Text))
+
+
+class Wide:
+    """A page of long rows for each line."""
+
+    name, version, kinds, tables, holds_texts = "wide", 1, frozenset({"room.heard"}), (wide,), False
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Write them, the last first."""
+        for event in events:
+            first = event.seq * 1000
+            rows = [{"nth": first - nth, "it": f"{nth}" * 150} for nth in range(1000)]
+            connection.execute(wide.insert(), rows)
+
+
+async def test_comparing_views_takes_no_more_memory_for_more_rows(
+    ledger_url: str, scribbler: Scribbler
+) -> None:
+    """Verifying holds a page of a view's rows at once, not all of them; one changed row is found."""
+    peaks = []
+    async with opened(ledger_url, [Wide()]) as ledger:
+        for _ in range(2):
+            await ledger.append(ROOM, [scribbler.heard(str(nth)) for nth in range(3)])
+            await ledger.verify()
+            tracemalloc.start()
+            try:
+                assert (await ledger.verify()).sound
+                peaks.append(tracemalloc.get_traced_memory()[1])
+            finally:
+                tracemalloc.stop()
+        assert peaks[1] < 1.5 * peaks[0]
+        await ledger.change(
+            lambda c: c.execute(wide.update().where(wide.c.nth == 1500).values(it="changed"))
+        )
+        assert [each.trouble for each in (await ledger.verify()).findings] == ["view"]
 
 
 # ---------------------------------------------------------------- the outbox

@@ -6,6 +6,7 @@ for are kept. Whatever is appended is published to who listens to its room.
 """
 
 import logging
+from collections import OrderedDict
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
@@ -14,7 +15,6 @@ from msgspec import Struct
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.events import Event
-from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.text.erasable_text import decode_stored, encode_stored
 from loopforge.errors import LedgerBehind, LedgerError
 from loopforge.ledger.sql_ledger import SqlLedger
@@ -25,8 +25,10 @@ log = logging.getLogger(__name__)
 VERSION = 14
 """The form of a snapshot; one of another version is not read but folded anew."""
 PREFIX = "room:"
-HELD = 500
-"""So many rooms that were last asked for are kept."""
+HELD = 100_000
+"""Lines in sight of the rooms that were last asked for, which are kept: 3 kB each."""
+ROOM = 2
+"""Lines that a room without any weighs as much as."""
 EVERY = 500
 """A snapshot is saved when this many events have come since the last one."""
 
@@ -42,7 +44,8 @@ class RoomStore:
     def __init__(self, ledger: SqlLedger, signals: Signals, recorder: Recorder) -> None:
         self._ledger, self._signals = ledger, signals
         self._states: WeakValueDictionary[str, RoomState] = WeakValueDictionary()
-        self._held: BoundedMapping[str, RoomState] = BoundedMapping(HELD)
+        self._held: OrderedDict[str, tuple[RoomState, int]] = OrderedDict()
+        self._weight = 0
         self._saved: dict[str, int] = {}
         ledger.subscribe(self._follow, streams=PREFIX)
         ledger.subscribe(lambda *_: recorder.forget_all(), kinds=["ledger.erased"])
@@ -57,8 +60,18 @@ class RoomStore:
                 await self._read(state)
             # another task may have loaded it meanwhile; there is one state of a room
             state = self._states.setdefault(stream, state)
-        self._held[stream] = state
+        self._hold(stream, state)
         return state
+
+    def _hold(self, stream: str, state: RoomState) -> None:
+        """Keep a room as the last one, as heavy as it is now; those before go that are too many."""
+        _, before = self._held.pop(stream, (state, 0))
+        weight = ROOM + len(state.lines)
+        self._held[stream] = state, weight
+        self._weight += weight - before
+        while self._weight > HELD and len(self._held) > 1:
+            _, (_, gone) = self._held.popitem(last=False)
+            self._weight -= gone
 
     async def head(self, stream: str, past: int) -> int:
         """Up to which event the room is known, having read on if that is not beyond `past`."""

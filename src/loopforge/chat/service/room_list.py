@@ -17,12 +17,15 @@ from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
 from loopforge.core.events import from_epoch_micros
-from loopforge.ledger.database.table_schema import events
-from loopforge.ledger.table_access import Tables
+from loopforge.core.limits.bounded_mapping import BoundedMapping
+from loopforge.ledger.database.table_schema import events, streams
+from loopforge.ledger.table_access import ReadableLedger
 
 LINES = ("room.heard", "room.said")
 MOST_UNREAD = 100
 """Counted no further."""
+REMEMBERED = 10_000
+"""Rooms of which it is remembered how they hang in a list, half a kilobyte each."""
 
 
 class RoomListEntry(Struct, frozen=True, kw_only=True):
@@ -40,8 +43,10 @@ class RoomListEntry(Struct, frozen=True, kw_only=True):
 class RoomList:
     """The rooms by person."""
 
-    def __init__(self, tables: Tables, rooms: Rooms) -> None:
+    def __init__(self, tables: ReadableLedger, rooms: Rooms) -> None:
         self._tables, self._rooms = tables, rooms
+        self._scenes: BoundedMapping[str, tuple[int, RoomSnapshot]] = BoundedMapping(REMEMBERED)
+        tables.subscribe(lambda *_: self._scenes.clear(), kinds=["ledger.erased"])
 
     async def sight(self, room: str, person: str) -> MemberSight:
         """What a person may see of a room; nothing if it is not there."""
@@ -64,9 +69,8 @@ class RoomList:
         news = await self._tables.look(lambda found: _news(found, here, seen, read))
         plates = []
         for stream in here:
-            scene = await self._rooms.scene(stream.removeprefix(PREFIX), person)
-            scene = titled_for(scene, seen[stream])
-            last, unread = news[stream]
+            last, unread, head = news[stream]
+            scene = titled_for(await self._scene(stream, head), seen[stream])
             plates.append(
                 RoomListEntry(
                     room=scene.room,
@@ -79,6 +83,16 @@ class RoomList:
                 )
             )
         return sorted(plates, key=_when, reverse=True)
+
+    async def _scene(self, stream: str, head: int) -> RoomSnapshot:
+        """What a list says of a room; one in which nothing happened since is not read for it."""
+        seq, scene = self._scenes.get(stream, (0, None))
+        if scene is None or seq != head:
+            scene = await self._rooms.scene(stream.removeprefix(PREFIX))
+            scene = replace(scene, former=(), reserved=(), waiting=())
+            if (state := self._rooms.house.known(stream)) is not None:
+                self._scenes[stream] = state.seq, scene
+        return replace(scene, mates=tuple(self._rooms.card(mate.handle) for mate in scene.mates))
 
 
 def titled_for(scene: RoomSnapshot, sight: MemberSight) -> RoomSnapshot:
@@ -102,19 +116,20 @@ def _whole(connection: Connection, stream: str, person: str) -> bool:
 
 def _news(
     connection: Connection,
-    streams: Sequence[str],
+    here: Sequence[str],
     seen: Mapping[str, MemberSight],
     read: Mapping[str, int],
-) -> dict[str, tuple[datetime | None, int]]:
-    """When the last line was said in each stream, and how many are new."""
-    found: dict[str, tuple[datetime | None, int]] = {}
+) -> dict[str, tuple[datetime | None, int, int]]:
+    """When the last line was said in each stream, how many are new, and its last event."""
+    found: dict[str, tuple[datetime | None, int, int]] = {}
     lines = (events.c.stream == bindparam("stream")) & events.c.kind.in_(LINES)
     last = select(events.c.at).where(lines).order_by(events.c.seq.desc()).limit(1)
     new = select(events.c.seq).where(lines, events.c.seq > bindparam("after")).limit(MOST_UNREAD)
     count = select(func.count()).select_from(new.subquery())
-    both = select(last.scalar_subquery(), count.scalar_subquery())
-    for stream in streams:
+    head = select(streams.c.seq).where(streams.c.stream == bindparam("stream"))
+    each = select(last.scalar_subquery(), count.scalar_subquery(), head.scalar_subquery())
+    for stream in here:
         after = max(read.get(stream, 0), seen[stream].stays[-1].since)
-        at, unread = connection.execute(both, {"stream": stream, "after": after}).one()
-        found[stream] = (from_epoch_micros(at) if at is not None else None, unread)
+        at, unread, seq = connection.execute(each, {"stream": stream, "after": after}).one()
+        found[stream] = (from_epoch_micros(at) if at is not None else None, unread, seq or 0)
     return found

@@ -11,7 +11,10 @@ events it is given may not be there yet), and must not assume that it is called 
 Does not know what any view is for.
 """
 
+import sqlite3
 from collections.abc import Sequence
+from functools import partial
+from hashlib import sha256
 from typing import Protocol
 
 from sqlalchemy import Table, create_engine, inspect
@@ -89,9 +92,11 @@ def refold_views(connection: Connection, wanted: Sequence[FoldedView]) -> int:
 def differing_views(connection: Connection, known: Sequence[FoldedView]) -> list[FoldedView]:
     """The views whose rows are not what their events make them.
 
-    They are folded anew in a database of their own, in memory; nobody waits for that.
+    They are folded anew in a database of their own, which SQLite keeps in a temporary file; nobody
+    waits for that, and memory does not grow with it.
     """
-    engine = create_engine("sqlite://", hide_parameters=True)
+    aside_in_a_file = partial(sqlite3.connect, "")
+    engine = create_engine("sqlite://", creator=aside_in_a_file, hide_parameters=True)
     try:
         with engine.begin() as aside:
             for view in known:
@@ -101,7 +106,7 @@ def differing_views(connection: Connection, known: Sequence[FoldedView]) -> list
                 view
                 for view in known
                 if any(
-                    _rows(connection, each) != _rows(aside, each)
+                    _rows_sum(connection, each) != _rows_sum(aside, each)
                     for each in view.tables
                     if not each.info.get(FILLED_LATER)
                 )
@@ -110,8 +115,13 @@ def differing_views(connection: Connection, known: Sequence[FoldedView]) -> list
         engine.dispose()
 
 
-def _rows(connection: Connection, table: Table) -> list[str]:
-    return sorted(repr(tuple(row)) for row in connection.execute(table.select()))
+def _rows_sum(connection: Connection, table: Table) -> tuple[int, int]:
+    """How many rows there are, and the sum of their hashes, the same in any order."""
+    count = total = 0
+    for row in connection.execute(table.select(), execution_options={"yield_per": PAGE}):
+        count += 1
+        total += int.from_bytes(sha256(repr(tuple(row)).encode()).digest())
+    return count, total
 
 
 def _fold(source: Connection, target: Connection, wanted: Sequence[FoldedView]) -> int:
