@@ -15,6 +15,7 @@ PROMPTS = {
         "base",
         "base-small",
         "reply",
+        "reply-also",
         "reply-more",
         "reply-pass",
         "form",

@@ -78,7 +78,7 @@ async def test_each_place_has_a_fate_of_its_own(room: Room) -> None:
     """What a turn said is owed to each place until it arrives there, or is lost there."""
     turn = await room.begin()
     assert await room.call(turn) == CalledTurn(
-        "maya", "l1", "mention", spoke=False, over=False, fates={}
+        "maya", ("l1",), "mention", spoke=False, over=False, fates={}
     )
     here, there = await room.say(turn, HERE, THERE)
     (again,) = await room.say(turn, HERE)
@@ -87,7 +87,7 @@ async def test_each_place_has_a_fate_of_its_own(room: Room) -> None:
     await room.add(TurnEnded(turn=turn, outcome="done"))
     fates: dict[str, tuple[Fate, ...]] = {HERE: ("arrived", "owed"), THERE: ("lost",)}
     assert await room.call(turn) == CalledTurn(
-        "maya", "l1", "mention", spoke=True, over=True, fates=fates
+        "maya", ("l1",), "mention", spoke=True, over=True, fates=fates
     )
     assert await room.sending(again) == LineDelivery(HERE, turn)
 
@@ -101,7 +101,7 @@ async def test_what_others_said_is_no_part_of_a_turn(room: Room) -> None:
     word = await room.add(Told(text=Words("It rains.")))
     delivery = await room.add(Queued(surface=HERE, of=word))
     assert await room.call(turn) == CalledTurn(
-        "maya", "l1", "mention", spoke=False, over=False, fates={}
+        "maya", ("l1",), "mention", spoke=False, over=False, fates={}
     )
     assert await room.call(word) is None
     assert await room.sending(delivery) == LineDelivery(HERE, "")

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.chat.room.room_state import RoomState, fold
-from loopforge.chat.room.turn_queue import GREETING, RANK, UNCALLED, DueTurn, TurnQueue
+from loopforge.chat.room.turn_queue import CALLED, GREETING, RANK, UNCALLED, DueTurn, TurnQueue
 from loopforge.chat.room_loop import GONE, SENT, why_halted
 from loopforge.chat.turns.memory_evidence import wishes_in
 from loopforge.core.events import Judged, LineRun, Perceived, Recollection, TurnEnded, Verdict
@@ -66,7 +66,8 @@ def test_two_calls_make_one_turn() -> None:
 def test_of_two_summons_the_stronger_is_named() -> None:
     """Mention before reply, name, alone, continue, conversation; an unknown one comes last.
 
-    And its line is the one that calls, also where the weaker came after it.
+    And its line is the one that calls, also where the weaker came after it; which is known for one
+    that called as well, as long as it is not deleted.
     """
     for strong, weak in zip(RANK, [*RANK[1:], "a dream"], strict=True):
         for order in ((weak, strong), (strong, weak)):
@@ -74,7 +75,9 @@ def test_of_two_summons_the_stronger_is_named() -> None:
             for each in order:
                 turns.call(Weight(mate="maya", line=each, score=9, summons=each, verdict="ask"))
             due = DueTurn(mate="maya", lines=(weak, strong), summons=strong, verdict="ask", score=9)
-            assert turns.due == [due]
+            assert turns.due == [replace(due, also=(weak,) if weak in CALLED else ())]
+            turns.deleted(weak)
+            assert turns.due == [replace(due, lines=(strong,))]
 
 
 def _shown(line: str, summons: str) -> Perceived:

@@ -8,6 +8,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from loopforge.core.delivery_states import Failed, PutOff
 from loopforge.core.room_vocabulary import PersonReacted, Told
+from loopforge.runtime.ports import Question
 from loopforge.runtime.system_clock import SystemClock
 from tests.discord.lodging import MARKS, SEND, lodged
 from tests.discord.twin import Twin
@@ -32,6 +33,25 @@ async def test_a_line_whose_answer_waits_says_so(city: Twin, tmp_path: Path) -> 
         ("react", "✅"),
         ("unreact", "⏳"),
     ]
+
+
+async def test_of_two_who_call_at_once_both_are_answered(city: Twin, tmp_path: Path) -> None:
+    """One turn answers both: the mind is told who else waits, and both lines bear their marks."""
+    maya, plaza = city.bot("Maya"), city.channel("plaza")
+    ben, cleo = city.person("ben"), city.person("cleo")
+    prompts: list[str] = []
+
+    def script(question: Question) -> str:
+        prompts.append(question.messages[-1][1])
+        return "Both of you: slugs."
+
+    bots = {maya: "maya"}
+    async with lodged(city, tmp_path, bots, script, manners=MARKS, debounce_seconds=1.0) as home:
+        lines = [await city.say(each, plaza, "maya, what is new?") for each in (ben, cleo)]
+        done = {"✅": ("Maya",)}
+        await city.until(lambda: [city.line(each).reactions for each in lines] == [done, done])
+        assert await home.said(plaza) == ["maya"]
+    assert "“ben” called you before that" in prompts[0]
 
 
 async def test_a_line_from_before_a_restart_is_marked(city: Twin, tmp_path: Path) -> None:

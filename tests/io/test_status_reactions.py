@@ -46,7 +46,7 @@ class Book:
         """The only turn."""
         if turn != "t1":
             return None
-        return CalledTurn("maya", "line", self.summons, bool(self.fates), self.over, self.fates)
+        return CalledTurn("maya", ("line",), self.summons, bool(self.fates), self.over, self.fates)
 
 
 async def settled(board: Board, count: int) -> list[tuple[str, Mark, tuple[Mark, ...]]]:
@@ -62,7 +62,7 @@ async def test_a_line_that_called_is_marked(summons: str) -> None:
     """A call is marked as seen, as waiting where the answer is put off, then as answered."""
     board, book = Board(), Book(summons)
     marks = StatusReactions(board, book)
-    marks.began([HERE], "maya", "line", summons)
+    marks.began([HERE], "maya", ("line",), summons)
     book.fates = {HERE: ("owed",)}
     await marks.put_off(HERE)
     await marks.put_off(HERE)
@@ -83,7 +83,7 @@ async def test_a_line_that_called_nobody_bears_no_mark(summons: str) -> None:
     """A mate that speaks unasked, or goes on, marks nothing."""
     board, book = Board(), Book(summons)
     marks = StatusReactions(board, book)
-    marks.began([HERE], "maya", "line", summons)
+    marks.began([HERE], "maya", ("line",), summons)
     book.fates, book.over = {HERE: ("arrived",)}, True
     await marks.delivered(HERE, arrived=True)
     await marks.ended([HERE], "t1", failed=True)
@@ -96,7 +96,7 @@ async def test_each_place_has_a_mark_of_its_own() -> None:
     """An answer that arrived in one place is still owed in another, and may be lost there."""
     board, book = Board(), Book()
     marks = StatusReactions(board, book)
-    marks.began([HERE, THERE], "maya", "line", "mention")
+    marks.began([HERE, THERE], "maya", ("line",), "mention")
     book.fates = {HERE: ("arrived",), THERE: ("owed",)}
     await marks.delivered(HERE, arrived=True)
     await marks.ended([HERE, THERE], "t1", failed=False)
@@ -125,7 +125,7 @@ async def test_what_becomes_of_a_turn_that_said_nothing(failed: bool) -> None:
     """A turn that failed is marked so; one that kept still once people are told of a trouble."""
     board, book = Board(), Book()
     marks = StatusReactions(board, book)
-    marks.began([HERE], "maya", "line", "name")
+    marks.began([HERE], "maya", ("line",), "name")
     await marks.troubled([HERE], "t1")  # a word while it runs is none about its end
     book.over = True
     await marks.ended([HERE], "t1", failed=failed)
@@ -149,7 +149,7 @@ async def test_a_mark_that_was_refused_is_tried_once_more() -> None:
     """When something arrives in its place, a mark is tried again, and then left out."""
     board, book = Board(), Book()
     marks = StatusReactions(board, book)
-    marks.began([HERE], "maya", "line", "mention")
+    marks.began([HERE], "maya", ("line",), "mention")
     await settled(board, 1)
     book.fates, board.refuses = {HERE: ("lost",)}, 2
     await marks.delivered(HERE, arrived=False)

@@ -194,6 +194,7 @@ async def test_a_name_a_server_does_not_know(tmp_path: Path, kind: Kind) -> None
 
 KEYS = {
     "an API key": "sk-proj-" + "a1B2" * 8,
+    "an Anthropic key": "sk-ant-api03-" + "a1B2" * 8,
     "a GitHub token": "ghp_" + "a1B2" * 9,
     "an AWS key": "AKIA" + "A1B2" * 4,
     "a Slack token": "xoxb-" + "1234567890-" * 2,

@@ -99,6 +99,22 @@ async def test_stop_takes_an_open_question_back(tmp_path: Path, city: City) -> N
     assert posted == []
 
 
+async def test_a_long_word_on_a_press_comes_in_private(tmp_path: Path, city: City) -> None:
+    """Telegram shows 200 units of it: its beginning is shown, and all of it is said in private."""
+    maya, ana, lab = await hall(city)
+    async with posting(tmp_path, maya, city, ana):
+        await city.say(ana, lab, "maya, send it to Cleo")
+        question = await asked(city, maya, "Cleo")
+        why = " ".join(["She moved, and nobody knows where she lives now 🏡."] * 6)
+        await city.say(ana, lab, f"deny {why}", reply_to=question)
+        end = (await settled(city, maya, question)).text.rpartition("\n\n")[2]
+        told = await city.press(ana, question, data=data_of(question))
+        assert told.endswith(" …")
+        assert f"{OVER} {end}".startswith(told.removesuffix(" …"))
+        private = await city.private(ana, maya)
+        assert [one.text for one in await city.heard(private, by=maya)] == [f"{OVER} {end}"]
+
+
 async def test_a_question_that_nobody_answered_in_a_day_is_over(tmp_path: Path, city: City) -> None:
     """The home was closed meanwhile: it says so when it is open again, and to who presses late."""
     maya, ana = await pair(city)

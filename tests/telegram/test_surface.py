@@ -12,6 +12,7 @@ from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from tests.held_clock import HeldClock
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram, pair
+from tests.telegram.records import Bot, Chat
 
 
 async def test_a_group_listens_until_called(tmp_path: Path, city: City) -> None:
@@ -32,6 +33,31 @@ async def test_a_group_listens_until_called(tmp_path: Path, city: City) -> None:
             "and now?",
         ]
         assert heard[2].reply_to
+
+
+async def test_who_begins_is_told_how_to_talk(tmp_path: Path, city: City) -> None:
+    """Who presses *Start* in private, or brings a bot into a group by its link, is told how."""
+    maya, ana, lab = await hall(city)
+    merlin = await city.bot("Merlin", "merlin_bot")
+    tower = await city.supergroup("Tower", [ana, merlin])
+    desk = await city.supergroup("Desk", [ana], [merlin])
+    tokens = {"TELEGRAM_TOKEN_MAYA": maya.token, "TELEGRAM_TOKEN_MERLIN": merlin.token}
+    async with on_telegram(tmp_path, tokens, city.base) as home:
+
+        async def greeted(bot: Bot, chat: Chat) -> str:
+            of = bot if chat.id < 0 else None
+            await city.command(ana, chat, "start", "true" if of else "", of=of)
+            (told,) = await city.heard(chat, by=bot)
+            return told.text
+
+        private = await greeted(maya, await city.private(ana, maya))
+        assert private.startswith("Here is Maya: whatever you write is answered.")
+        assert (await greeted(maya, lab)).startswith(
+            "Here is Maya: say the name, mention @maya_bot"
+        )
+        assert "its privacy mode is on: /setprivacy" in await greeted(merlin, tower)
+        assert "say the name" in await greeted(merlin, desk)
+        assert await home.rooms() == []
 
 
 async def test_a_group_of_strangers_asks_no_model(tmp_path: Path, city: City) -> None:

@@ -128,6 +128,7 @@ class Bot:
             before=before,
             upto=upto,
             recalled=view.recalled,
+            also=due.called.also,
         )
 
     def senses(self, state: RoomState, turn: Taken) -> TurnSenses:

@@ -84,7 +84,8 @@ class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_de
     of the mate's file, `policy` a name with its version ("talk/1"). `line` is the event that called
     the turn, `summons` how (mention, reply, name, conversation, continue, title). `upto` is the
     sequence number up to which the stream had been read for it; 0: of before that was kept.
-    `recalled` is what was remembered for it.
+    `recalled` is what was remembered for it, `also` are other lines that called it, and are
+    answered too.
     """
 
     mate: str
@@ -100,6 +101,7 @@ class Perceived(Struct, frozen=True, tag="turn.perceived", kw_only=True, omit_de
     tokens: int = 0
     upto: int = 0
     recalled: tuple[Recollection, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 class Asked(Struct, frozen=True, tag="turn.asked", kw_only=True, omit_defaults=True):

@@ -121,6 +121,7 @@ class AnswerForm:
             fill_template(prompts[name], known)
             for name, there in (
                 ("reply", True),
+                ("reply-also", bool(self.seen.context.get("also"))),
                 ("reply-pass", may_pass(self.seen)),
                 ("reply-more", bool(more)),
                 ("reply-link", self.link),

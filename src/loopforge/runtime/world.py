@@ -90,7 +90,7 @@ class TurnDue:
 class OpeningView:
     """What a mind is shown, how that departs from the truth, how long it is in tokens.
 
-    `before` is what has to be written down ahead of it; `upto` and `recalled` as in Perceived.
+    `before` is what has to be written down ahead of it; `upto`, `recalled`, `also` as in Perceived.
     """
 
     perception: AgentPerception
@@ -99,6 +99,7 @@ class OpeningView:
     upto: int = 0
     before: Sequence[Fact] = ()
     recalled: tuple[Recollection, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 def _untold(_model: str, _others: str, _how: Delay) -> None:
@@ -366,6 +367,7 @@ class Worlds:
             tokens=seen.tokens,
             upto=seen.upto,
             recalled=seen.recalled,
+            also=seen.also,
         )
         now, actor = self._ports.stamp.clock.now(), f"mate:{mate.handle}"
         fact = Fact(id=id, at=now, actor=actor, body=perceived, cause=due.line)

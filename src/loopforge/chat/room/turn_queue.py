@@ -25,7 +25,10 @@ from loopforge.core.events import Judged, Perceived, Returned, TurnEnded
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import AnswerWanted, StoodIn, Weight
 
-RANK = ("mention", "reply", "name", "default", "alone", "continue", "conversation")
+CALLED = ("mention", "reply", "name", "default", "alone")
+"""How a line calls a mate: "alone" in a private chat, "default" in one with several mates, or by an
+account that is there for several."""
+RANK = (*CALLED, "continue", "conversation")
 """Summons by strength: of two calls that are answered by one turn, the stronger is named."""
 
 GREETING = "greeting"
@@ -49,6 +52,7 @@ REMINDING = ("recall", "room_history")
 class DueTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A turn that a mate is to take: one answer to all of `lines`; the one that calls is last.
 
+    `also` are those of the others that called it as well.
     `step` counts from 0; a step that follows another one's Continue, or the end of a tool it
     had used, is `continue`. `after` is what the newest end of a tool in it makes due: the event's
     sequence number, lines and step. `by` is who pays for it, where that is not whom it answers.
@@ -62,6 +66,12 @@ class DueTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     step: int = 0
     after: tuple[int, tuple[str, ...], int] = (0, (), 0)
     by: Charge | None = None
+    also: tuple[str, ...] = ()
+
+    @property
+    def callers(self) -> tuple[str, ...]:
+        """All lines that called it."""
+        return (*self.also, *((self.line,) if self.summons in CALLED else ()))
 
     @property
     def line(self) -> str:
@@ -261,7 +271,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
     def deleted(self, line: str) -> None:
         """A line is gone: nobody answers it any more, and a turn about it alone is halted."""
         self.due = [
-            replace(due, lines=left)
+            _left(due, left)
             for due in self.due
             if (left := tuple(each for each in due.lines if each != line))
         ]
@@ -269,7 +279,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
             if turn.due is None or line not in turn.due.lines:
                 continue
             left = tuple(each for each in turn.due.lines if each != line)
-            turn.due = replace(turn.due, lines=left) if left else None
+            turn.due = _left(turn.due, left) if left else None
             turn.halted = turn.halted or not left
         for effect in self.effects.values():
             effect.lines = tuple(each for each in effect.lines if each != line)
@@ -408,7 +418,13 @@ def _merged(first: DueTurn, second: DueTurn) -> DueTurn:
         step=min(first.step, second.step),  # a new line begins a new chain of steps
         after=max(first.after, second.after),
         by=strong.by or (None if strong.summons in RANK else weak.by),
+        also=(*(line for line in weak.callers if line not in strong.lines), *strong.also),
     )
+
+
+def _left(due: DueTurn, lines: tuple[str, ...]) -> DueTurn:
+    """The same of these lines alone."""
+    return replace(due, lines=lines, also=tuple(each for each in due.also if each in lines[:-1]))
 
 
 def _rank(due: DueTurn) -> int:

@@ -24,13 +24,13 @@ KINDS = ("room.said", "turn.ended", "delivery.queued", *FATES)
 
 
 class CalledTurn(NamedTuple):
-    """A turn: who was called by which line, and how (`summons`); whether it spoke, and is over.
+    """A turn: who was called by which lines, and how (`summons`); whether it spoke, and is over.
 
     `fates`: what became of what it said, by place.
     """
 
     mate: str
-    line: str
+    lines: tuple[str, ...]
     summons: str
     spoke: bool
     over: bool
@@ -89,7 +89,8 @@ def _call(connection: Connection, turn: str) -> CalledTurn | None:
     found: dict[str, tuple[Fate, ...]] = {}
     for delivery, place in places.items():
         found[place] = (*found.get(place, ()), fates[delivery])
-    return CalledTurn(seen["mate"], seen["line"], seen["summons"], bool(lines), over, found)
+    called = (seen["line"], *seen.get("also", ()))
+    return CalledTurn(seen["mate"], called, seen["summons"], bool(lines), over, found)
 
 
 def _event(connection: Connection, id: str, kind: str) -> tuple[Row[Any] | None, dict[str, Any]]:

@@ -10,14 +10,13 @@ from itertools import takewhile
 
 from loopforge.chat.room.permissions import is_answerable
 from loopforge.chat.room.room_state import RoomState
+from loopforge.chat.room.turn_queue import CALLED
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.speaking.triggers import TriggerListener, weigh_triggers
 from loopforge.core.room_vocabulary import Weight
 
 FRESH = timedelta(minutes=15)
 """So long after a line a mate that comes in still answers it."""
-CALLED = ("mention", "reply", "name", "default", "alone")
-"""How a line calls a mate."""
 
 
 def calls_of_late(

@@ -419,6 +419,13 @@ class PerceptionBuilder:
         when = unprompted_times.describe_unprompted_times(mate.unprompted)
         return f"nobody: {since}, and you may speak up by yourself {when}, or stay silent"
 
+    def _also(self, state: RoomState, due: DueTurn) -> str:
+        """Who else called it, and is to be answered by the same turn."""
+        entries = [state.lines[each] for each in (*due.also, due.line) if each in state.lines]
+        others = {one.who: str(one.name or self._called(one.who)) for one in entries}
+        others.pop(entries[-1].who if entries else "", None)
+        return ", ".join(f"“{row_name(name)}”" for name in others.values())
+
     def _context(
         self, state: RoomState, mate: Mate, due: DueTurn, facts: ModelFacts
     ) -> dict[str, str]:
@@ -435,6 +442,7 @@ class PerceptionBuilder:
             "decide": "yes" if due.verdict == "ask" else "no",
             "line": due.line,
             "to": to,
+            **({"also": also} if (also := self._also(state, due)) else {}),
             "now": now_said(self._clock, self._rules),
             "model": "small" if facts.small else "full",
             **({} if due.by else self._may_write(facts)),

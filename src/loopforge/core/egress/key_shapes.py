@@ -25,7 +25,7 @@ SHAPES = tuple(
     for name, pattern in (
         ("private key", "-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*KEY-----|\\Z)"),
         ("Anthropic key", f"{_EDGE}sk-ant-{_WORD}{{16,}}"),
-        ("API key", f"{_EDGE}sk-{_WORD}{{20,}}"),
+        ("API key", f"{_EDGE}sk-(?!ant-){_WORD}{{20,}}"),
         ("GitHub token", f"{_EDGE}gh[pousr]_[A-Za-z0-9]{{20,}}"),
         ("GitHub token", f"{_EDGE}github_pat_[A-Za-z0-9_]{{20,}}"),
         ("GitLab token", f"{_EDGE}gl(?:pat|ptt|dt|rt)-{_WORD}{{20,}}"),

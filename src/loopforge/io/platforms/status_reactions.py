@@ -16,20 +16,16 @@ there. Does not know which signs a platform has for them.
 import asyncio
 import logging
 from collections.abc import Sequence
+from itertools import product
 from typing import Literal, NamedTuple, Protocol
 
+from loopforge.chat.room.turn_queue import CALLED
 from loopforge.chat.service.line_receipts import CalledTurn, LineDelivery
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 Mark = Literal["seen", "waiting", "answered", "failed", ""]
-CALLS = ("mention", "reply", "name", "alone", "default")
-"""How a line calls a mate so that it bears a mark.
-
-"alone" is a line in a private chat; "default" one in a private chat with several mates, or one that
-calls an account that is there for several.
-"""
 UNDER_WAY: tuple[Mark, ...] = ("seen", "waiting")
 """Marks that a line may bear of which nothing is remembered."""
 REMEMBERED = 500
@@ -87,29 +83,29 @@ class StatusReactions:
         """Mark nothing any more."""
         await self._tasks.close()
 
-    def began(self, places: Sequence[str], mate: str, line: str, summons: str) -> None:
-        """A turn began that this line called."""
-        if summons in CALLS:
-            self._all(places, line, mate, "seen")
+    def began(self, places: Sequence[str], mate: str, lines: Sequence[str], summons: str) -> None:
+        """A turn began that these lines called."""
+        if summons in CALLED:
+            self._all(places, lines, mate, "seen")
 
     def refused(self, places: Sequence[str], mate: str, line: str) -> None:
         """No turn can begin that this line calls for."""
-        self._all(places, line, mate, "failed")
+        self._all(places, (line,), mate, "failed")
 
     async def ended(self, places: Sequence[str], turn: str, *, failed: bool) -> None:
         """It is over; where nothing was said, whether that is a trouble may be told later."""
         call = await self._call(turn)
         if call is not None and call.spoke:  # where it was said to nobody, nothing is owed
             there = [place for place in places if place not in call.fates]
-            self._all(there, call.line, call.mate, "answered")
+            self._all(there, call.lines, call.mate, "answered")
         elif call is not None:
-            self._all(places, call.line, call.mate, "failed" if failed else "")
+            self._all(places, call.lines, call.mate, "failed" if failed else "")
 
     async def troubled(self, places: Sequence[str], turn: str) -> None:
         """People were told of a trouble of this turn."""
         call = await self._call(turn)
         if call is not None and call.over and not call.spoke:
-            self._all(places, call.line, call.mate, "failed")
+            self._all(places, call.lines, call.mate, "failed")
 
     async def put_off(self, delivery: str) -> None:
         """It has not arrived yet, and is tried again."""
@@ -129,21 +125,20 @@ class StatusReactions:
         call = await self._call(turn)
         fates = call.fates.get(place, ()) if call is not None else ()
         if call is not None and fates:
-            where = _Where(place, call.line, call.mate)
             if "lost" in fates:
-                self._put(where, "failed")
+                self._all([place], call.lines, call.mate, "failed")
             elif "owed" not in fates:
-                self._put(where, "answered")
+                self._all([place], call.lines, call.mate, "answered")
             elif waits:
-                self._put(where, "waiting")
+                self._all([place], call.lines, call.mate, "waiting")
         return place
 
     async def _call(self, turn: str) -> CalledTurn | None:
         call = await self._fates.call(turn) if turn else None
-        return call if call is not None and call.summons in CALLS else None
+        return call if call is not None and call.summons in CALLED else None
 
-    def _all(self, places: Sequence[str], line: str, mate: str, mark: Mark) -> None:
-        for place in places:
+    def _all(self, places: Sequence[str], lines: Sequence[str], mate: str, mark: Mark) -> None:
+        for place, line in product(places, lines):
             self._put(_Where(place, line, mate), mark)
 
     def _put(self, where: _Where, mark: Mark, *, again: bool = True) -> None:

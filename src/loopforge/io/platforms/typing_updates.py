@@ -344,8 +344,8 @@ def _answered(seen: Perceived) -> str:
 async def _mark(marks: StatusReactions, event: Event, places: Sequence[str]) -> None:
     """What an event says of the marks that lines bear."""
     match event.body:
-        case Perceived(mate=mate, line=line, summons=summons):
-            marks.began(places, mate, line, summons)
+        case Perceived(mate=mate, line=line, summons=summons, also=also):
+            marks.began(places, mate, (line, *also), summons)
         case PutOff(delivery=delivery):
             await marks.put_off(delivery)
         case Accepted(delivery=delivery):

@@ -1,7 +1,8 @@
 """A press on a button under a line of a mate: what it came to is told to who pressed, alone.
 
 One that Telegram tells again, since the program ended before it was acknowledged, is done once.
-What comes too late for a press (Telegram waits some seconds) is said in private.
+What comes too late for a press (Telegram waits some seconds), or is longer than Telegram shows of
+it, is said in private.
 """
 
 import logging
@@ -21,12 +22,13 @@ from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.sending.command_replies import ReplyAnswer
 from loopforge.io.telegram.text import incoming_message
+from loopforge.io.text.graphemes import clip, utf16_length
 
 log = logging.getLogger(__name__)
 LATE = "query is too old"
 """How Telegram begins to say that a press can be answered no longer."""
 TOAST, GLANCE = 200, 60
-"""Signs that Telegram shows of an answer to a press; more than a glance stays until it is read."""
+"""Units that Telegram shows of an answer to a press; more than a glance stays until it is read."""
 
 
 class ButtonPresses:
@@ -59,13 +61,16 @@ class ButtonPresses:
                 return
             places = await self._places(chat.id, poll.number)
             told = UNKNOWN if before else await self._done(query, places, number, by, press)
+        shown = told if utf16_length(told) <= TOAST else f"{clip(told, TOAST - 2)} …"
+        lacks = shown != told
         try:
-            await query.answer(told[:TOAST], show_alert=len(told) > GLANCE)
+            await query.answer(shown, show_alert=len(shown) > GLANCE)
         except TelegramError as error:
             log.info("telegram: a press could not be answered: %s", as_send_failure(error))
-            if LATE in str(error.message).casefold():
-                alone = ChatKey(query.from_user.id, bot=poll.number)
-                await self._say(ReplyAnswer(poll=poll, at=alone, text=told))
+            lacks = lacks or LATE in str(error.message).casefold()
+        if lacks:
+            alone = ChatKey(query.from_user.id, bot=poll.number)
+            await self._say(ReplyAnswer(poll=poll, at=alone, text=told))
         if press is not None and query.message is not None:
             await self._taken.over(NAME, f"press {query.id}")
 

@@ -50,6 +50,7 @@ from loopforge.io.telegram.sending.command_replies import CommandReplies, ReplyA
 from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
 from loopforge.io.telegram.sending.typing_indicator import TYPING_AGAIN, TelegramLiveUpdates
 from loopforge.io.telegram.text import incoming_message
+from loopforge.io.telegram.text.start_greeting import start_greeting
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Outgoing
 
@@ -58,6 +59,8 @@ TOGETHER = (
     "; in a channel, or a group that is no supergroup, it hears and speaks for all mates: make the "
     "group a supergroup, and each has its own voice"
 )
+START = "start"
+"""The command that Telegram gives for whoever presses *Start*, or brings a bot by its link."""
 PRIVATELY = "This is for you alone: write to me in private first, then ask again."
 
 
@@ -353,9 +356,12 @@ class Telegram:
 
     async def _command(self, one: _Arrival, order: incoming_message.BotCommand) -> None:
         poll, message, spot, by = one
-        name = "help" if order.name == "start" else order.name
+        name = order.name
         proving = is_link_command(spot, name, order.argument)
         if not proving and await self._stays_out(one):
+            return
+        if name == START:
+            await self._answer(one, await self._greeting(one))
             return
         if name not in BY_NAME:
             if order.to or spot.kind == "private":
@@ -392,6 +398,15 @@ class Telegram:
         await self._answer(one, answer, alone=alone)
         if once:
             await taken.over(NAME, nonce)
+
+    async def _greeting(self, one: _Arrival) -> str:
+        """What is said to whoever begins to talk with a bot, or brings it into a group."""
+        poll, mates, chat = one.poll, self._front.rooms.mates, one.message.chat.id
+        names = [mates[each].name for each in self._crowd.mates_of(poll) if each in mates]
+        private = one.spot.kind == "private"
+        reads = private or poll.bot.can_read_all_group_messages
+        hears_all = bool(reads) or await poll.groups.keeper(chat, poll.number, now=True)
+        return start_greeting(names, poll.bot.username, private=private, hears_all=hears_all)
 
     async def _stays_out(self, one: _Arrival) -> bool:
         """Whether somebody may not say anything here, which they are told as the door wants it."""
