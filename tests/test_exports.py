@@ -5,6 +5,7 @@ import sys
 
 import loopforge
 import loopforge.types
+from loopforge import lab
 
 SEAM = {
     "AgentActionPlan",
@@ -25,6 +26,7 @@ def test_the_package_gives_the_seam_and_nothing_else() -> None:
     """__all__ is the seam; every name in it is there."""
     assert set(loopforge.__all__) == SEAM
     assert all(hasattr(loopforge, name) for name in loopforge.__all__)
+    assert all(hasattr(lab, name) for name in lab.__all__), "those of the Factory, too"
 
 
 def test_types_gives_the_same_names() -> None:

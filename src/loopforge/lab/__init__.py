@@ -16,7 +16,7 @@ _WHERE = {
     "Factory": "world.city_state",
     "JsonlActionLogger": "run.run_log",
     "Minds": "run.robot_minds",
-    "Run": "run.run_counts",
+    "RunCounts": "run.run_counts",
     "Scenario": "world.scenario_file",
     "apply_action_plan": "world.action_effects",
     "apply_reflection_to_traits": "world.daily_reflection",

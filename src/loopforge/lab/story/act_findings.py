@@ -56,9 +56,9 @@ def _moment(seen: StoryWatch, row: Decided) -> dict[str, Any]:
     return {"row": row.n, "day": row.day, "bell": seen.bell(row.step), "who": row.who}
 
 
-def did(seen: StoryWatch, row: Decided) -> Told:
-    """What somebody did with a rule."""
-    return seen.did(row), unique_row_ids(row.n)
+def did(seen: StoryWatch, row: Decided, *, brief: bool = False) -> Told:
+    """What somebody did with a rule; `brief` as in StoryWatch."""
+    return seen.did(row, brief=brief), unique_row_ids(row.n)
 
 
 def met(seen: StoryWatch, row: Decided) -> Told | None:

@@ -10,7 +10,7 @@ a blank is filled once, and what it is filled with is not looked at again.
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -60,6 +60,8 @@ BARE, FAR = 4, 3
 """The first phrases of a Did tell no time: what came before them told it. The next ones tell of the
 far end of a thread."""
 
+STRONGEST = 3
+"""Causes that are told one by one, where there are more than one more."""
 SHORTLY = 3
 """Bells that are counted back, not named."""
 
@@ -265,9 +267,8 @@ def _counted(claim: AnyClaim) -> Case | None:
                 "verb": "rose" if claim.after > claim.before else "fell",
                 "bands": f"{low} still" if low == high else f"{low} to {high}",
                 "span": "all these days" if claim.day == EVER else _day(claim.day),
-                "account": join_as_prose(
-                    [f"{change_in_words(each.delta)} for {_cause(each)}" for each in claim.causes]
-                ),
+                "account": _account(claim.causes, "cause"),
+                "retold": _account(claim.causes, "retold"),
             }
         case _:
             return None
@@ -306,10 +307,24 @@ def _link(link: ClaimLink, of: HappenedClaim | ClaimLink, today: int) -> str:
     return filled(templates()["link"][way], fields)
 
 
-def _cause(cause: ChangeCause) -> str:
-    """What moved something, and how often where it was more than once."""
+def _account(causes: Sequence[ChangeCause], table: str) -> str:
+    """What moved something: the STRONGEST causes, and the sum of the others where it is one."""
+    few = causes if len(causes) <= STRONGEST + 1 else causes[:STRONGEST]
+    told = [
+        f"{change_in_words(each.delta)} for {_cause(each, table)}"
+        for each in few
+        if each.delta or len(causes) == 1
+    ]
+    if rest := sum(each.delta for each in causes[len(few) :]):
+        told.append(f"{change_in_words(rest)} for all else")
+    return join_as_prose(told)
+
+
+def _cause(cause: ChangeCause, table: str) -> str:
+    """What moved something, by a table of words, and how often where it was more than once."""
     often = f" ({how_often_in_words(cause.times)})" if cause.times > 1 else ""
     evening = templates()["words"]["evening"].get(cause.rule, "")
     if evening:
         return f"{'evenings' if often else 'an evening'} {evening}{often}"
-    return _word("cause", cause.rule) + often
+    words = templates()["words"][table]
+    return (words.get(cause.rule) or _word("cause", cause.rule)) + often

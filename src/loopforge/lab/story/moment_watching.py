@@ -229,9 +229,16 @@ class StoryWatch:
         kept = self.rules[row.truth.rule].keeps(row.outcome.did)
         return kept, kept == row.truth.right
 
-    def did(self, row: Decided) -> Did:
-        """What somebody did with a rule."""
+    def did(self, row: Decided, *, brief: bool = False) -> Did:
+        """What somebody did with a rule.
+
+        `brief` leaves out what the harm became; so does an act that an incident came of.
+        """
         rule, outcome = self.rules[row.truth.rule], row.outcome
+        consequence = outcome.consequence
+        for more in (rule.grew, rule.eased) if brief or outcome.incident else ():
+            if more and consequence.endswith(f", and {more}."):
+                consequence = f"{consequence.removesuffix(f', and {more}.')}."
         return Did(
             row=row.n,
             day=row.day,
@@ -242,7 +249,7 @@ class StoryWatch:
             text=rule.text,
             kept=outcome.kept,
             good=outcome.good,
-            consequence=outcome.consequence,
+            consequence=consequence,
         )
 
     # ------------------------------------------------------------ rows
@@ -257,7 +264,7 @@ class StoryWatch:
             today.wrong[row.who] += 1
             today.counts.kept += kept
             today.counts.broke += not kept
-            self.hands[row.n] = self.did(row)
+            self.hands[row.n] = self.did(row, brief=True)
         self.ended = None
         if row.minded.outcome != "planned":
             today.silent[row.who] += 1

@@ -69,7 +69,8 @@ class ClaimEvidence:
         if watch.judged(row) != (row.outcome.kept, row.outcome.good):
             return
         self._acts[row.n] = row
-        yield from (found.did(watch, row), found.met(watch, row), found.unseen(watch, row))
+        yield from (found.did(watch, row, brief=brief) for brief in (False, True))
+        yield from (found.met(watch, row), found.unseen(watch, row))
         yield from (found.turned(watch, row, watch.ended), found.silent(watch, row))
         yield from (found.heard(watch, row), found.heard(watch, row, words=False))
         yield from (found.reason(watch, row), found.gap(watch, row))

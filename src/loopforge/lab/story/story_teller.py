@@ -334,7 +334,10 @@ class StoryTeller:
         return said
 
     def _quote(self, evening: Reflected) -> Told | None:
-        """The freshest that this robot said this evening; nothing where all of it is stale."""
+        """The freshest that this robot said this evening; nothing where all of it is stale.
+
+        Nor what was quoted of it before, word for word.
+        """
         best: tuple[int, int, Told, list[str]] | None = None
         sources: tuple[Evening, ...] = ("resolve", "self", "day")
         for nth, source in enumerate(sources):
@@ -342,13 +345,17 @@ class StoryTeller:
             told = found.voiced(self.watch, evening, source, voice=voice)
             if told is None:
                 continue
-            said = [part.strip(".") for part in getattr(told[0], "text", "").split(". ")]
+            text = getattr(told[0], "text", "")
+            if self.told[f"{evening.who}: {text}"]:
+                continue
+            said = [part.strip(".") for part in text.split(". ")]
             stale = max(self.quoted[part] for part in said)
             if stale < STALE and (best is None or (stale, nth) < best[:2]):
                 best = stale, nth, told, said
         if best is None:
             return None
         self.quoted.update(best[3])
+        self.told[f"{evening.who}: {getattr(best[2][0], 'text', '')}"] += 1
         self.voiced.add(evening.who)
         return best[2]
 
