@@ -102,7 +102,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
     (site.path / "data/models").mkdir()
     (site.path / "data/models/a-model-of-ones-own-with-a-name-that-is-long.gguf").write_bytes(BODY)
     room = await ana.makes_room(
-        "A title that is rather long, as titles of rooms can be", "maya", "otto"
+        "A title that is rather long, as titles of rooms can be: " + "W" * 23, "maya", "otto"
     )
     await ana.says("@otto bake me a cake")
     asked = ana.page.get_by_role("button", name="Yes, do it")

@@ -224,3 +224,15 @@ async def test_signing_out_everywhere_else_cuts_streams(site: Town, owner: Guest
     assert (await here.get("/")).status_code == 200
     late = await there.http.post("/rooms/commons/lines", data={"text": "still here"})
     assert late.status_code == 401
+
+
+async def test_what_is_wrong_is_told_at_the_field(site: Town, owner: Guest) -> None:
+    """A door that did not open has the focus in a field that names the sentence below its heading."""
+    _, invite = await site.app.accounts.links.invite(owner.person, "", past=False)
+    eve = await site.stranger()
+    for door, form in (("/sign-in", {"name": "olu"}), (f"/join/{invite}", {"name": "maya"})):
+        told = (await eve.post(door, form | {"password": PASSWORD})).text
+        assert '<p class="flash bad" role="alert" id="error">' in told
+        assert (
+            len(re.findall(r'<input id="\w+"[^>]* autofocus aria-describedby="error">', told)) == 1
+        )
