@@ -8,6 +8,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# By C, Python reads the path of a clone as ASCII; one with other letters in it kept every command from starting.
+export LC_ALL := $(if $(filter C POSIX,$(LC_ALL)),C.UTF-8,$(LC_ALL))
 
 VENV := .venv
 PY := $(VENV)/bin/python

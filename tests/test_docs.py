@@ -179,13 +179,26 @@ def test_the_error_tree_is_drawn_as_it_is() -> None:
     assert parents == real
 
 
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    """What links may name behind #: the headings of a page, as they are drawn by a forge."""
+    heads = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in heads}
+
+
 @every_row(PAGES)
 def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link names a file or folder of this repository."""
-    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+    """Every relative link names a file or folder of this repository, and a heading of a page there."""
+    for target, _, heading in re.findall(r"\]\(([^)#]*)(#([^)]*))?\)", prose(page)):
         if "://" not in target:
-            assert (page.parent / target).exists(), target
+            there = page.parent / target if target else page
+            assert there.exists(), target
+            assert not heading or heading in anchors(there), f"{target}#{heading}"
 
 
 def test_check_says_what_is_stale(tmp_path: Path) -> None:

@@ -91,3 +91,14 @@ def test_an_installation_that_fails_is_told(machine: Path) -> None:
     assert "!!! apt-get failed" in told
     assert "E: no network" in told
     assert told.endswith("!!! not on this machine: chromium\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "used"), [("C", "C.UTF-8"), ("POSIX", "C.UTF-8"), ("de_DE", "de_DE")]
+)
+def test_a_locale_that_knows_no_letters_is_not_what_make_works_by(given: str, used: str) -> None:
+    """By LC_ALL=C Python could not read the path of a clone with other letters than ASCII in it."""
+    line = ["make", "-s", "--eval", "said:\n\t@echo $$LC_ALL", "said"]
+    environ = {"PATH": "/usr/bin:/bin", "LC_ALL": given}
+    done = subprocess.run(line, cwd=ROOT, env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{used}\n"
