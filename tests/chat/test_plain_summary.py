@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from loopforge.chat.why.flight_record import (
     CallingLine,
     LineRecord,
     PlannedAct,
+    RecordedCall,
     RecordedDelivery,
     RecordedPlan,
     ShownEdit,
@@ -23,7 +25,8 @@ from loopforge.chat.why.flight_record import (
     TriggerReason,
     TurnRecord,
 )
-from loopforge.chat.why.plain_summary import PURPOSES, span, why_story
+from loopforge.chat.why.plain_summary import CALLS, PURPOSES, span, why_story
+from loopforge.core.policy import ResultOutcome
 
 AT = datetime(2026, 11, 21, 14, 3, tzinfo=UTC)
 
@@ -91,6 +94,16 @@ def test_a_turn_of_work_has_words_of_its_own() -> None:
     text = told(summons="task", caller=None)
     assert text.startswith("Maya was at work on a task, and took its next turn.")
     assert "said nothing" not in text
+
+
+def test_each_end_of_a_use_of_a_tool_has_words() -> None:
+    """Whoever reads why finds a sentence, and not how the record calls it."""
+    assert {*CALLS} == {"", *get_args(ResultOutcome)}
+    ends = [RecordedCall(nth=1, tool="shell", arguments="{}", outcome=one) for one in CALLS]
+    text = told(requests=tuple(ends))
+    assert "It wanted the tool shell, which was not used." in text
+    assert "It used the tool shell, and nobody knows whether that happened." in text
+    assert "which refused" not in text
 
 
 def test_a_greeting_is_told_as_the_first_word() -> None:

@@ -42,6 +42,17 @@ UNCALLED = {
     "reflect": "{name} looked back on how a task had gone.",
 }
 """Turns for which nobody called, and in which nothing is said."""
+CALLS: dict[str, str] = {
+    "": "wants {tool}, which is not done",
+    "returned": "used {tool}, which returned",
+    "failed": "used {tool}, which failed",
+    "refused": "wanted {tool}, which was not used",
+    "deferred": "used {tool}, which goes on",
+    "unknown": "used {tool}, and nobody knows whether that happened",
+    "timed_out": "wanted {tool}, to which nobody said yes in time",
+    "cancelled": "wanted {tool}, which was stopped",
+}
+"""What came of a use of a tool, by its outcome."""
 PURPOSES = {
     "decide": "whether it has anything to say",
     "talk": "what to say",
@@ -196,8 +207,8 @@ def _thought(record: TurnRecord) -> Iterator[str]:
     for call in record.requests:
         if isinstance(call, RecordedCall):
             later = ", after it had gone on without it" if call.deferred and call.outcome else ""
-            used = f"Its program in {call.within}" if call.within else "It"
-            yield f"{used} used the tool {call.tool}, which {call.outcome or 'is not done'}{later}."
+            who = f"Its program in {call.within}" if call.within else "It"
+            yield f"{who} {CALLS[call.outcome].format(tool=f'the tool {call.tool}')}{later}."
 
 
 def _by_model(asked: Sequence[AskedStep]) -> Iterator[tuple[str, list[AskedStep]]]:
