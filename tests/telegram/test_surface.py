@@ -94,6 +94,29 @@ async def test_two_bots_one_line(tmp_path: Path, city: City) -> None:
         assert sorted(e.body.mate for e in events if isinstance(e.body, Said)) == ["maya", "merlin"]
 
 
+async def test_a_file_is_fetched_by_one_bot(tmp_path: Path, city: City) -> None:
+    """Of several bots in a group the first that hears a line asks for its file, and who says it."""
+    maya, merlin, ana, tokens = await both(city)
+    lab = await city.supergroup("Lab", [ana, maya, merlin])
+    manners, film = SurfaceOptions(limits=FileLimits(size=100, text=1000)), ("film.mp4", b"x" * 101)
+    async with on_telegram(tmp_path, tokens, city.base, manners=manners) as home:
+        for bot in (maya, merlin):
+            await city.say(ana, lab, f"@{bot.username} look", document=("a.txt", b"bytes"))
+            await city.heard(lab, by=bot)
+            await city.say(ana, lab, f"@{bot.username} this, too", document=film)
+
+        async def told() -> bool:
+            lines = [*await city.lines(lab, by=maya), *await city.lines(lab, by=merlin)]
+            large = sum("too large" in one.text for one in lines)
+            unread = [await city.waiting(each) for each in (maya, merlin)]
+            return len(lines) == 6 and large == 2 and not any(unread)
+
+        await home.until(told)
+        assert len(await city.calls("getFile")) == 2
+        asked = [call.params["user_id"] for call in await city.calls("getChatMember")]
+        assert asked.count(str(ana.id)) == 1
+
+
 async def test_topics_are_conversations(tmp_path: Path, city: City) -> None:
     """A topic is a conversation of its own, and is answered in the topic."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)

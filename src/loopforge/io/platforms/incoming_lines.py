@@ -190,12 +190,16 @@ class IncomingLines:
         state, id = await self._front.rooms.state(room), person.id if person is not None else "?"
         return may(state, id, "talk", keeper=keeper, owner=self._owns(id))
 
+    async def heard(self, place: str, message: str | int) -> bool:
+        """Whether a message is a line already, heard before or ours: nothing of it is fetched."""
+        return bool(await self.sessions.channels.line(place, str(message)))
+
     async def take(self, coming: IncomingMessage) -> ReceivedLine:
         """Hear a message, once. Raises BadLine, TooLarge for one that cannot be heard.
 
         A message that is a line already was heard before, or is one of ours.
         """
-        if await self.sessions.channels.line(coming.spot.key, coming.message):
+        if await self.heard(coming.spot.key, coming.message):
             return ReceivedLine()
         typed = _LINK.fullmatch(coming.text.strip())
         if (

@@ -57,8 +57,15 @@ class BotAccounts:
 
     def called(self, message: telegram.Message) -> bool:
         """Whether a bot of ours is mentioned that is there for several mates."""
-        shared = [each for each in self._polls if each.known and each.shared]
-        return any(is_bot_mentioned(message, each.bot.username) for each in shared)
+        return any(each.shared for each in self._mentioned(message))
+
+    def mentioned(self, message: telegram.Message) -> bool:
+        """Whether any bot of ours is mentioned."""
+        return bool(self._mentioned(message))
+
+    def _mentioned(self, message: telegram.Message) -> list[BotPolling]:
+        known = [each for each in self._polls if each.known]
+        return [each for each in known if is_bot_mentioned(message, each.bot.username)]
 
     def mates_of(self, poll: BotPolling) -> tuple[str, ...]:
         """The mates that are there by a bot; by a shared one those that have none of their own."""

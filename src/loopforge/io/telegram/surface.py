@@ -235,8 +235,9 @@ class Telegram:
             return
         if order := incoming_message.order(message):
             await self._ordered(one, ear, order)
-        elif ear is poll:
-            await self._said(one, rest, waits=asked or incoming_message.ground(message) is None)
+        elif ear is poll and not await self._reception.heard(one.spot.key, message.message_id):
+            waits = asked or self._crowd.mentioned(message)
+            await self._said(one, rest, waits=waits or incoming_message.ground(message) is None)
 
     async def _unserved(self, one: _Arrival, ear: BotPolling, *, asked: bool) -> bool:
         """Whether mates do not talk in this group, as whoever `asked` them there is told."""
