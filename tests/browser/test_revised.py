@@ -5,7 +5,8 @@ from pathlib import Path
 from playwright.async_api import expect
 
 from loopforge.core.room_vocabulary import Heard
-from tests.browser.people import Crowd, owner_of
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
+from tests.browser.people import Crowd, Person, owner_of
 from tests.web.conftest import Town
 
 
@@ -47,3 +48,32 @@ async def test_an_open_page_follows_what_becomes_of_a_line(
     await site.app.forgetting.finish(f"room:{room}")
     await olu.page.wait_for_load_state()
     await expect(line).to_contain_text("Deleted by olu.")
+
+
+async def test_what_is_forgotten_leaves_an_open_page_and_takes_nothing_along(
+    site: Town, ana: Person
+) -> None:
+    """What somebody edits, answers and is about to send stays, and so do reactions on other lines."""
+    room = await ana.makes_room("Rye", "maya")
+    page, owner = ana.page, site.app.accounts.decisions.book.owner()
+    await ana.says("Rye it is")
+    await ana.hears("Maya")
+    await ana.says("@maya who are you?")
+    line = (await ana.hears("Maya", 2)).last
+    rye, who = [e.id for e in await site.events(room) if isinstance(e.body, Heard)]
+    await site.app.front.react(room, owner, rye, "🌱")
+    await expect(page.locator(f"[data-id='{rye}'] .reaction")).to_have_text("🌱")
+    await page.set_input_files(
+        "#files", {"name": "1.txt", "mimeType": "text/plain", "buffer": b"1"}
+    )
+    await line.get_by_role("button", name="Reply").press("Enter")
+    await page.locator(f"[data-id='{who}']").get_by_text("More").press("Enter")
+    await page.locator(f"[data-id='{who}']").get_by_role("button", name="Edit").press("Enter")
+    await page.get_by_label("Your line").fill("half a")
+    said = str(await line.get_attribute("data-id"))
+    await site.app.ledger.erase(ErasureRequest(events=(said,)))
+    await expect(line.locator(".words")).to_have_text("These words were forgotten.")
+    await expect(page.locator("#replying .gist")).to_have_text("Maya: These words were forgotten.")
+    await expect(page.get_by_label("Your line")).to_have_value("half a")
+    await expect(page.locator("#waiting")).to_contain_text("1.txt")
+    await expect(page.locator(f"[data-id='{rye}'] .reaction")).to_have_text("🌱")

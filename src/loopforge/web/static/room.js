@@ -123,10 +123,10 @@ import { around } from "./room-keys.js";
   const gist = (line) =>
     `${speaker(line)}: ${cut(line.querySelector(".words").innerText.trim().replace(/\s+/g, " ") || "a file", 90)}`;
 
-  /* A mark, a reaction or an edit, told by an event, put on the line that it is about. */
+  /* A mark, a reaction or an edit, told by an event, put on its line. */
   function change({ kind, seq, line: id, mark, emoji, who, name, back, html, turn, aside: word, told: words }) {
-    if (kind === "ledger.erased") { // words on this page were forgotten since it was loaded
-      if (seq > Number(main.dataset.head)) location.reload();
+    if (kind === "ledger.erased") { // words here were forgotten since the page was loaded
+      if (seq > Number(main.dataset.head)) import("./renewed-lines.js").then(({ renew }) => renew(lines, equip, digest, gist)).then(soon, () => location.reload());
       return;
     }
     const line = byId(id);
