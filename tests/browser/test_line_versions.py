@@ -1,5 +1,6 @@
 """A mate's last line in the browser: said anew, swiped between, gone on from, seen by everybody."""
 
+import re
 from itertools import count
 from pathlib import Path
 
@@ -21,6 +22,22 @@ LATE = """window.EventSource = class extends EventSource {
   }
 };"""
 """A page that hears how the room stands before the line of a mate that this tells of."""
+
+ALOUD = """() => {
+  window.aloud = [];
+  const log = document.getElementById('lines');
+  new MutationObserver((changes) => {
+    for (const { addedNodes, target } of changes) {
+      if (target.closest('[aria-live]') !== log) continue;
+      for (const each of addedNodes) {
+        if (!each.isConnected || each.ariaLive === 'off') continue;
+        const heard = each.cloneNode(true);
+        heard.querySelectorAll?.('[aria-live=off], [aria-hidden]').forEach((part) => part.remove());
+        if (heard.textContent.trim()) window.aloud.push(heard.textContent.trim().replace(/\\s+/g, ' '));
+      }
+    }
+  }).observe(log, { childList: true, subtree: true }); }"""
+"""Keeps what a screen reader is given to say of the lines from now on."""
 
 
 async def test_versions_of_the_last_line_are_seen_by_all(tmp_path: Path, crowd: Crowd) -> None:
@@ -59,6 +76,31 @@ async def test_versions_of_the_last_line_are_seen_by_all(tmp_path: Path, crowd: 
             await expect(who.page.locator("#lines > .said")).to_have_count(2)
             await expect(who.page.locator(".versions")).to_have_count(1)
             await expect(who.page.locator(".draft")).to_have_count(0)
+
+
+async def test_a_screen_reader_says_each_line_once(tmp_path: Path, crowd: Crowd) -> None:
+    """Neither the pieces of a version that grows, nor days and buttons, are said with it."""
+    numbers = count(1)
+
+    def script(_: Question) -> ScriptedAnswer:
+        return ScriptedAnswer(text=f"Tea, cup {next(numbers)}.", pieces=4, pause=0.05)
+
+    async with town(tmp_path, script) as site:
+        ana = await owner_of(site, crowd)
+        await ana.makes_room("Tea", "maya")
+        await ana.page.evaluate(ALOUD)
+        await ana.says("@maya what is there?")
+        line = await ana.hears("Maya")
+        await line.get_by_role("button", name="Try again").click()
+        await expect(line.locator(".aside")).to_have_text("another version")
+        await ana.rests()
+        aloud = await ana.page.evaluate("window.aloud")
+        assert [re.sub(r"\d\d:\d\d ", "", each) for each in aloud] == [
+            "olu @maya what is there?",
+            "Maya Tea, cup 1.",
+            "Tea, cup 2.",
+            "another version",
+        ]
 
 
 async def test_a_line_that_comes_after_what_tells_of_it_is_the_last(

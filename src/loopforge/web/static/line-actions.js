@@ -138,13 +138,14 @@ export function acting({ lines, you, make, post, fields, problem, base, composer
     line.querySelector(".versions")?.remove();
   }
 
-  /* A version as it comes, in the place of the line; until it stands, or is over. */
+  /* A version as it comes, in its line's place and not aloud, until it is over. */
   const growing = new Map();
   function grow(line, turn, html) {
     const words = line?.querySelector(".words");
     if (!words) return;
-    if (!growing.has(turn)) growing.set(turn, { line, was: words.innerHTML });
+    if (!growing.has(turn)) growing.set(turn, { line, words, was: words.innerHTML });
     line.classList.add("growing");
+    words.ariaLive = "off";
     words.innerHTML = html; // safe: rendered and cleaned by the server
   }
   function over(turn) {
@@ -152,7 +153,8 @@ export function acting({ lines, you, make, post, fields, problem, base, composer
     if (!grown) return;
     growing.delete(turn);
     grown.line.classList.remove("growing");
-    grown.line.querySelector(".words").innerHTML = grown.was; // what stood there
+    grown.words.ariaLive = null;
+    grown.words.innerHTML = grown.was;
   }
 
   /* What the button does that was pressed. */

@@ -86,16 +86,16 @@ import { around } from "./room-keys.js";
   /* Day marks, runs of lines by one speaker, whose is whose, where the unread begin. */
   function arrange() {
     lines.querySelectorAll(":scope > .day").forEach((mark) => mark.remove());
+    const mark = (line, name, words) => (lines.insertBefore(make("div", name, words), line).ariaLive = "off");
     let before = null, day = "", fresh = read > 0;
     for (const line of [...lines.children]) {
       if (fresh && Number(line.dataset.seq) > read && line.matches(".line:not(.mine)")) {
         fresh = false;
-        if (Number(line.dataset.seq) <= opened) lines.insertBefore(make("div", "day since", "New since you were here"), line);
+        if (Number(line.dataset.seq) <= opened) mark(line, "day since", "New since you were here");
       }
       if (line.dataset.day !== day && line.dataset.day) {
         day = line.dataset.day;
-        const mark = make("div", "day", dayName(day));
-        lines.insertBefore(mark, line);
+        mark(line, "day", dayName(day));
         before = null;
       }
       const who = line.dataset.mate ?? line.dataset.person;
@@ -125,7 +125,7 @@ import { around } from "./room-keys.js";
 
   /* A mark, a reaction or an edit, told by an event, put on its line. */
   function change({ kind, seq, line: id, mark, emoji, who, name, back, html, turn, aside: word, told: words }) {
-    if (kind === "ledger.erased") { // words here were forgotten since the page was loaded
+    if (kind === "ledger.erased") {
       if (seq > Number(main.dataset.head)) import("./renewed-lines.js").then(({ renew }) => renew(lines, equip, digest, gist)).then(soon, () => location.reload());
       return;
     }
