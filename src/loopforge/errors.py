@@ -147,7 +147,7 @@ class LedgerBehind(LedgerError):
 
 
 class LedgerRewound(LedgerError):
-    """The database has lost events that this process knows: what it has in memory is of another."""
+    """The database lost events that this process knows, or another one is in its place."""
 
 
 class Conflict(LedgerError):

@@ -129,8 +129,7 @@ async def _until_overtaken(app: App) -> AsyncIterator[None]:
         block.cancel()
 
     async with BackgroundTasks() as tasks:
-        if app.settings.database_url.startswith("postgres"):
-            tasks.spawn(look(), "whether another is the host")
+        tasks.spawn(look(), "whether another is the host")
         try:
             yield
         except asyncio.CancelledError:

@@ -81,6 +81,27 @@ def test_a_home_without_a_terminal_lets_terminals_in(home: Path, words: tuple[st
         assert f"process {host.pid} runs" in found["said"]
 
 
+def test_a_host_whose_database_was_moved_away_ends_by_itself(home: Path) -> None:
+    """With exit code 1 and a sentence, soon; once the file is back, the home goes on with it."""
+    file, aside = home / "data/loopforge.db", home / "aside.db"
+    with subprocess.Popen(
+        command(home, "up", "--headless"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as host:
+        try:
+            assert host.stdout is not None
+            host.stdout.readline()  # it is open
+            file.rename(aside)
+            _, said = host.communicate(timeout=GUARD)
+        finally:
+            host.kill()
+    assert host.returncode == 1, said
+    assert f"The file of the ledger, {file}, was deleted, moved or replaced" in said
+    assert "Traceback" not in said
+    aside.rename(file)
+    again = run(home, "chat", "--mate", "maya", typed="hello\n")
+    assert "maya" in again.stdout.lower(), again.stderr
+
+
 def test_input_that_ends_at_once_says_how_a_home_stays(home: Path) -> None:
     """An empty pipe closes the home again, and says what would have kept it open."""
     done = run(home, "up")

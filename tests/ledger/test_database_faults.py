@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull
+from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull, LedgerRewound
 from loopforge.ledger.database.database_engine import parse_database_url
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
@@ -47,6 +47,27 @@ async def test_a_locked_file_is_busy(tmp_path: Path) -> None:
         await ledger.append(ROOM, [fact])
         assert [text_of(event) for event in await ledger.read(ROOM)] == ["one", "two"]
         await well(ledger, 2)
+
+
+@pytest.mark.parametrize("then", ["nothing", "another"])
+async def test_a_file_that_is_moved_away_is_written_no_more(tmp_path: Path, then: str) -> None:
+    """Where its file was moved, or replaced, appends are refused; put back, it lacks nothing else."""
+    file, aside, scribbler = tmp_path / "ledger.db", tmp_path / "aside.db", Scribbler()
+    async with opened(f"sqlite:///{file}") as ledger:
+        await ledger.append(ROOM, [scribbler.heard("one")])
+        if then == "another":
+            shutil.copy(file, tmp_path / "new.db")
+        file.rename(aside)
+        if then == "another":
+            (tmp_path / "new.db").rename(file)
+        with pytest.raises(LedgerRewound, match="was deleted, moved or replaced"):
+            await ledger.append(ROOM, [scribbler.heard("two")])
+        with pytest.raises(LedgerRewound):
+            await ledger.follow()
+        assert isinstance(await ledger.overtaken(), LedgerRewound)
+    aside.rename(file)
+    async with opened(f"sqlite:///{file}") as ledger:
+        await well(ledger, 1)
 
 
 @pytest.mark.postgres

@@ -30,6 +30,7 @@ from loopforge.errors import (
     LedgerError,
     LedgerFull,
     LedgerReadOnly,
+    LedgerRewound,
 )
 from loopforge.ledger.database.database_engine import DatabaseEngines
 from loopforge.ledger.database.database_faults import (
@@ -38,6 +39,7 @@ from loopforge.ledger.database.database_faults import (
     is_connection_lost,
     translating_faults,
 )
+from loopforge.ledger.database.file_identity import FileIdentity
 from loopforge.ledger.storage.event_append import (
     EventWriter,
     PendingAppend,
@@ -102,6 +104,7 @@ class WriterThread:
         self, store: DatabaseEngines, views: Sequence[FoldedView], appended: Appended
     ) -> None:
         self._store, self._views, self._appended = store, views, appended
+        self._file = FileIdentity(store)
         self._loop = asyncio.get_running_loop()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._scribe = EventWriter()
@@ -197,6 +200,12 @@ class WriterThread:
         return self._jobs.get(timeout=LEISURE)
 
     def _write(self, jobs: list[_Job]) -> None:
+        try:
+            self._file.check()
+        except LedgerRewound as error:
+            for job in jobs:
+                job.error = error
+            return
         run: list[_Job] = []
         for job in jobs:
             if job.future.cancelled() and job.soon:
