@@ -255,3 +255,13 @@ async def test_a_form_of_somebody_signed_out_is_answered_by_a_page(
     assert late.status_code == 401
     assert "what you sent was not kept" in words(late)
     assert 'href="/sign-in"' in late.text
+
+
+async def test_a_form_that_did_not_work_leads_back_to_its_page(site: Town, owner: Guest) -> None:
+    """Not to the list of rooms alone; and to no page of another site."""
+    form = {"act": "budget", "budget": "two bananas"}
+    page = "/rooms/commons/settings"
+    for whence, leads in ((site.address, True), ("http://elsewhere.example", False)):
+        told = await owner.post(page, form, headers={"referer": f"{whence}{page}#budget"})
+        assert told.status_code == 400
+        assert (f'href="{page}">Back to the form' in told.text) == leads

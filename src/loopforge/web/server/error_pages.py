@@ -6,6 +6,7 @@ and a mistake of ours is in the log. Knows no page but that of an error.
 
 import logging
 from typing import Any
+from urllib.parse import urlsplit
 
 from litestar import Response
 from litestar.enums import MediaType
@@ -112,4 +113,11 @@ def _said(request: Asked, told: str, status: int) -> Response[Any]:
         return Response({"error": told}, media_type=MediaType.JSON, status_code=status)
     name = "error-fragment.html" if request.headers.get("hx-request") else "error.html"
     visitor = getattr(request.state, "visitor", None)
-    return render_page(name, visitor, told=told, code=status, status=status)
+    return render_page(name, visitor, told=told, code=status, back=_form_of(request), status=status)
+
+
+def _form_of(request: Asked) -> str:
+    """The page of this site whose form was sent, or "" where the browser does not say."""
+    came = urlsplit(request.headers.get("referer", ""))
+    sent = request.method == "POST" and came.netloc == request.url.netloc
+    return f"/{came.path.lstrip('/')}" if sent else ""
