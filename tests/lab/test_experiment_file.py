@@ -137,6 +137,7 @@ def test_levels_reach_the_scenario_of_a_run() -> None:
         (('name = "small"', 'name = "../small"'), "`name` is 1 to 60 letters"),
         (('name = "small"', 'name = "/small"'), "`name` is 1 to 60 letters"),
         (('["first_shift"]', '["../first_shift"]'), "no name of a scenario"),
+        (('["first_shift"]', '["first_shift.toml"]'), "without a path and .toml"),
         (('["first_shift"]', '["first_shift", "first_shift"]'), "twice"),
         (('["first_shift"]', "[]"), "levels"),
         (('["first_shift"]', '["nowhere"]'), "nowhere"),

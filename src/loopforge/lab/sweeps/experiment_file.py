@@ -191,7 +191,10 @@ def _sizes(made: Experiment) -> str:
 def _levels(made: Experiment) -> str:
     for name in made.scenarios:
         if not name.replace("_", "").replace("-", "").isalnum() or not name.isascii():
-            return f"{name[:60]!r} is no name of a scenario: letters, digits, _ and - alone."
+            return (
+                f"{name[:60]!r} is no name of a scenario: letters, digits, _ and - alone, without "
+                "a path and .toml. It is looked for beside the experiment, too."
+            )
     for name, levels in made.all_factors.items():
         if len(set(levels)) < len(levels):
             return f"the factor {name!r} has a level twice."
