@@ -375,7 +375,8 @@ class TurnOutcomes:
             Words(f"{use.tool} {use.arguments[:160]}: {use.outcome}") for use in state.uses[-TRIED:]
         )
         last = state.uses[-1] if state.uses else None
-        error = f" What I saw last: {_error(last)}." if last and _error(last) else ""
+        seen = _error(last).rstrip(".") if last else ""
+        error = f" What I saw last: {seen}." if seen else ""
         none = (
             f"{now} did not answer, so {instead} did"
             if instead

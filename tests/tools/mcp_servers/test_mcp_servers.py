@@ -186,6 +186,10 @@ async def test_one_that_misbehaves_fails_its_own_uses(place: Path) -> None:
     ):
         with pytest.raises(InputError, match=why):
             await connection(place, mode).tools()
+    late = connection(place, "mute")
+    late._begins = 1
+    with pytest.raises(InputError, match="it was not ready in 1 seconds; `ready` in its file"):
+        await late.tools()
     for mode, seconds, why in (
         ("dies", 60, "is gone: it ended with code 1: out of ink"),
         ("flood", 1, "it did not answer within 1 seconds, and was ended"),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from loopforge.runtime.ports import Clock
 
 READY = 30.0
-"""Seconds that a server may take until it is ready."""
+"""Seconds that a server may take until it is ready, where its file does not say."""
 MOST_PAGES = 50
 """Pages of the list of its tools."""
 MOST_QUESTIONS = 20
@@ -84,10 +84,12 @@ class McpConnection:
         *,
         seconds: float,
         idle: float,
+        ready: float = READY,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
         self.name, self._streams, self._clock = name, streams, clock
         self._seconds, self._idle, self._changed = seconds, idle, changed
+        self._begins = ready
         self._tasks = BackgroundTasks()
         self._life: asyncio.Task[None] | None = None
         self._ready: asyncio.Future[Client] | None = None
@@ -255,7 +257,7 @@ class McpConnection:
                 mode="legacy" if self._older else "auto",
                 cache=None,
             )
-            async with asyncio.timeout(READY) as waiting, client:
+            async with asyncio.timeout(self._begins) as waiting, client:
                 waiting.reschedule(None)
                 client.session.validate_tool_result = _unchecked  # type: ignore[method-assign]
                 ready.set_result(client)
@@ -278,7 +280,8 @@ class McpConnection:
         first: BaseException | None = error
         while isinstance(first, BaseExceptionGroup):
             first = first.exceptions[0]
-        said = f"it was not ready in {READY:g} seconds" if isinstance(first, TimeoutError) else ""
+        late = f"it was not ready in {self._begins:g} seconds; `ready` in its file allows more"
+        said = late if isinstance(first, TimeoutError) else ""
         why = self._why or said or bounded_text(str(first or "it was ended"))
         ready.set_exception(InputError(f"the server {self.name} did not start: {why}"))
         ready.exception()  # nobody may be left to hear it

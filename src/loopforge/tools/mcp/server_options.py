@@ -4,7 +4,7 @@
     memory, processes, scratch                       and what it may use
     url, headers                                     a server elsewhere, by streamable HTTP
     mates, only, reads, addresses, asks,             for both
-    apart, seconds, idle
+    apart, ready, seconds, idle
 
 `${KEY}` in a value is the variable KEY of Loopforge's environment. docs/tools.md tells it all.
 """
@@ -40,8 +40,9 @@ class McpServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     the owner knows to change nothing. `addresses`: by tool, the argument that is an address of the
     web which it sends for. `apart`: each mate has one of its own in each room, for the people whom
     it answers. `asks`: before which uses people are asked. `costs`: by tool, what a use costs in US
-    dollars. `seconds` that a use may take; after `idle` seconds without one it is ended. `memory`
-    in MiB, and `scratch`: what /tmp and /dev/shm hold, each; `processes` counts threads too.
+    dollars. `ready`: seconds that it may take to begin; `seconds` that a use may take; after `idle`
+    seconds without one it is ended. `memory` in MiB, and `scratch`: what /tmp and /dev/shm hold,
+    each; `processes` counts threads too.
     """
 
     command: tuple[str, ...] = ()
@@ -60,6 +61,7 @@ class McpServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     apart: bool = False
     asks: Literal["changes", "once", "always", "never"] = "changes"
     costs: dict[str, Annotated[float, msgspec.Meta(ge=0)]] = {}
+    ready: Annotated[float, msgspec.Meta(ge=1, le=120)] = 30.0
     seconds: Annotated[float, msgspec.Meta(ge=1, le=900)] = 60.0
     idle: Annotated[float, msgspec.Meta(ge=1, le=86_400)] = 300.0
 

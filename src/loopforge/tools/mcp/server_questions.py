@@ -34,7 +34,7 @@ ANSWER_SERVER = Tool(
     ),
     asks=True,
     patience=20.0,
-    limit=960.0,
+    limit=1040.0,
 )
 
 

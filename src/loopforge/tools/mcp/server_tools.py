@@ -231,6 +231,7 @@ class McpServers:
             self._home.clock,
             seconds=server.seconds,
             idle=server.idle,
+            ready=server.ready,
             changed=lambda: self._changed(name, connection),
         )
         return connection

@@ -155,7 +155,7 @@ def as_offered_tool(name: str, server: McpServer, tool: ListedMcpTool) -> Tool:
         price=server.costs.get(tool.name, 0.0),
         keys=tuple(sorted((*server.environment, *server.headers))),
         patience=20.0,
-        limit=server.seconds + 40,
+        limit=server.ready + server.seconds + 10,
     )
 
 
