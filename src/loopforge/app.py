@@ -298,7 +298,7 @@ async def open_app(
             stack.push_async_callback(claim.release)
             await ledger.write_anew()
         tasks = await stack.enter_async_context(BackgroundTasks())
-        stamp = Stamp(clock, dice)
+        stamp = ledger.stamp
         app = _wired(settings, ledger, models, artifacts, stamp, surfaces, secrets, tasks)
         if wake and isinstance(models, TieredModels):
             switch = EmbeddedSwitch(models, app.live, partial(embedded_of, dice), tasks)

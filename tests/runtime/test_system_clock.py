@@ -50,6 +50,15 @@ def test_ids_are_in_order_while_the_clock_stands_still() -> None:
     assert ids[0].startswith("0000000003e8")
 
 
+def test_ids_go_on_from_those_of_another_stamp() -> None:
+    """After an id of a clock that was ahead come greater ones; what is no id of ours is nothing."""
+    ahead = Stamp(SimClock(datetime(2030, 1, 1, tzinfo=UTC)), SeededDice(1)).id()
+    now = SimClock(datetime(2026, 1, 1, tzinfo=UTC))
+    assert Stamp(now, SeededDice(1), ahead).id() > ahead
+    plain = Stamp(now, SeededDice(1)).id()
+    assert all(Stamp(now, SeededDice(1), odd).id() == plain for odd in ("", "e1", "f" * 32))
+
+
 class Slowness:
     """Whatever is done in a thread through `hold` takes thousands of turns of the loop."""
 

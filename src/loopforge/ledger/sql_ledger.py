@@ -120,10 +120,11 @@ async def open_ledger(
     )
     try:
         heads = await asyncio.to_thread(_prepare, store, views)
+        newest = await asyncio.to_thread(_newest_id, store)
     except BaseException:
         store.close()
         raise
-    return SqlLedger(store, Stamp(clock, dice), views, heads)
+    return SqlLedger(store, Stamp(clock, dice, newest), views, heads)
 
 
 Concerned = Callable[[], Awaitable[Collection[str]]]
@@ -155,6 +156,12 @@ def _prepare(store: DatabaseEngines, views: Sequence[FoldedView]) -> dict[str, i
             return read.stream_heads(connection)
 
 
+def _newest_id(store: DatabaseEngines) -> str:
+    with translating_faults(store.url), store.reader.connect() as connection:
+        found = connection.exec_driver_sql("SELECT max(id) FROM events").scalar_one()
+    return found if isinstance(found, str) else ""
+
+
 class SqlLedger:
     """A ledger in a SQL database; belongs to the event loop it was opened in."""
 
@@ -165,7 +172,7 @@ class SqlLedger:
         views: Sequence[FoldedView],
         heads: dict[str, int],
     ) -> None:
-        self._store, self._stamp, self._views = store, stamp, tuple(views)
+        self._store, self.stamp, self._views = store, stamp, tuple(views)
         self._tables = [table.name for view in views for table in view.tables]
         self._claim: HostClaim | None = None
         self._rewound: LedgerRewound | None = None
@@ -205,7 +212,7 @@ class SqlLedger:
         check_append_names(stream, facts)
         if expect is None:
             await self._decider.free(stream)
-        seed = self._stamp.dice.bytes(32)
+        seed = self.stamp.dice.bytes(32)
         events = await self._writer.append(PendingAppend(stream, tuple(facts), expect, seed))
         await self._all_told(stream)
         return events
@@ -287,7 +294,7 @@ class SqlLedger:
         `work` raises takes the facts back.
         """
         check_append_names(stream, facts)
-        append = PendingAppend(stream, tuple(facts), expect, self._stamp.dice.bytes(32))
+        append = PendingAppend(stream, tuple(facts), expect, self.stamp.dice.bytes(32))
         scribe = EventWriter()
 
         def both(connection: Connection) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
@@ -389,7 +396,7 @@ class SqlLedger:
         try:
             found = await self._reading(partial(write_check.foreseen, self._store))
             if found is None and self._writer.fault is not None:
-                body = self._stamp.dice.bytes(PROBE).hex().encode()
+                body = self.stamp.dice.bytes(PROBE).hex().encode()
                 await self.change(partial(write_check.tried, body=body))
         except LedgerError as error:
             return error
@@ -421,7 +428,7 @@ class SqlLedger:
             why = "forgotten after this backup was made"
             wish = ErasureRequest(refs=known, exactly=True, by="restore", why=why)
             found = erasing.find(connection, wish, self._views, ErasureSearch())
-            events = erase_texts(connection, found.gone, wish, self._stamp, self._views)
+            events = erase_texts(connection, found.gone, wish, self.stamp, self._views)
             return found.told, events
 
         erasure = await self._writer.do(work)
@@ -485,7 +492,7 @@ class SqlLedger:
 
     async def _erased(self, wish: ErasureRequest, search: ErasureSearch) -> Erasure:
         """Find what came meanwhile, and take everything away, in one transaction or in several."""
-        take = partial(erase_texts, wish=wish, stamp=self._stamp, views=self._views)
+        take = partial(erase_texts, wish=wish, stamp=self.stamp, views=self._views)
 
         def begin(connection: Connection) -> Done[tuple[Erasure, list[Gone], Events]]:
             found = erasing.find(connection, wish, self._views, search)

@@ -7,6 +7,7 @@ within one Stamp, also when the clock stands still or steps back.
 
 import asyncio
 import os
+import re
 import threading
 import time
 from datetime import UTC, datetime
@@ -58,14 +59,17 @@ class SystemDice:
 
 
 class Stamp:
-    """Gives facts their id and time."""
+    """Gives facts their id and time.
 
-    def __init__(self, clock: Clock, dice: Dice) -> None:
+    `after` is the newest id that another Stamp gave, "" for none: the clock may have gone back.
+    """
+
+    def __init__(self, clock: Clock, dice: Dice, after: str = "") -> None:
         self.clock, self.dice = clock, dice
-        self._last = 0
+        self._last = _micros(after)
 
     def id(self) -> str:
-        """A UUIDv7 in 32 hex digits, greater than every id this Stamp gave before.
+        """A UUIDv7 in 32 hex digits, greater than `after` and every id this Stamp gave before.
 
         The 60 bits of time are microseconds (48 bits of milliseconds, then the rest of the
         microsecond in rand_a), pushed on by one where the clock did not move.
@@ -81,3 +85,10 @@ class Stamp:
     def fact(self, body: Body, *, actor: str, cause: str = "") -> Fact:
         """A fact of now. `actor` is "person:<id>", "mate:<handle>", "room" or "runtime"."""
         return Fact(id=self.id(), at=self.clock.now(), actor=actor, body=body, cause=cause)
+
+
+def _micros(id: str) -> int:
+    """The microseconds in an id of ours; 0 in any other, and in one of the far future."""
+    if not re.fullmatch("[0-7][0-9a-f]{11}7[0-9a-f]{19}", id):
+        return 0
+    return int(id[:12], 16) * 1000 + int(id[13:16], 16)

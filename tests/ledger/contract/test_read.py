@@ -1,11 +1,16 @@
 """What every ledger promises of reading."""
 
+from datetime import timedelta
+
 import pytest
 
+from loopforge.core.room_vocabulary import Stopped
 from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage import event_reading
-from tests.ledger.saying import ROOM, Scribbler, text_of
+from loopforge.runtime.system_clock import Stamp, SystemDice
+from tests.ledger.saying import NOON, ROOM, Scribbler, opened, text_of
+from tests.sim_clock import SimClock
 
 
 async def _filled(ledger: SqlLedger, count: int = 9) -> None:
@@ -98,3 +103,14 @@ async def test_a_follower_that_fails_harms_nobody(
     await ledger.append(ROOM, [Scribbler().heard("1")])
     assert told == [ROOM]
     assert "a follower of the ledger failed" in caplog.text
+
+
+async def test_the_newest_stay_the_newest_after_a_clock_was_ahead(ledger_url: str) -> None:
+    """Opened again once the clock is right, a ledger gives ids after those of the wrong time."""
+    ahead = Stamp(SimClock(NOON + timedelta(days=365)), SystemDice())
+    async with opened(ledger_url) as ledger:
+        await ledger.append(ROOM, [ahead.fact(Stopped(person="p1"), actor="person:p1")])
+    async with opened(ledger_url) as ledger:
+        fact = ledger.stamp.fact(Stopped(person="p1"), actor="person:p1")
+        await ledger.append("room:other", [fact])
+        assert [event.stream for event in await ledger.tail(1)] == ["room:other"]
