@@ -182,6 +182,11 @@ def figures() -> Iterator[Figure]:
     purges = sum(isinstance(event.body, Purged) for event in events)
     read, cached = reported(body.usage for body in answered)
     slid, kept = reported(usages)
+    unread = sum(not usage.read for usage in (*usages, *(body.usage for body in answered)))
+    if unread:
+        print(f"{unread} prompts were not read in time: on a machine this busy it is no measure.")
+    if not read or not slid:
+        return
     base = 100 * kept / slid
     what = f"{TURNS} turns, {len(answered)} prompts, {purges} purges"
     sliding = f"a sliding window of {WINDOW} lines"
