@@ -20,6 +20,7 @@ from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.work import work_parts
 from loopforge.work.task_state import PREFIX, TaskState
+from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_posts import told_of
 from loopforge.work.tier_history import TierHistory
 from tests.held_clock import HeldClock
@@ -133,6 +134,9 @@ async def test_a_model_that_is_asked_too_often_is_waited_for(place: Path, tries:
             await shop.rest(id)
             state = await shop.state(id)
         waits = await shop.bodies(id, TaskDelayed)
+        events = [one for one in await shop.events(id) if isinstance(one.body, TaskDelayed)]
+        assert told_of(events[0], state) == lines_of(events[0])[0] == f"It waits: {waits[0].why}."
+        assert "the service of scripted is too busy" in lines_of(events[0], owner=True)[1]
         assert (
             str(waits[0].why)
             == "the model is too busy just now; it is asked again after 30 seconds"
