@@ -146,6 +146,16 @@ async def test_the_same_words_again_are_no_version_and_are_told_so(tmp_path: Pat
         assert not await home.bodies(LineEdited)
 
 
+async def test_a_person_who_asks_again_is_answered_in_the_same_words(tmp_path: Path) -> None:
+    """A mate repeats itself to a person who calls it, once for each call; to a mate it does not."""
+    async with living(tmp_path, lambda _: "Yes, @zuzu.") as home:
+        await home.enter("ana", mates=("maya", "zuzu"))
+        await home.hears("ana", "@maya is it so?")
+        await home.hears("ana", "@maya is it still so?")
+        await home.rest()
+        assert sorted(await home.said()) == ["maya", "maya", "zuzu"]
+
+
 async def _draft(ear: Listening) -> Draft:
     """The next words of a mate that are not said yet."""
     async for what in ear:

@@ -1,7 +1,7 @@
 """What tools give besides words: kept, called by a handle, taken by other tools, gone when forgotten."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -9,10 +9,11 @@ from loopforge.artifacts.artifact_store import hash_of
 from loopforge.core.context_window import SHORTENED
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import Purged
-from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolResult
+from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.runtime.ports import Question, Tool, ToolCall, ToolFile, ToolResult
 from tests.documents import saying
 from tests.rooms.conftest import Home, living
-from tests.said_now import using_what_is_asked
+from tests.said_now import said_now, using_what_is_asked
 
 PLOT = (
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -25,7 +26,9 @@ MATE = "---\nname: Maya\nrole: gardener\ntools: [sketch, annals, list_files]\n--
 
 
 @asynccontextmanager
-async def study(tmp_path: Path) -> AsyncIterator[tuple[Home, list[ToolCall]]]:
+async def study(
+    tmp_path: Path, answers: Callable[[Question], ScriptedAnswer] = using_what_is_asked
+) -> AsyncIterator[tuple[Home, list[ToolCall]]]:
     """A home whose maya plots, keeps annals, and hands a file to whoever measures it."""
     calls: list[ToolCall] = []
 
@@ -38,7 +41,7 @@ async def study(tmp_path: Path) -> AsyncIterator[tuple[Home, list[ToolCall]]]:
 
     (tmp_path / "mates").mkdir(parents=True)
     (tmp_path / "mates" / "maya.md").write_text(MATE)
-    async with living(tmp_path, using_what_is_asked) as home:
+    async with living(tmp_path, answers) as home:
         for name, work in (("sketch", plot), ("annals", annals)):
             home.app.tools.add(Tool(name=name, summary="Tells.", idempotent=True), work)
         await home.hears("bo", "hello")
@@ -72,7 +75,14 @@ async def test_a_call_knows_for_whom_it_is_and_a_picture_has_a_handle(tmp_path: 
 
 async def test_what_was_read_gives_way_before_what_was_said(tmp_path: Path) -> None:
     """At a full window results shrink to their handles, all at once; no line of anybody goes."""
-    async with study(tmp_path) as (home, _):
+
+    def briefly(question: Question) -> ScriptedAnswer:
+        answer = using_what_is_asked(question)
+        asked = [text for text in said_now(question) if "@maya use" in text]
+        again = asked and '"number"' in asked[-1] and (answer.data or {}).get("say")
+        return ScriptedAnswer(data={"say": "As before."}) if again else answer
+
+    async with study(tmp_path, briefly) as (home, _):
         home.models.window = 9500
         handle = handle_in(await home.uses("ana", "annals"))
         for number in range(4):

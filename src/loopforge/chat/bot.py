@@ -20,7 +20,7 @@ from loopforge.chat.room.permissions import (
 )
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX
-from loopforge.chat.room.turn_queue import TITLE, TRANSCRIPT
+from loopforge.chat.room.turn_queue import CALLED, TITLE, TRANSCRIPT
 from loopforge.chat.room_loop import SCRIBE, STOPPED, RoomLoop, RoomTurn
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns import room_titles
@@ -245,6 +245,10 @@ class Bot:
         handle = turn.due.mate.handle
         latest = reversed(state.lines.values())
         own = [*islice((e for e in latest if e.kind == "said" and e.who == handle), RECENT_LINES)]
+        if turn.due.summons in CALLED and not turn.due.anew:  # "Yes." twice answers two questions
+            calls = (e for line in turn.due.called.lines if (e := state.lines.get(line)))
+            asked = max((e.seq for e in calls if e.kind == "heard" and not e.bot), default=0)
+            own = [each for each in own if each.seq > asked]
         return Rights(
             energy=max(state.energy.left, bool(turn.due.anew)),
             steps=self._rules.steps - 1 - turn.due.step,

@@ -39,7 +39,8 @@ from loopforge.core.schedule.reminder_events import LONGEST_WHAT
 
 LONGEST_TITLE = 100
 RECENT_LINES = 6
-"""A mate may not say word for word what it said among its last so many lines."""
+"""A mate may not say word for word what it said among its last so many lines; to a person who calls
+it, not what it said since that call."""
 MOST_FILES = 3
 """Files that may go with one line of a mate."""
 FARTHEST = timedelta(days=366)
