@@ -160,10 +160,11 @@ async def test_a_record_says_that_nobody_knows_whether_a_line_arrived(tmp_path: 
 
 async def test_the_guards_notes_and_refusals_are_in_it(tmp_path: Path) -> None:
     """What the guard refused is there with its rule, what is odd about the plan in a sentence."""
-    script = Telling(say="Always the same.", narrative="")
+    script = Telling(say="Always the same, @maya and @zuzu.", narrative="")
     async with living(tmp_path, script) as home:
+        await home.enter("ana", mates=("maya", "zuzu"))
         await ask(home, "ana", "@maya one")
-        await ask(home, "ana", "@maya two")
+        await home.rest()
         ended = [e for e in await home.events() if e.kind == "turn.ended"][-1]
         record = await turn(home, ended.id)
     assert record.intent
