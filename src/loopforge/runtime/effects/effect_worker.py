@@ -79,7 +79,6 @@ UNANSWERED = "Nobody said yes to it in {}, so it was not done."
 NEAR, FEW = 3, 8
 """Tools that are named to a mind which named none that it may use, where some are like it and where
 none is."""
-"""How long a tool that asks first waits for a yes."""
 
 
 def _kinds(*bodies: type) -> tuple[str, ...]:
