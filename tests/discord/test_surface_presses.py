@@ -11,7 +11,7 @@ import pytest
 from loopforge.core.room_vocabulary import RightsSet
 from loopforge.io.discord.receiving.slash_commands import SOON
 from loopforge.io.platforms.buttons.question_buttons import OVER
-from loopforge.runtime.effects.effect_worker import UNANSWERED
+from loopforge.runtime.effects import effect_worker
 from loopforge.runtime.system_clock import SystemClock
 from tests.asking_mate import at_length
 from tests.discord.test_surface_questions import asked, buttons, posting, settled
@@ -19,6 +19,7 @@ from tests.discord.twin import Twin
 from tests.sim_clock import SimClock
 
 DONE = "Yes: it is done now, and the mate is told."
+UNANSWERED = effect_worker.UNANSWERED.format("a day")
 DENIED = "No: it is not done, and the mate is told."
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
-from loopforge.runtime.effects.effect_worker import UNANSWERED
+from loopforge.runtime.effects import effect_worker
 from tests.asking_mate import at_length
 from tests.hurried_clock import HurriedClock
 from tests.telegram.city import City
@@ -20,6 +20,7 @@ from tests.telegram.speaking import STALE
 from tests.telegram.test_questions import _has, asked, posting, settled
 
 DONE = "Yes: it is done now, and the mate is told."
+UNANSWERED = effect_worker.UNANSWERED.format("a day")
 
 
 class Tomorrow(HurriedClock):
