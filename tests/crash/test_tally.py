@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.core.delivery_states import Accepted, Queued
-from loopforge.core.events import AnyBody, Event
+from loopforge.core.events import AnyBody, Event, TurnEnded
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger_opening import open_ledger_of
@@ -226,13 +226,12 @@ async def test_a_real_model_may_repeat_itself(scene: Scene) -> None:
     assert not count(await scene.record(repeats=True), by_turn).sound
 
 
-async def test_a_refused_answer_is_an_answer_once(tmp_path: Path) -> None:
-    """A mate that says the same again is refused; that line is not taken for an unanswered one."""
+async def test_a_refused_answer_is_no_further_one(tmp_path: Path) -> None:
+    """A mate that says the same again to another is refused: none is counted as lost or twice there."""
     furnish(tmp_path)
-    async with living(tmp_path, lambda question: "I am a teapot.") as home:
-        for line in (LINES[0], Line("t:3", "ana", "@maya and now?", "", "maya")):
-            await home.hears("ana", line.text, source=line.source)
-        assert await home.said() == ["maya"]
-    said = [LINES[0], Line("t:3", "ana", "@maya and now?", "", "maya")]
-    tally = count(await read(tmp_path, said), by_turn)
-    assert (tally.answers, tally.lost, tally.duplicated) == (2, 0, 0)
+    async with living(tmp_path, lambda question: "I am a teapot, @merlin and @maya.") as home:
+        await home.hears("ana", LINES[0].text, source=LINES[0].source)
+        assert await home.said() == ["maya", "merlin"]
+        assert [one.outcome for one in await home.bodies(TurnEnded)] == ["done"] * 3
+    tally = count(await read(tmp_path, LINES[:1]), by_turn)
+    assert (tally.answers, tally.lost, tally.duplicated) == (1, 0, 0)

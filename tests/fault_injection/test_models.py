@@ -118,14 +118,12 @@ async def test_an_answer_of_odd_form_breaks_nothing(tmp_path: Path, kind: str) -
         assert scene.energy >= scene.capacity - 3
 
 
-async def test_one_that_says_the_same_for_ever_is_heard_once(tmp_path: Path) -> None:
-    """Word for word what it said before is refused; who calls is told so, energy is kept."""
+async def test_one_that_says_the_same_for_ever_is_heard_once_a_call(tmp_path: Path) -> None:
+    """Whoever calls it is answered once; what it would go on with word for word is refused."""
     same = {"say": "I am a teapot.", "again": True, "note": "more", "narrative": "I pour."}
     async with living(tmp_path, lambda question: same) as home:
         for _ in range(3):
             await home.hears("ana", "@maya hello")
-        assert await texts(home) == ["I am a teapot."]
-        notices = [line for line in await home.lines() if line.startswith("*")]
-        assert (len(set(notices)), len(notices)) == (1, 2), "at each further call"
-        scene = await home.app.front.rooms.scene("commons")
-        assert scene.energy == scene.capacity
+        assert await texts(home) == ["I am a teapot."] * 3
+        ended = len(await home.bodies(TurnEnded))
+        assert ended > 3, "it went on, and was refused"
