@@ -210,7 +210,8 @@ async def test_a_room_is_told_of_it_and_decides(place: Path, project: Path) -> N
         await home.look()
         await room.rest()
         said = await room.said()
-        assert "otto: Starting work." in said[0]
+        assert said[0].startswith("otto: Ana wants: ")
+        assert "Starting work." in said[0]
         assert '+    """Give the next one."""' in said[-1]
         assert (await room.does("approve")).startswith("Merged as")
         assert (await home.rest()).task == ""
