@@ -246,7 +246,6 @@ def whose(home: Home) -> dict[str, str]:
     return {each.parent.name: each.read_text() for each in found}
 
 
-@pytest.mark.patient
 async def test_each_has_one_of_its_own_where_the_file_says_so(place: Path) -> None:
     """By whom the mate answers; it stays between uses, ends with a forgetting, and is bounded."""
     more = 'apart = true\nasks = "never"\nprocesses = 32\nscratch = 1\n'

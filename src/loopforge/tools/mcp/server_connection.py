@@ -181,16 +181,24 @@ class McpConnection:
     # ------------------------------------------------------------ its life
 
     async def _with(self, work: Callable[[Client], Awaitable[T]], *, stirs: bool = True) -> T:
-        await load_in_thread(_load)
-        from mcp import MCPError
-        from pydantic import ValidationError
-
+        """What comes of work with it. It is in use from the first moment on: see `resting`."""
         self._users += stirs
         if stirs:
             self._stir.set()
         try:
-            client = await self._running()
-            return await work(client)
+            await load_in_thread(_load)
+            return await self._tried(work)
+        finally:
+            self._users -= stirs
+            if stirs:
+                self._stir.set()
+
+    async def _tried(self, work: Callable[[Client], Awaitable[T]]) -> T:
+        from mcp import MCPError
+        from pydantic import ValidationError
+
+        try:
+            return await work(await self._running())
         except InputError:
             raise
         except MCPError as error:
@@ -204,10 +212,6 @@ class McpConnection:
                 said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
             why = f"{self.name} does not keep to the protocol: {bounded_text(said)}"
             raise InputError(why) from error
-        finally:
-            self._users -= stirs
-            if stirs:
-                self._stir.set()
 
     def _uncarried(self, error: Exception) -> str:
         """What is told of a server that wanted what this protocol has not; "" for none.
