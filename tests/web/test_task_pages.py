@@ -382,7 +382,8 @@ async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path
             use = next(iter(state.allowing))
             refused = await ben.post(at, {"act": "allow", "use": use})
             assert "no guest of this home may" in words(refused)
-            assert "oven does not run" in words(await owner.post(at, {"act": "deny", "use": use}))
+            no = {"act": "deny", "use": use, "reason": "too warm"}
+            assert "oven does not run" in words(await owner.post(at, no))
             second = next(iter((await asked(site, id)).allowing))
             late = await owner.post(at, {"act": "allow", "use": use})
             assert (late.status_code, "somebody said no to it" in words(late)) == (400, True)
@@ -391,7 +392,7 @@ async def test_a_tool_that_asks_is_allowed_as_it_was_shown(place: Path, tmp_path
             await owner.post(at, {"act": "stop"})
             await rested(site, id)
             page = words(await owner.get(at))
-            assert "A person said no to it." in page
+            assert "A person said no to it: too warm" in page
 
 
 async def asked(site: Town, id: str) -> TaskState:

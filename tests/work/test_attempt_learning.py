@@ -83,12 +83,15 @@ async def test_an_attempt_is_scored_by_the_record_and_looked_back_on(place: Path
 
 
 async def test_what_people_decide_has_it_scored_anew(place: Path) -> None:
-    """A no counts at once, is looked back on, and takes the place of the score before."""
+    """A no counts at once, is looked back on with its reason, and takes the place of the score."""
     script = reflecting(in_order(uses("work_write", path="app.py", text="x = 1\n")))
     async with working(place, script) as shop:
         id = await shop.give(TASK)
-        await shop.tasks.reject(id, "ana")
+        await shop.tasks.reject(id, "ana", reason="It is in tabs.")
         await shop.rest(id)
+        asked = [str(one.messages) for one in shop.models.asked if looks_back(one)]
+        assert ["It is in tabs." in one for one in asked] == [False, True]
+        assert "Rejected: It is in tabs." in await shown(shop, id)
         before, after = await shop.bodies(id, AttemptScored)
         assert after.attempt == before.attempt == 1
         assert after.together < before.together - 25

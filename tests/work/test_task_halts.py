@@ -355,6 +355,7 @@ async def test_a_key_that_somebody_types_reaches_no_prompt(place: Path) -> None:
         await shop.rest(id)
         state = await shop.state(id)
         assert state.stage == "finished"
+        await shop.tasks.reject(id, "ana", reason=f"{key} is not in it")
         assert "that uses [redacted]" in str(state.task.text)
         assert not [one for one in shop.models.asked if key in str(one.messages)]
     assert holding(place, key.encode()) == []

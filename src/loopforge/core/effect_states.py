@@ -63,6 +63,10 @@ EFFECT_TABLE: dict[EffectState, dict[str, EffectState]] = {
 """From a state, by an event's kind, to the next state. What is not here cannot happen."""
 
 
+QUESTION_HOURS = 24
+"""Hours that a use which asks waits for a yes, where a home says no other number."""
+
+
 class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, omit_defaults=True):
     """A mind wants a tool used, by request `nth` of its turn; `arguments` are JSON.
 
@@ -81,7 +85,7 @@ class EffectProposed(Struct, frozen=True, tag="effect.proposed", kw_only=True, o
     people: tuple[str, ...] = ()
     within: str = ""
     charge: Charge | None = None
-    hours: int = 24
+    hours: int = QUESTION_HOURS
 
 
 def paid_for(stream: str, mate: str, body: EffectProposed) -> Charge:

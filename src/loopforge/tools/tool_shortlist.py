@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from loopforge.core.effect_states import QUESTION_HOURS
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.perception import FINDER
@@ -90,7 +91,7 @@ class ToolSettings:
     )
 
     question_hours: int = setting(
-        24,
+        QUESTION_HOURS,
         "Hours for which a tool that asks first waits for a yes; after that it is not done, and "
         "the mate is told so.",
         least=1,

@@ -244,6 +244,7 @@ class TaskService:
         Changed where it does not wait (any more), NotLetIn where only the owner may, and where it
         is none of the `tools` that they may have.
         """
+        because = self._reason(reason)
 
         async def attempt(state: TaskState, seq: int) -> str:
             effect = use or next(iter(state.allowing), "")
@@ -255,12 +256,16 @@ class TaskService:
                 raise NotLetIn(f"You may not have {found.tool} used in the room of this task.")
             body: Body = EffectApproved(effect=effect, by=f"person:{person}")
             if not yes:
-                why = f": {reason[:LONGEST_REASON]}" if reason else "."
+                why = f": {because}" if because else "."
                 body = EffectDenied(effect=effect, rule="asked", value=Words(SAID_NO + why))
             await self._append(state, [body], person, seq)
             return f"{found.tool} {'runs' if yes else 'does not run'}: {str(found.arguments)[:200]}"
 
         return await self._decided(task, attempt)
+
+    def _reason(self, given: str) -> str:
+        """Why a person says no, as far as a mate is told; "" for nothing."""
+        return self.world.calls.without_keys(given.strip())[:LONGEST_REASON]
 
     async def _answer_to(self, state: TaskState, effect: str) -> str:
         """Why a use of a tool waits for no yes: somebody was first, or it never did."""
@@ -305,8 +310,12 @@ class TaskService:
 
         return await self._decided(task, attempt)
 
-    async def reject(self, task: str, person: str, commit: str = "") -> str:
-        """Do not take the result: its branch goes, its workspace stays. Raises Changed."""
+    async def reject(self, task: str, person: str, commit: str = "", reason: str = "") -> str:
+        """Do not take the result: its branch goes, its workspace stays. Raises Changed.
+
+        The `reason` stands on record, before whoever looks back on the attempt, too.
+        """
+        why = self._reason(reason)
 
         async def attempt(state: TaskState, seq: int) -> str:
             _rejectable(state)  # also anew: somebody may have had it go on meanwhile
@@ -316,7 +325,7 @@ class TaskService:
                     _same(state.offered, commit)
                 stays = await self.places.reject(state)
                 gone = "" if stays else "the branch is gone, "
-            await self._append(state, [ResultRejected(by=person)], person, seq)
+            await self._append(state, [ResultRejected(by=person, why=Words(why))], person, seq)
             told = f"Rejected; {gone}the workspace is still there."
             return f"{told} Its branch was not deleted: {stays}" if stays else told
 

@@ -21,7 +21,7 @@ from loopforge.core.effect_states import (
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
 from loopforge.core.limits.money_amounts import picos_from_dollars
 from loopforge.core.model_trouble import UNREACHED
-from loopforge.core.text.erasable_text import Words
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work import command_results, task_confidence
 from loopforge.core.work.attempt_trace import AttemptTrace
 from loopforge.core.work.task_lifecycle import AT_WORK, TaskStage, next_stage
@@ -31,6 +31,7 @@ from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
     PlanSet,
     ResultOffered,
+    ResultRejected,
     TaskAsked,
     TaskClassified,
     TaskDelayed,
@@ -156,6 +157,7 @@ class TaskState(Struct, kw_only=True):
     finished: TaskFinished | None = None
     offered: ResultOffered | None = None
     retried: bool = False
+    refused: Words = public_words("")
     attempts: AttemptTrace = field(default_factory=AttemptTrace)
     ratings: list[TaskRated] = field(default_factory=list)
     last: datetime | None = None
@@ -345,6 +347,8 @@ class TaskState(Struct, kw_only=True):
                     self._enter("told", "", event.body.message, event)
             case ChangeUndone():
                 self._undone(event.body)
+            case ResultRejected(why=why):
+                self.refused = why
             case _:
                 pass
 

@@ -114,8 +114,8 @@ def _task(body: WorkEvent) -> list[str]:
             return _offered(body)
         case ResultApproved(merged=merged):
             return [f"Approved and merged as {merged[:12]}." if merged else "Approved."]
-        case ResultRejected():
-            return ["Rejected."]
+        case ResultRejected(why=why):
+            return [f"Rejected: {why}" if why.text != "" else "Rejected."]
         case ChangeUndone(checkpoint=""):
             return ["The merge was taken back."]
         case ChangeUndone(nth=nth):

@@ -165,7 +165,7 @@ COMMANDS: tuple[RoomCommand, ...] = (
         help="give a mate a task that takes many turns (NAME: says which); /stop halts it",
     ),
     RoomCommand(name="resume", argument="", help="let a task go on that was stopped"),
-    RoomCommand(name="reject", argument="", help="refuse the result of a task"),
+    RoomCommand(name="reject", argument="[WHY]", help="refuse the result of a task"),
     RoomCommand(name="undo", argument="", help="take back the last change that a task made"),
     _asked("model", "which language model answers for whom", "[MATE]", "mates here", tells=True),
     _asked(

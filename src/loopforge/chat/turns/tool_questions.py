@@ -11,6 +11,7 @@ from loopforge.chat.room.permissions import Given, answered_people, borrowed_wor
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.turns.apply_acts import delivery_facts, spoken_here
 from loopforge.chat.turns.fallback_mate import room_notice
+from loopforge.core.effect_states import QUESTION_HOURS
 from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
@@ -64,7 +65,7 @@ class ToolQuestions:
     """Asks the people of a room whether a mate may use a tool, with exactly what is to run."""
 
     def __init__(
-        self, tools: ShownTools, stamp: Stamp, hours: Callable[[], int] = lambda: 24
+        self, tools: ShownTools, stamp: Stamp, hours: Callable[[], int] = lambda: QUESTION_HOURS
     ) -> None:
         self._tools, self._stamp, self._hours = tools, stamp, hours
         self._last: dict[str, int] = {}

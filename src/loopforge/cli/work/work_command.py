@@ -241,9 +241,13 @@ def approve(
 
 
 @app.command()
-def reject(context: typer.Context, which: Which) -> None:
-    """Refuse the result of a task: its branch is deleted."""
-    _told(context, lambda home, person: home.work.tasks.reject(which, person))
+def reject(
+    context: typer.Context,
+    which: Which,
+    why: Annotated[str, typer.Argument(help="The reason, which stays on record.")] = "",
+) -> None:
+    """Refuse the result of a task: its branch is deleted; why is looked back on."""
+    _told(context, lambda home, person: home.work.tasks.reject(which, person, reason=why))
 
 
 @app.command()

@@ -285,10 +285,11 @@ class ResultApproved(Struct, frozen=True, tag="task.approved", kw_only=True, omi
     merged: str = ""
 
 
-class ResultRejected(Struct, frozen=True, tag="task.rejected", kw_only=True):
-    """A person did not take the result; its branch is gone."""
+class ResultRejected(Struct, frozen=True, tag="task.rejected", kw_only=True, omit_defaults=True):
+    """A person did not take the result, perhaps for a reason; its branch is gone."""
 
     by: str
+    why: Words = public_words("")
 
 
 class ChangeUndone(Struct, frozen=True, tag="task.undone", kw_only=True, omit_defaults=True):

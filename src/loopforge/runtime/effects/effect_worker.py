@@ -22,6 +22,7 @@ import msgspec
 from loopforge.core.delivery_states import Queued
 from loopforge.core.effect_states import (
     HALTS,
+    QUESTION_HOURS,
     EffectApproved,
     EffectDenied,
     EffectEnd,
@@ -129,7 +130,7 @@ class Effects:
         tools: Tools,
         stamp: Stamp,
         site: EffectSite,
-        hours: Callable[[], int] = lambda: 24,
+        hours: Callable[[], int] = lambda: QUESTION_HOURS,
     ) -> None:
         self._ledger, self._tools, self._stamp, self._site = ledger, tools, stamp, site
         self._hours = hours
@@ -214,7 +215,7 @@ class Effects:
             people=permission.people,
             within=within,
             charge=charge,
-            hours=self._hours() if asks else 24,
+            hours=self._hours() if asks else QUESTION_HOURS,
         )
         proposed = self._stamp.fact(body, actor=actor, cause=within or turn)
         if asks:

@@ -140,15 +140,22 @@ async def _done(site: PageContext, access: TaskAccess, act: str, data: dict[str,
         case "resume":
             return await tasks.resume(id, person, dollars_in(data.get("budget", "")))
         case "allow" | "deny":
-            owner, use = access.rights.owner, data.get("use", "") or "?"
-            yes, tools = act == "allow", access.rights.granted
-            return await tasks.allow(id, person, owner=owner, yes=yes, use=use, tools=tools)
+            return await tasks.allow(
+                id,
+                person,
+                owner=access.rights.owner,
+                yes=act == "allow",
+                use=data.get("use", "") or "?",
+                tools=access.rights.granted,
+                reason=data.get("reason", ""),
+            )
         case "approve":
             _as_shown(access.state, data)
             return await tasks.approve(id, person, data.get("commit", ""))
         case "reject":
             _as_shown(access.state, data)
-            return await tasks.reject(id, person, data.get("commit", ""))
+            commit, reason = data.get("commit", ""), data.get("reason", "")
+            return await tasks.reject(id, person, commit, reason)
         case "undo":
             _as_shown(access.state, data)
             return await tasks.undo(id, person, (data.get("stage", ""), access.state.turns))

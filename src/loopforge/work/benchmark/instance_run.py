@@ -130,7 +130,7 @@ class BenchmarkRun:
             else:
                 why = await tests.failing(str(offered.branch))
             confidence = state.confidence
-            await (tasks.reject(id, person) if why else tasks.approve(id, person))
+            await (tasks.reject(id, person, reason=why) if why else tasks.approve(id, person))
             state = await self._settled(id)
         except asyncio.CancelledError:
             await asyncio.shield(tasks.stop(id, person, "the benchmark was ended"))

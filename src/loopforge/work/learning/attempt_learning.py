@@ -51,6 +51,7 @@ FLOW = "reflexion"
 ARMS: tuple[LearningArm, ...] = ("on", "off", "shuffled")
 LONGEST = 1500
 """Characters of a result that is shown to who looks back."""
+REJECTED = "A person did not take the result."
 ENOUGH = 60.0
 """Completion from which on a simple task is not looked back on."""
 
@@ -156,6 +157,10 @@ class AttemptLearning:
             lines.append(Line(kind="mine", text=state.finished.result, number=state.turns))
         if state.asked is not None:
             lines.append(Line(kind="mine", text=state.asked.question, number=state.turns))
+        if state.stage == "rejected":
+            lines.append(Line(kind="told", text=public_words(REJECTED)))
+            if state.refused.text != "":
+                lines.append(Line(kind="heard", who=public_words(PERSON), text=state.refused))
         seen_by = AgentPerception(
             step=state.turns,
             name=mate.name,

@@ -94,7 +94,8 @@ class ThreadOrders:
             case "approve":
                 return await tasks.approve(id, person, await self._offered(order, state, told))
             case "reject":
-                return await tasks.reject(id, person, await self._offered(order, state, told))
+                commit = await self._offered(order, state, told)
+                return await tasks.reject(id, person, commit, order.argument)
             case "undo":
                 return await tasks.undo(id, person, state.standing)
             case _:

@@ -312,9 +312,9 @@ class ThreadPosts:
             case EffectApproved() | EffectDenied() | EffectExpired() as body:
                 if any(asked.id == body.effect for asked in post.asking.values()):
                     post.answers[body.effect] = await self._who(state, event), event
-            case ResultApproved() | ResultRejected():
+            case ResultApproved() | ResultRejected() as body:
                 who = await self._who(state, event)
-                await self._say(state, told_decision(who, event.body), event)
+                await self._say(state, told_decision(who, body), event)
             case _:
                 if text := told_of(event, state):
                     line = await self._say(state, text, event)
@@ -421,10 +421,10 @@ def told_answer(who: str, event: Event) -> str:
             return ANSWERED
 
 
-def told_decision(who: str, body: object) -> str:
+def told_decision(who: str, body: ResultApproved | ResultRejected) -> str:
     """What a room is told of a yes or a no to a result."""
-    if not isinstance(body, ResultApproved):
-        return f"{who} rejected it."
+    if isinstance(body, ResultRejected):
+        return f"{who} rejected it: {body.why}" if body.why.text != "" else f"{who} rejected it."
     merged = f"; merged as {body.merged[:12]}" if body.merged else ""
     return f"{who} approved it{merged}."
 
