@@ -54,10 +54,11 @@ patient: dev ## What takes long; fifty kills a drill; a thousand fresh examples 
 	.ci/wheel
 
 check: dev ## Format, lint, types, import direction, generated docs, forbidden words.
-	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT
+	@said=$$(mktemp); set -m  # in a group of its own, it ends with all its workers where a step before it fails
 	{  # It takes longer than all the others together. Its workers have to answer within 3 seconds; a busy machine has none.
 	  $(VENV)/bin/mypy || { grep -q "connection with worker" "$$said" && $(VENV)/bin/mypy --num-workers 0; }
 	} >"$$said" 2>&1 & types=$$!
+	set +m; trap 'kill -- "-$$types" 2>/dev/null || true; rm -f "$$said"' EXIT
 	$(VENV)/bin/ruff format --check src tests bench docs examples .ci
 	$(VENV)/bin/ruff check src tests bench docs examples .ci
 	$(VENV)/bin/lint-imports

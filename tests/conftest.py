@@ -11,7 +11,8 @@ for another: what is left by then are single tests.
 
 Nothing is tried twice: what needs a second try is a defect of the test or of the program. No test
 rests on a span of time by the clock on the wall; a time-out only keeps one that hangs from holding up
-all, and is a minute or more.
+all, and is a minute or more. What then hangs on as it puts things away has as long once more, and at
+twice that ends its process, with all stacks: pytest-xdist names the test and goes on in another.
 
 Property tests try the same few examples each time, so that a change is judged by what it changes
 and CI is quick. `make patient` (the profile "patient") tries fresh ones, and a thousand each. Tests
@@ -19,6 +20,7 @@ marked `patient` run there alone (`--patient`), and those of a test marked `samp
 cases; what is left to it has a shorter neighbour that runs here.
 """
 
+import faulthandler
 import gc
 import signal
 import tomllib
@@ -28,7 +30,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
+from pytest_timeout import Settings
 
 from loopforge.people.accounts import password_hashing
 from tests import once
@@ -36,6 +40,7 @@ from tests import once
 ROOT = Path(__file__).parent.parent
 FOLDERS = {"telegram": "telegram", "models": "models", "work": "sandbox"}
 """Folders of one kind; tasks run commands, so that theirs are of the sandbox."""
+TIMEOUT = pytest.StashKey[Settings]()
 pytest_plugins = ["tests.postgres", "tests.open_folder"]
 
 settings.register_profile(
@@ -112,6 +117,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if kind and not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(kind))
     items.sort(key=_turn)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Settings) -> None:
+    """A time-out is raised in the test once; what hangs in spite of it ends the process."""
+    item.stash[TIMEOUT] = settings
+    stderr = item.config.stash[fault_handler_stderr_fd_key]
+    faulthandler.dump_traceback_later(2 * settings.timeout, exit=True, file=stderr)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_cancel_timer() -> None:
+    """The test is over."""
+    faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
+    """A test that failed has no time-out any more, and is still to put away what it made."""
+    if TIMEOUT in node.stash:
+        node.ihook.pytest_timeout_set_timer(item=node, settings=node.stash[TIMEOUT])
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
