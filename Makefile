@@ -48,7 +48,7 @@ test: dev ## Run every test this machine can run; say loudly which it cannot.
 
 patient: dev ## What takes long; fifty kills a drill; a thousand fresh examples a property; homes on PostgreSQL; whole Chromium; the wheel alone.
 	@.ci/test $(WORKERS) --patient -m "patient or sample or crash" --kills=50
-	.ci/test $(WORKERS) --patient -m hypothesis --hypothesis-profile=patient
+	.ci/test $(WORKERS) --patient -m hypothesis --hypothesis-profile=patient --timeout=3600
 	.ci/test $(WORKERS) --ledger=postgres -m "not browser and not model and not crash" $(TOLD)
 	.ci/test 1 --patient -m "browser and not patient" tests/browser
 	.ci/wheel
