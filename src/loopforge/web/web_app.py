@@ -50,8 +50,9 @@ from loopforge.web.admin import (
     usage_page,
 )
 from loopforge.web.lab import (
+    comparison_pages,
     deletion_page,
-    fork_compare,
+    fork_pages,
     lab_pages,
     run_viewer,
     side_panels,
@@ -106,7 +107,7 @@ PAGES = (
     ),
     *(growth_pages, memory_pages, reminders_page),
     *(task_list, task_page, task_stream),
-    *(lab_pages, run_viewer, side_panels, story_page, fork_compare, deletion_page),
+    *(lab_pages, run_viewer, side_panels, story_page, fork_pages, comparison_pages, deletion_page),
 )
 ADMIN = (
     *(admin_pages, undelivered_page, first_steps, model_keys, model_files),

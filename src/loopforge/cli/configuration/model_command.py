@@ -81,7 +81,7 @@ def use(
 ) -> None:
     """Let this file's model answer; a home that runs changes over at once."""
     from loopforge.host_lock import home_holder_pid
-    from loopforge.models.files.gguf_file import check_loads
+    from loopforge.models.try_loading import check_loads
 
     there = settings_from_context(context)
     if name:

@@ -20,9 +20,10 @@ from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.receiving.button_presses import ButtonPresses
+from loopforge.io.discord.receiving.file_download import FileDownload
 from loopforge.io.discord.receiving.incoming_events import IncomingEvents
 from loopforge.io.discord.receiving.slash_commands import SlashCommands
-from loopforge.io.discord.sending.attachments import DiscordFiles
+from loopforge.io.discord.sending.attachment_upload import FileUpload
 from loopforge.io.discord.sending.draft_messages import TYPING_AGAIN, DiscordLiveUpdates
 from loopforge.io.discord.sending.message_delivery import DiscordDelivery
 from loopforge.io.discord.sending.personas import Personas
@@ -54,14 +55,15 @@ class Discord:
         self._hooks = hooks = DiscordWebhooks(crowd, parts.portraits, connector)
         self._paces = [DiscordPace() for _ in parts.accounts]
         manners, voices = parts.manners, Personas(crowd, hooks)
-        files = DiscordFiles(parts.artifacts, parts.clock, manners.limits)
+        files = FileDownload(parts.artifacts, parts.clock, manners.limits)
+        uploads = FileUpload(parts.artifacts)
         stage = DiscordLiveUpdates(crowd, voices, hooks, parts.front)
         streams, marks = manners.streams, manners.marks
         self._watch = watch = RoomWatch(
             parts.front, stage, parts.clock, again=TYPING_AGAIN, streams=streams, marks=marks
         )
         self.attend, self.states = watch.room, crowd.states
-        self._outward = DiscordDelivery(crowd, voices, parts.front, hooks, files, stage)
+        self._outward = DiscordDelivery(crowd, voices, parts.front, hooks, uploads, stage)
         self._threads = threads = Threads(crowd, parts, options)
         self._slash = SlashCommands(parts.reception, threads)
         self._presses = ButtonPresses(parts.reception, threads)

@@ -1,12 +1,9 @@
-"""A model's file in llama.cpp's format (GGUF): whether it is one, and whether it can be loaded.
+"""A model's file in llama.cpp's format (GGUF): whether it is one.
 
-The head is read here: magic, version, number of tensors and of facts. Loading is tried in a process
-of its own, because llama.cpp ends the process that it cannot go on in. Knows nothing of networks.
+By its head alone: magic, version, number of tensors and of facts. try_loading.py loads it.
 """
 
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 from loopforge.errors import InputError
@@ -15,8 +12,6 @@ HEAD = struct.Struct("<4sIQQ")
 VERSIONS = (2, 3)
 MOST = 1_000_000
 """Tensors or facts of one file; the largest models have some thousands."""
-LONGEST = 300.0
-"""Seconds that loading a file may take when it is tried."""
 
 
 def check_gguf(path: Path, called: str = "") -> None:
@@ -43,21 +38,4 @@ def check_gguf(path: Path, called: str = "") -> None:
     if not 0 < tensors < MOST or not 0 < facts < MOST:
         raise InputError(
             f"{shown} holds no model (vocabulary alone, or damaged): it names {tensors} tensors."
-        )
-
-
-def check_loads(path: Path) -> None:
-    """Load it once, in a process of its own. Raises InputError where that fails."""
-    check_gguf(path)
-    command = [sys.executable, "-m", "loopforge.models.try_loading", str(path)]
-    try:
-        tried = subprocess.run(command, capture_output=True, timeout=LONGEST, check=False)  # noqa: S603
-    except subprocess.TimeoutExpired as error:
-        raise InputError(f"{path} was not loaded within {LONGEST:.0f} seconds.") from error
-    if tried.returncode:
-        said = tried.stdout.decode(errors="replace").strip()
-        why = said.splitlines()[-1] if said else "llama.cpp gave up on it"
-        raise InputError(
-            f"{path} could not be loaded: {why} The file may be damaged, need more memory than "
-            "there is, or be of a kind that this llama.cpp does not know."
         )

@@ -16,7 +16,7 @@ from litestar.response import Template
 
 from loopforge.errors import InputError
 from loopforge.models.files.file_shelf import free_memory
-from loopforge.models.files.gguf_file import check_loads
+from loopforge.models.try_loading import check_loads
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin.admin_pages import models_page
 from loopforge.web.admin.first_steps import redirect_with_note

@@ -36,8 +36,8 @@ from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import ReadLimiter
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.mate_threads import HeardPlace, Threads
+from loopforge.io.discord.receiving.file_download import FileDownload
 from loopforge.io.discord.receiving.missed_backfill import TRIES, Job, MissedBackfill, Read
-from loopforge.io.discord.sending.attachments import DiscordFiles
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.discord.sending.personas import DiscordSpeaker
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
@@ -84,7 +84,7 @@ class IncomingEvents:
         parts: SurfaceParts,
         options: DiscordOptions,
         hooks: DiscordWebhooks,
-        files: DiscordFiles,
+        files: FileDownload,
         watch: RoomWatch,
         drafts: DiscordLiveUpdates,
         threads: Threads,

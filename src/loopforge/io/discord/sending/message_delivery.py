@@ -26,7 +26,7 @@ from loopforge.errors import SendFailed, Unknown
 from loopforge.io.discord.connection.api_errors import LOST, as_send_failure
 from loopforge.io.discord.connection.bot_accounts import BotAccounts, channel_label
 from loopforge.io.discord.mate_threads import channel_of_message
-from loopforge.io.discord.sending.attachments import DiscordFiles
+from loopforge.io.discord.sending.attachment_upload import FileUpload
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.discord.sending.personas import (
     UNTOUCHED,
@@ -83,7 +83,7 @@ class DiscordDelivery:
         voices: Personas,
         front: RoomsApi,
         hooks: DiscordWebhooks,
-        files: DiscordFiles,
+        files: FileUpload,
         drafts: DiscordLiveUpdates,
     ) -> None:
         self._crowd, self._voices, self._hooks, self._files = crowd, voices, hooks, files

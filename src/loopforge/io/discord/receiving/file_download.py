@@ -1,9 +1,8 @@
-"""Attachments: what people attach is kept once, what a line came with is uploaded elsewhere.
+"""Download: the files that come with a message, kept as artifacts.
 
-Limits are looked at before anything is fetched. Does not know rooms.
+Limits are looked at before anything is fetched. Does not know who may give files.
 """
 
-import io
 import logging
 from collections.abc import Sequence
 
@@ -11,7 +10,7 @@ import aiohttp
 
 import discord
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.file_intake import FileLimits, data_of, ingest_file, plain_name
+from loopforge.artifacts.file_intake import FileLimits, ingest_file, plain_name
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import InputError, LoopforgeError, TooLarge
 from loopforge.io.discord.connection.api_errors import redact_tokens
@@ -20,14 +19,10 @@ from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
 TRIES = 3
-MOST = 10
-"""Files that a message may have."""
-SMALL = 10_000_000
-"""Bytes that a bot may upload anywhere; servers that are boosted take more."""
 
 
-class DiscordFiles:
-    """Attachments in, uploads out."""
+class FileDownload:
+    """Fetches what came with messages, trying a server again that is out of order."""
 
     def __init__(self, artifacts: Artifacts, clock: Clock, limits: FileLimits) -> None:
         self._artifacts, self._clock, self._limits = artifacts, clock, limits
@@ -73,23 +68,3 @@ class DiscordFiles:
         for file in files:
             if str(file.hash):
                 self._artifacts.settle(str(file.hash))
-
-    async def uploads(
-        self, files: Sequence[File], most: int, long: tuple[str, bytes] | None = None
-    ) -> tuple[list[discord.File], str]:
-        """The files as uploads, and words for those that cannot be had; `long` is one more."""
-        found: list[discord.File] = []
-        missing: list[str] = []
-        if long is not None:
-            found.append(discord.File(io.BytesIO(long[1]), filename=long[0]))
-        for file in files[: MOST - len(found)]:
-            try:
-                data = await data_of(self._artifacts, file)
-            except LoopforgeError as error:
-                log.warning("a file could not be shown on Discord: %s", error)
-                data = None
-            if data is None or len(data) > max(most, SMALL):
-                missing.append(f"[file: {file.name}, {file.size:,} bytes]")
-            else:
-                found.append(discord.File(io.BytesIO(data), filename=str(file.name)))
-        return found, "\n".join(missing)
