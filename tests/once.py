@@ -45,7 +45,7 @@ def keep() -> None:
     ssl.create_default_context = _kept(ssl.create_default_context, _roots)
     httpcore2.default_ssl_context = _kept(httpcore2.default_ssl_context, _roots_of_system)
     importlib.metadata.entry_points = _kept(importlib.metadata.entry_points, _group)
-    mate_file._read = _kept(mate_file._read, lambda text: text)
+    mate_file._read_mate = _kept(mate_file._read_mate, lambda text: text)
     sentence_model._load = _kept(sentence_model._load, lambda: "loaded")
     sentence_model._modelled = _kept(
         sentence_model._modelled, lambda _pieces, _model, texts: (*texts,)

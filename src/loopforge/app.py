@@ -177,7 +177,7 @@ def toolbox(
     return tools
 
 
-def _patience(live: LiveSettings) -> Callable[[], int]:
+def _hours_of(live: LiveSettings) -> Callable[[], int]:
     """For how long a tool that asks first waits for a yes, as it is set now."""
     return lambda: live.now.of("tools", ToolSettings).question_hours
 
@@ -299,7 +299,7 @@ async def open_app(
             await ledger.write_anew()
         tasks = await stack.enter_async_context(BackgroundTasks())
         stamp = ledger.stamp
-        app = _wired(settings, ledger, models, artifacts, stamp, surfaces, secrets, tasks)
+        app = _wire(settings, ledger, models, artifacts, stamp, surfaces, secrets, tasks)
         if wake and isinstance(models, TieredModels):
             switch = EmbeddedSwitch(models, app.live, partial(embedded_of, dice), tasks)
             app = dataclasses.replace(app, switch=switch)
@@ -337,11 +337,11 @@ async def open_app(
             tasks.spawn(app.memory.vectors.run(), "vectors of what was said")
             tasks.spawn(app.work.keep_up(ledger), "what is said to tasks")
         if wake and follow:
-            tasks.spawn(_follow(app, follow), "follow")
+            tasks.spawn(_follow_others(app, follow), "follow")
         yield app
 
 
-async def _follow(app: App, pause: float) -> None:
+async def _follow_others(app: App, pause: float) -> None:
     """Notice what other processes (a command, another terminal's) write, and mates' files."""
     setbacks = SetbackLog(log, "following the ledger")
     while True:
@@ -355,7 +355,7 @@ async def _follow(app: App, pause: float) -> None:
             setbacks.over()
 
 
-def _wired(
+def _wire(
     settings: Settings,
     ledger: SqlLedger,
     models: Models,
@@ -369,9 +369,9 @@ def _wired(
     live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
     roster, house = MateRoster(settings.home / "mates"), RoomStore(ledger, signals, recorder)
-    cast, people, hours = MateCache(roster, clock), PersonRegistry(ledger, stamp), _patience(live)
+    cast, people, hours = MateCache(roster, clock), PersonRegistry(ledger, stamp), _hours_of(live)
     memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people.same)
-    budgets, paid, quota = _metered(settings, ledger, models, stamp, tasks, people)
+    budgets, paid, quota = _metered_models(settings, ledger, models, stamp, tasks, people)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
     policies, questions = _minds_of(settings, clock), ToolQuestions(tools, stamp, hours)
     inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
@@ -382,7 +382,7 @@ def _wired(
     tools.add(*memory_opening.recall_tool_of(memory, house, cast, settings.timezone))
     viewer = PerceptionBuilder(models, tools, clock, rules, cast, budgets.left, recalling)
     relief = FallbackMate(settings.fallback_mate, cast, roster.why_not, stamp, rules)
-    book, bell, unprompted = _reminding(ledger, house, people, stamp, live, tools, cast)
+    book, bell, unprompted = _reminders_of(ledger, house, people, stamp, live, tools, cast)
     conduct = RoomLoop(ledger, stamp, house, cast, rules, relief, bell, unprompted, quota)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
     kept, usage = task_memory(memory, people, ledger), UsageView(ledger)
@@ -396,7 +396,7 @@ def _wired(
     _follow_worlds(worlds, lanes, live, ledger)
     looking_back.follow(lanes, signals)
     deliveries = Deliveries(ledger, stamp, surfaces, DeliveryNotices(house, cast), wait, (SCREEN,))
-    accounts, linking, pairing = _accounts(settings, ledger, people, stamp, tasks)
+    accounts, linking, pairing = _accounts_of(settings, ledger, people, stamp, tasks)
     closing = RoomClosing(ledger, rooms, house, signals, lanes, effects, tasks, stamp)
     answers = QueryCommands(rooms, ledger, models, deliveries.going, rules, linking)
     listing = ModelListing(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
@@ -447,7 +447,7 @@ def _follow_worlds(
     ledger.subscribe(lambda *_: worlds.wake_waiting(lanes), kinds=["people.time_chosen"])
 
 
-def _metered(
+def _metered_models(
     settings: Settings,
     ledger: SqlLedger,
     models: Models,
@@ -462,7 +462,7 @@ def _metered(
     return budgets, MeteredModels(models, budgets, tasks), quota
 
 
-def _accounts(
+def _accounts_of(
     settings: Settings,
     ledger: SqlLedger,
     people: PersonRegistry,
@@ -522,7 +522,7 @@ def budgets_of(settings: Settings) -> BudgetRules:
     return BudgetRules(ZoneInfo(settings.timezone), settings.budget_first_mark, defaults)
 
 
-def _reminding(
+def _reminders_of(
     ledger: SqlLedger,
     house: RoomStore,
     people: PersonRegistry,

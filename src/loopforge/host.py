@@ -277,7 +277,7 @@ class Pages:
 
             site = site_of(self._app, self._address, self._platforms, self._sinks)
             self._site = site
-            secret, hosts = _secret(self._app), hosts_of(self._app.settings, self._address)
+            secret, hosts = _form_secret(self._app), hosts_of(self._app.settings, self._address)
             asgi = await asyncio.to_thread(make_app, site, secret, hosts)
             each = self._app.settings.web_connections
             among = ConnectionLimits(self._app.stamp.clock, most=room_for(most_open()), each=each)
@@ -313,7 +313,7 @@ def hosts_of(settings: Settings, address: str) -> frozenset[str]:
     return frozenset({*PORTABLE, settings.web_host, named.lower(), own, f"{own}.local", "*ip"})
 
 
-def _secret(app: App) -> str:
+def _form_secret(app: App) -> str:
     """What signs the forms of open pages; kept, so that they outlive a restart.
 
     A file that is empty or holds no words (a disk that was full, a power cut) is as good as none.
@@ -479,7 +479,7 @@ async def run_host(settings: Settings, say: Callable[[str], None], *, show: bool
         loop.add_signal_handler(sign, over.set)
     address = SocketAddress(settings.data, settings.host_socket)
     async with (
-        host_home(settings, tell=partial(_tell, say), show=show) as front,
+        host_home(settings, tell=partial(_say_line, say), show=show) as front,
         SocketServer(front, address),
     ):
         say(front.rooms.notice)
@@ -506,7 +506,7 @@ async def run_terminal_chat(
     from loopforge.io.socket.wire_protocol import PAGE, Hello
     from loopforge.io.terminal.screen_support import exit_with_terminal
 
-    clock, stdin = SystemClock(), _stdin()
+    clock, stdin = SystemClock(), _open_stdin()
     plain = plain or as_json or not (os.isatty(stdin) and sys.stdout.isatty())
     if os.isatty(stdin):
         exit_with_terminal(stdin)
@@ -518,7 +518,7 @@ async def run_terminal_chat(
         tail=0 if plain else min(settings.history_lines, PAGE),
     )
     address = SocketAddress(settings.data, settings.host_socket)
-    tell = partial(_tell, _aside) if plain else None
+    tell = partial(_say_line, _print_aside) if plain else None
     host = partial(host_home, settings, later=LATER, tell=tell, show=show)
     link = SocketLink(address, host, person, clock, lasting=not plain)
     if plain:
@@ -535,20 +535,20 @@ async def run_terminal_chat(
     return 0
 
 
-def _stdin() -> int:
+def _open_stdin() -> int:
     """Standard input; where it is closed, one that ends at once."""
     if sys.stdin is None:
         return os.open(os.devnull, os.O_RDONLY)
     return sys.stdin.fileno()
 
 
-def _tell(say: Callable[[str], None], line: str) -> None:
+def _say_line(say: Callable[[str], None], line: str) -> None:
     """Say a line where somebody may read it; a terminal that was closed disturbs nothing."""
     with contextlib.suppress(OSError):
         say(line)
 
 
-def _aside(line: str) -> None:
+def _print_aside(line: str) -> None:
     """Tell a plain terminal something that is nobody's line."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()

@@ -234,7 +234,7 @@ async def test_the_client_of_the_first_model_is_opened_in_advance() -> None:
     clock = SimClock(datetime(2026, 11, 21, tzinfo=UTC))
     models = TieredModels(read_tiers({}, {}, {"OPENAI_API_KEY": "sk-none"}), clock, SeededDice(7))
     models.preload()
-    voice = models._voice(models.tiers.choose(Route())[0])
+    voice = models._voice_of(models.tiers.choose(Route())[0])
     assert isinstance(voice, Provider)
     await clock.advance(SOON)
     async with asyncio.timeout(120):

@@ -138,7 +138,7 @@ class Bot:
 
         def permit(call: Call) -> CallPermission:
             permission = call_permission(state, mate, own, lines, call, known())
-            if permission.verdict == "refused" or not self._leak(state, turn, call):
+            if permission.verdict == "refused" or not self._leak_in_call(state, turn, call):
                 return permission
             return permission._replace(verdict="refused", by=EGRESS, why=KEPT_IN)
 
@@ -147,22 +147,24 @@ class Bot:
             return TurnSenses(permit=permit, charge=charge)
         through = max((relay_depth(state, line) for line in lines), default=0)
         senses = TurnSenses(
-            news=self._news(state, mate),
+            news=self._news_since_look(state, mate),
             permit=permit,
-            asking=self._asking(state, turn),
+            asking=self._asker_of_people(state, turn),
             bounds=strictest_bounds(turn.due.mate.bounds, state.bounds, self._rules.bounds),
             depth=1 + turn.due.step + through,
             charge=charge,
             pace=0 if state.unpaced else turn.due.mate.pace,
         )
-        return replace(senses, slow=self._slow(state, turn)) if turn.due.awaited else senses
+        return (
+            replace(senses, slow=self._delay_notifier(state, turn)) if turn.due.awaited else senses
+        )
 
-    def _asking(self, state: RoomState, turn: Taken) -> Callable[[Call, str], list[Fact]]:
+    def _asker_of_people(self, state: RoomState, turn: Taken) -> Callable[[Call, str], list[Fact]]:
         """Ask the people of the room whether it may use a tool, with exactly what is to run."""
         asks = AskingMate(state, turn.due.mate, turn.due.called.lines)
         return lambda call, effect: self._questions.facts(asks, call, effect)
 
-    def _news(self, state: RoomState, mate: str) -> Callable[[], tuple[Line, ...]]:
+    def _news_since_look(self, state: RoomState, mate: str) -> Callable[[], tuple[Line, ...]]:
         """What was heard in the room since the last look."""
         seen = state.seq
 
@@ -179,7 +181,7 @@ class Bot:
 
         return news
 
-    def _slow(self, state: RoomState, turn: Taken) -> Callable[[str, str, Delay], None]:
+    def _delay_notifier(self, state: RoomState, turn: Taken) -> Callable[[str, str, Delay], None]:
         """Have the room told when a mate that was called lets it wait, and who is asked next."""
         stream, name = state.stream, turn.due.mate.name
 
@@ -192,7 +194,7 @@ class Bot:
                 "stalled": "has stopped in the middle of its answer",
             }
             text = f"{name} is taking long: {model} {does[how]}."
-            if facts := self._notice(state, turn, text, [(model, how)]):
+            if facts := self._notice_once(state, turn, text, [(model, how)]):
                 work = self._ports.ledger.append(stream, facts)
                 self._ports.tasks.spawn(work, f"notice in {stream}")
 
@@ -222,15 +224,15 @@ class Bot:
         )
         plan, taken = safe_plan(plan, turn.egress, title)
         verdicts = mark_filtered_verdicts(
-            act_guard.judge(plan, self._rights(state, turn, plan)), taken
+            act_guard.judge(plan, self._rights_of(state, turn, plan)), taken
         )
         return plan, refuse_hidden_secrets(plan, verdicts, turn.egress, spoken)
 
-    def _leak(self, state: RoomState, turn: Taken, call: Call) -> str:
+    def _leak_in_call(self, state: RoomState, turn: Taken, call: Call) -> str:
         """How a call would tell a secret of this home."""
         return leak_of(state, turn.egress, call)
 
-    def _wakings(self, state: RoomState, turn: Taken, plan: AgentActionPlan) -> int:
+    def _wakings_left(self, state: RoomState, turn: Taken, plan: AgentActionPlan) -> int:
         """How often it may have itself woken later, where it wants to: as it may use `remind`."""
         if not any(isinstance(act, Schedule) for act in plan.acts):
             return 0
@@ -241,7 +243,7 @@ class Bot:
         granted = call_permission(state, mate.handle, own, lines, call, known).verdict == "runs"
         return reminders_left(state, people[-1], self._rules.reminders) if people and granted else 0
 
-    def _rights(self, state: RoomState, turn: Taken, plan: AgentActionPlan) -> Rights:
+    def _rights_of(self, state: RoomState, turn: Taken, plan: AgentActionPlan) -> Rights:
         handle = turn.due.mate.handle
         latest = reversed(state.lines.values())
         own = [*islice((e for e in latest if e.kind == "said" and e.who == handle), RECENT_LINES)]
@@ -257,7 +259,7 @@ class Bot:
             max_file=self._rules.file_limit,
             lines=frozenset(state.lines),
             memory=handle != SCRIBE,
-            wakings=self._wakings(state, turn, plan),
+            wakings=self._wakings_left(state, turn, plan),
             now=self._ports.stamp.clock.now(),
             may_title=turn.due.summons == TITLE and state.titled_by in ("", "room"),
             may_transcribe=turn.due.summons == TRANSCRIPT,
@@ -278,23 +280,23 @@ class Bot:
             fact = self._ports.stamp.fact(noted, actor=f"mate:{handle}", cause=turn.id)
             trouble = "its policy failed" if ended.outcome == "failed" else ""
             broken = ended.outcome == "diverged" and ended.effects and ended.why != OVERTAKEN
-            if ended.why == STOPPED and (kept := self._cut(state, turn)):
+            if ended.why == STOPPED and (kept := self._keep_cut_line(state, turn)):
                 return AppliedTurn(facts=kept)
             return AppliedTurn(
                 facts=[fact] if broken else (),
-                after=lambda: self._told(state, turn, "", trouble),
+                after=lambda: self._turn_notices(state, turn, "", trouble),
                 withdrawn=ended.why or ended.outcome,
             )
-        done = self._done(state, turn, plan, verdicts)
+        done = self._carry_out_plan(state, turn, plan, verdicts)
         refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
 
         def after() -> list[Fact]:
             named = str(plan.meta.get("trouble", ""))
             unpaid = any(each[1] == "budget" for each in turn.troubles)
             reached = done.spoke or done.again or named not in UNREACHED or unpaid
-            relief = self._relieved(state, turn, reached=reached)
+            relief = self._fallback_facts(state, turn, reached=reached)
             if unpaid:
-                return [*relief, *self._unpaid(state, turn, ended.budget)]
+                return [*relief, *self._budget_notice(state, turn, ended.budget)]
             whole = done.spoke and turn.due.summons != TRANSCRIPT  # of several notes one may fail
             if whole or done.again or (relief and not reached):
                 trouble = ""
@@ -305,15 +307,15 @@ class Bot:
             else:
                 trouble = TROUBLE.get(named, "") if named or turn.egress.leaks else refused
             fallback = ended.fallback if done.spoke else ""
-            return [*relief, *self._told(state, turn, fallback, trouble)]
+            return [*relief, *self._turn_notices(state, turn, fallback, trouble)]
 
         gone = "" if done.spoke else refused or "it decided to say nothing"
-        facts = [*done.facts, *self._wakings_told(state, turn, done.facts)]
+        facts = [*done.facts, *self._waking_notices(state, turn, done.facts)]
         if done.spoke and not state.conversation:  # it speaks up after a long silence
             facts = [self._ports.stamp.fact(ConversationBegan(why="idle"), actor="room"), *facts]
         return AppliedTurn(facts=facts, after=after, withdrawn=gone)
 
-    def _done(
+    def _carry_out_plan(
         self, state: RoomState, turn: Taken, plan: AgentActionPlan, verdicts: Sequence[Verdict]
     ) -> ActsOutcome:
         """The facts of what it may do."""
@@ -342,7 +344,7 @@ class Bot:
             grounds=partial(grounds_of, state, turn.perception, turn.due.called.lines),
         )
 
-    def _cut(self, state: RoomState, turn: Taken) -> list[Fact]:
+    def _keep_cut_line(self, state: RoomState, turn: Taken) -> list[Fact]:
         """What it had said when a person stopped it, where that is a sentence or so.
 
         People have read it. Less than that is not worth keeping, nor is what a secret stands in;
@@ -360,7 +362,7 @@ class Bot:
         fact = stamp.fact(said, actor=f"mate:{handle}", cause=turn.id)
         return [fact, *delivery_facts(fact, (*self._rules.surfaces, *state.places), stamp)]
 
-    def _relieved(self, state: RoomState, turn: Taken, *, reached: bool) -> list[Fact]:
+    def _fallback_facts(self, state: RoomState, turn: Taken, *, reached: bool) -> list[Fact]:
         """What goes with the end of this turn, by whether a model answered."""
         mate, due = turn.due.mate, turn.due.called
         if mate.handle == SCRIBE:
@@ -368,46 +370,48 @@ class Bot:
         troubles = () if reached else tuple(turn.troubles)
         return self._relief.after(state, mate, due, reached=reached, troubles=troubles)
 
-    def _unpaid(self, state: RoomState, turn: Taken, note: BudgetNote | None) -> list[Fact]:
+    def _budget_notice(self, state: RoomState, turn: Taken, note: BudgetNote | None) -> list[Fact]:
         """The room says, once, that a budget is spent and until when; the owner what to do."""
         if note is None or not note.told:
             return []
-        return self._notice(state, turn, budget_spent_notice(note), [(note.budget, "budget")])
+        return self._notice_once(state, turn, budget_spent_notice(note), [(note.budget, "budget")])
 
-    def _told(self, state: RoomState, turn: Taken, fallback: str, trouble: str) -> list[Fact]:
+    def _turn_notices(
+        self, state: RoomState, turn: Taken, fallback: str, trouble: str
+    ) -> list[Fact]:
         """What people should know: another model answered, nobody could, a secret was kept in."""
         name, facts = turn.due.mate.name, list[Fact]()
         if ways := turn.egress.leaks:
             how = [(way, "secret") for way in ways]
-            facts += self._notice(state, turn, LEAK.format(name=name), how)
+            facts += self._notice_once(state, turn, LEAK.format(name=name), how)
         if turn.due.summons == TRANSCRIPT and trouble:
             text = transcript_failure_notice(state, turn.due.line, trouble.rstrip("."))
-            return [*facts, *(self._notice(state, turn, text, turn.troubles) if text else [])]
+            return [*facts, *(self._notice_once(state, turn, text, turn.troubles) if text else [])]
         if turn.due.mate.handle == SCRIBE:
             return []
         for file, why in turn.attached.items():
             if isinstance(why, str):
                 lost = LOST.format(name=name, file=plain_name(file), why=why)
-                facts += self._notice(state, turn, lost, [])
+                facts += self._notice_once(state, turn, lost, [])
         if fallback:
             text = f"{name}'s usual model is not answering, so {fallback} answers in its place."
-            facts += self._notice(state, turn, text, turn.troubles)
+            facts += self._notice_once(state, turn, text, turn.troubles)
         if trouble and turn.due.awaited:
             why = trouble.rstrip(".")
             again = "" if why == MEND else " Say it again to try once more."
             text = f"{name} gave no answer ({why}).{again}"
             if turn.due.anew:
                 text = f"{name} found no other words ({why})."
-            facts += self._notice(state, turn, text, turn.troubles, anew=True)
+            facts += self._notice_once(state, turn, text, turn.troubles, anew=True)
         return facts
 
-    def _wakings_told(self, state: RoomState, turn: Taken, facts: Sequence[Fact]) -> list[Fact]:
+    def _waking_notices(self, state: RoomState, turn: Taken, facts: Sequence[Fact]) -> list[Fact]:
         """What people should know of what it has set itself."""
         name, now = turn.due.mate.name, self._ports.stamp.clock.now()
         told = [waking_told(name, e.body, now) for e in facts if isinstance(e.body, ReminderSet)]
-        return [fact for text in told for fact in self._notice(state, turn, text, [])]
+        return [fact for text in told for fact in self._notice_once(state, turn, text, [])]
 
-    def _notice(
+    def _notice_once(
         self,
         state: RoomState,
         turn: Taken,

@@ -102,7 +102,7 @@ class Rooms:
         self.behind, self.taken = UnreadSince(ledger, stamp), TakenCommands(ledger, stamp)
         self.quota = quota
         self.is_guest: Callable[[str], bool] = lambda _: False
-        ledger.subscribe(self._follow, streams=PREFIX, kinds=HALTING)
+        ledger.subscribe(self._halt_turns, streams=PREFIX, kinds=HALTING)
 
     @property
     def bounds(self) -> TurnBounds:
@@ -116,7 +116,7 @@ class Rooms:
 
     # ------------------------------------------------------------ starting
 
-    def _follow(self, stream: str, events: Sequence[Event]) -> None:
+    def _halt_turns(self, stream: str, events: Sequence[Event]) -> None:
         """Halt what is to go no further by what happened, once it is in the ledger.
 
         Here, not where it is heard: whoever waited for that may have gone away meanwhile.
@@ -157,7 +157,7 @@ class Rooms:
             )
         self._check_mates(mates)
         person = await self._people.meet(surface, name_as_kept(name))
-        await self._enter(room, person.id, person.name, surface, mates)
+        await self._join_person(room, person.id, person.name, surface, mates)
         return await self.scene(room, person.id)
 
     def _check_mates(self, mates: Sequence[str]) -> None:
@@ -170,10 +170,10 @@ class Rooms:
 
         Where nobody has spoken yet, mates that have a greeting say it.
         """
-        await self._enter(room, person, Words(name), "web", ())
-        await self._decide(room, partial(self._greeted, person))
+        await self._join_person(room, person, Words(name), "web", ())
+        await self._decide_on(room, partial(self._greet_newcomer, person))
 
-    async def _greeted(self, person: str, state: RoomState) -> None:
+    async def _greet_newcomer(self, person: str, state: RoomState) -> None:
         joined = await self._ledger.read(state.stream, kinds=["room.person_joined"])
         if state.lines or state.due or state.open or state.weighed or person not in state.people:
             return
@@ -187,17 +187,17 @@ class Rooms:
                 verdict="speak",
             )
             for handle in state.mates
-            if self._greets(handle)
+            if self._has_greeting(handle)
         )
         if weights:
-            bodies = [*self._boundary(state), Weighed(upto=state.seq, weights=weights)]
-            await self._add(state, bodies, "room")
+            bodies = [*self._conversation_boundary(state), Weighed(upto=state.seq, weights=weights)]
+            await self._append_facts(state, bodies, "room")
             self._lanes.wake(state.stream)
 
-    def _greets(self, handle: str) -> bool:
+    def _has_greeting(self, handle: str) -> bool:
         return handle in self._mates and bool(self._mates[handle].greeting)
 
-    async def _enter(
+    async def _join_person(
         self, room: str, person: str, name: Words, surface: str, mates: Sequence[str]
     ) -> None:
         """Somebody comes in, as one person: whom they were here before goes."""
@@ -211,13 +211,13 @@ class Rooms:
                 facts.append(RoomOpened(name=room, everybody=not mates))
                 facts.append(EnergySet(capacity=self._rules.capacity, refill=self._rules.refill))
                 facts += [MateJoined(mate=handle) for handle in mates or sorted(self._mates)]
-            facts += self._newcomers(state)
+            facts += self._newly_made_mates(state)
             if person not in state.people:
                 facts.append(PersonJoined(person=person, name=name, surface=surface))
             facts += [PersonLeft(person=one) for one in selves if one != person]
-            await self._add(state, facts, f"person:{person}")
+            await self._append_facts(state, facts, f"person:{person}")
 
-        await self._decide(room, attempt)
+        await self._decide_on(room, attempt)
 
     async def open(
         self, person: str, name: str, title: str, mates: Sequence[str], *, guest: bool = False
@@ -253,22 +253,22 @@ class Rooms:
                 body = PersonJoined(
                     person=person, name=Words(name), surface="web", by=by, past=past
                 )
-                await self._add(state, [body], f"person:{by or person}")
+                await self._append_facts(state, [body], f"person:{by or person}")
 
-        await self._decide(room, attempt)
+        await self._decide_on(room, attempt)
 
     async def leave(self, room: str, person: str) -> None:
         """A person goes, and sees no more of the room."""
 
         async def attempt(state: RoomState) -> None:
             if person in there(state).people:
-                await self._add(state, [PersonLeft(person=person)], f"person:{person}")
+                await self._append_facts(state, [PersonLeft(person=person)], f"person:{person}")
 
-        await self._decide(room, attempt)
+        await self._decide_on(room, attempt)
 
     async def scene(self, room: str, you: str = "") -> RoomSnapshot:
         """The room as it stands."""
-        state = await self._known(room)
+        state = await self._state_of(room)
         return RoomSnapshot(
             room=room,
             title=state.title.text or "",
@@ -304,7 +304,7 @@ class Rooms:
             handle=handle, name=mate.name, role=mate.role, colour=mate.colour, face=mate.face
         )
 
-    async def _known(self, room: str) -> RoomState:
+    async def _state_of(self, room: str) -> RoomState:
         return there(await self.house.state(stream_of(room)))
 
     def listen(self, room: str) -> Listening:
@@ -349,18 +349,20 @@ class Rooms:
             away = (*state.mates, *state.left)
             came[:] = [mate for mate in mates if mate not in away]
             bodies += [MateJoined(mate=mate) for mate in came]
-            await self._add(state, bodies, "room")
+            await self._append_facts(state, bodies, "room")
 
         async def call(state: RoomState) -> None:
             now = self._stamp.clock.now()
             if weights := calls_of_late(state, came, self._mates, now, self._rules):
-                await self._add(state, [Weighed(upto=state.weighed, weights=weights)], "room")
+                await self._append_facts(
+                    state, [Weighed(upto=state.weighed, weights=weights)], "room"
+                )
                 self._lanes.wake(state.stream)
 
         came = list[str]()
-        await self._decide(own, attempt)
+        await self._decide_on(own, attempt)
         if came:
-            await self._decide(own, call)
+            await self._decide_on(own, call)
         return own
 
     async def unsettle(self, room: str, place: str, why: str) -> None:
@@ -368,9 +370,9 @@ class Rooms:
 
         async def attempt(state: RoomState) -> None:
             if place in there(state).places:
-                await self._add(state, [PlaceLeft(place=place, why=Words(why))], "room")
+                await self._append_facts(state, [PlaceLeft(place=place, why=Words(why))], "room")
 
-        await self._decide(room, attempt)
+        await self._decide_on(room, attempt)
 
     async def arrive(self, room: str, person: str, name: str, surface: str) -> None:
         """Somebody is in a place of this room, and therefore in it, from now on."""
@@ -381,9 +383,9 @@ class Rooms:
                 named = Words(sanitize_display_name(name, SOMEBODY))
                 bodies.append(PersonJoined(person=person, name=named, surface=surface, past=False))
             bodies += inherited_rights(state, person, self._people.same)
-            await self._add(state, bodies, f"person:{person}")
+            await self._append_facts(state, bodies, f"person:{person}")
 
-        await self._decide(room, attempt)
+        await self._decide_on(room, attempt)
 
     # ------------------------------------------------------------ hearing
 
@@ -404,16 +406,16 @@ class Rooms:
             text=Words(text),
             files=tuple([file_as_kept(each, self._rules.file_limit) for each in line.files]),
         )
-        return await self._decide(room, lambda state: self._hear(there(state), line))
+        return await self._decide_on(room, lambda state: self._append_heard(there(state), line))
 
-    async def _hear(self, state: RoomState, line: Heard) -> Event:
+    async def _append_heard(self, state: RoomState, line: Heard) -> Event:
         stream, seq, person, surface = state.stream, state.seq, line.person, line.surface
         if known := state.heard_before(surface, line.source):
             return await self._ledger.event(known)
         if person not in state.people:
             raise Unknown(f"You are not in the room {state.name!r}; enter it first.")
         if gone_along := inherited_rights(state, person, self._people.same):
-            seq = (await self._add(state, gone_along, f"person:{person}"))[-1].seq
+            seq = (await self._append_facts(state, gone_along, f"person:{person}"))[-1].seq
         names = {m: here.name if (here := self._mates.get(m)) else m for m in state.mates}
         stop = is_stop(str(line.text), names, called=line.called)
         keeper, owner = line.keeper, line.owner
@@ -427,7 +429,7 @@ class Rooms:
         )
         stop = stop and not line.bot and may(state, person, "stop", keeper=keeper, owner=owner)
         actor = f"person:{person}"
-        before = [*self._newcomers(state), *self._boundary(state), heard]
+        before = [*self._newly_made_mates(state), *self._conversation_boundary(state), heard]
         facts = [self._stamp.fact(body, actor=actor) for body in before]
         facts += delivery_facts(
             facts[-1], [each for each in state.places if each != surface], self._stamp
@@ -447,12 +449,12 @@ class Rooms:
         """
         if text.strip() or not getattr((await self._ledger.event(line)).body, "files", ()):
             text = line_as_kept(text, self._rules.line_limit)
-        now = (await self._known(room)).lines.get(line)
+        now = (await self._state_of(room)).lines.get(line)
         if now is not None and now.text.text == text:
             return
         by = f"person:{person}"
         changed = LineEdited(line=line, text=Words(text), by=by, captions=captions)
-        await self._revise(room, line, person, changed, "edit")
+        await self._revise_line(room, line, person, changed, "edit")
 
     async def delete(self, room: str, person: str, line: str) -> None:
         """A line is no more, on the wish of a person ("": of the platform's keepers).
@@ -460,9 +462,9 @@ class Rooms:
         Keepers take away what mates said, too. Raises Unknown for one not theirs, or gone.
         """
         by = f"person:{person}" if person else "room"
-        await self._revise(room, line, person, LineDeleted(line=line, by=by), "deletion")
+        await self._revise_line(room, line, person, LineDeleted(line=line, by=by), "deletion")
 
-    async def _revise(
+    async def _revise_line(
         self, room: str, line: str, person: str, body: LineEdited | LineDeleted, what: What
     ) -> None:
         async def attempt(state: RoomState) -> None:
@@ -482,16 +484,16 @@ class Rooms:
             sent = delivery_facts(fact, others, self._stamp, what)
             await self._ledger.append(stream, [fact, *sent], expect=seq)
 
-        await self._decide(room, attempt)
+        await self._decide_on(room, attempt)
 
-    def _newcomers(self, state: RoomState) -> list[Body]:
+    def _newly_made_mates(self, state: RoomState) -> list[Body]:
         """Mates that were made since, where a room is for all of them."""
         if not state.everybody:
             return []
         away = (*state.mates, *state.left)
         return [MateJoined(mate=handle) for handle in self._mates if handle not in away]
 
-    def _boundary(self, state: RoomState) -> list[Body]:
+    def _conversation_boundary(self, state: RoomState) -> list[Body]:
         """What a line begins or ends, before it is heard."""
         ends = self._rules.ends(state)
         if ends is not None and ends <= self._stamp.clock.now():
@@ -508,7 +510,9 @@ class Rooms:
     async def add(self, room: str, person: str, *bodies: Body) -> tuple[Event, ...]:
         """Add what a person decided about a room."""
         by = f"person:{person}" if person else "room"
-        return await self._decide(room, lambda state: self._add(there(state), bodies, by))
+        return await self._decide_on(
+            room, lambda state: self._append_facts(there(state), bodies, by)
+        )
 
     async def answer(
         self, room: str, person: str, decide: Callable[[RoomState], Sequence[Body]], by: str = ""
@@ -527,9 +531,9 @@ class Rooms:
             sent = decision_delivery_facts(facts, state.places, self._stamp)
             return await self._ledger.append(state.stream, [*facts, *sent], expect=state.seq)
 
-        return await self._decide(room, attempt)
+        return await self._decide_on(room, attempt)
 
-    async def _decide(self, room: str, attempt: Callable[[RoomState], Awaitable[T]]) -> T:
+    async def _decide_on(self, room: str, attempt: Callable[[RoomState], Awaitable[T]]) -> T:
         """Decide on the room as it stands; see `Ledger.decide`."""
         stream = stream_of(room)
 
@@ -538,7 +542,9 @@ class Rooms:
 
         return await self._ledger.decide(stream, partial(self.house.head, stream), tried)
 
-    async def _add(self, state: RoomState, bodies: Sequence[Body], actor: str) -> tuple[Event, ...]:
+    async def _append_facts(
+        self, state: RoomState, bodies: Sequence[Body], actor: str
+    ) -> tuple[Event, ...]:
         """Add to a room while it stands as it does: nothing was awaited since it was looked at."""
         facts: list[Fact] = [self._stamp.fact(body, actor=actor) for body in bodies]
         return await self._ledger.append(state.stream, facts, expect=state.seq) if facts else ()
@@ -564,4 +570,4 @@ class Rooms:
 
     async def state(self, room: str) -> RoomState:
         """The room's state, to read from."""
-        return await self._known(room)
+        return await self._state_of(room)

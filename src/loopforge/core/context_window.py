@@ -130,9 +130,9 @@ def fit_window(sizes: Sequence[EntrySize], budget: int, low: float = 0.5) -> Win
             if size.mark == "spent":
                 going[size.id] = None
                 left -= tokens[size.id]
-        left -= _oldest(going, (s for s in old if s.mark is None), tokens, left - mark)
+        left -= _drop_oldest(going, (s for s in old if s.mark is None), tokens, left - mark)
         if left > budget:
-            _oldest(going, (s for s in old if s.mark == "keep"), tokens, left - mark)
+            _drop_oldest(going, (s for s in old if s.mark == "keep"), tokens, left - mark)
     visible = tuple(size.id for size in sizes if size.id not in going)
     return WindowFit(
         visible=visible,
@@ -148,7 +148,7 @@ def fit_window(sizes: Sequence[EntrySize], budget: int, low: float = 0.5) -> Win
     )
 
 
-def _oldest(
+def _drop_oldest(
     going: dict[str, None], candidates: Iterable[EntrySize], tokens: Mapping[str, int], excess: int
 ) -> int:
     """Let the oldest candidates go until `excess` tokens are freed; returns how many were."""
@@ -260,21 +260,21 @@ def day_of(day: date) -> str:
     return f"{day:%A}, {day.day} {day:%B %Y}"
 
 
-def _since(at: datetime, last: datetime | None, zone: tzinfo) -> str:
+def _since_last_line(at: datetime, last: datetime | None, zone: tzinfo) -> str:
     """What is said before a line that comes on a new day or after a silence; mostly nothing."""
     day = at.astimezone(zone).date()
     if last is None:
         return day_of(day)
     if days := (day - last.astimezone(zone).date()).days:
-        later = {1: ", the next day"}.get(days, f", {_many(days)} days later")
+        later = {1: ", the next day"}.get(days, f", {_count_in_words(days)} days later")
         return day_of(day) + (later if days > 0 else "")
     hours = (at - last) // timedelta(hours=1)
     if hours < 1:
         return ""
-    return "an hour later" if hours == 1 else f"{_many(hours)} hours later"
+    return "an hour later" if hours == 1 else f"{_count_in_words(hours)} hours later"
 
 
-def _many(count: int) -> str:
+def _count_in_words(count: int) -> str:
     return MANY[count] if 0 <= count < len(MANY) else f"{count:,}"
 
 
@@ -319,14 +319,14 @@ def as_lines(
     for entry in entries:
         if not may_see_entry(for_mate, entry):
             continue
-        if since := _since(entry.at, last, zone):
+        if since := _since_last_line(entry.at, last, zone):
             lines.append(Line(kind="told", text=public_words(since)))
         last, told = entry.at, entry.at.astimezone(zone).strftime("%H:%M")
-        lines.extend(_lines(entry, for_mate, names, told, cuts.get(entry.id), pictures))
+        lines.extend(_lines_of_entry(entry, for_mate, names, told, cuts.get(entry.id), pictures))
     return tuple(lines)
 
 
-def _lines(
+def _lines_of_entry(
     entry: ContextEntry,
     for_mate: str,
     names: Mapping[str, Words],
@@ -338,7 +338,7 @@ def _lines(
     if entry.short:
         texts[0] = Words(shorten_result(str(entry.text)), public=entry.text.public)
     if share is not None:
-        texts = _cut(texts, share)
+        texts = _cut_texts(texts, share)
     mine = entry.kind == "said" and entry.who == for_mate
     who = "" if entry.kind == "told" else entry.who  # a notice is the room's, whomever it is for
     kind: LineKind = "mine" if mine else entry.kind
@@ -361,14 +361,14 @@ def _lines(
             kind="file", who=file.name, text=text, id=entry.id, at=at, untrusted=entry.untrusted
         )
         if not has_readable_text(file):
-            shown = _picture(file) if (entry.id, place) in pictures else None
+            shown = _picture_of(file) if (entry.id, place) in pictures else None
             given = SOUND_GIVEN if file.media.startswith("audio/") else PICTURE_SHOWN
-            told = given.format(what=_described(file)) if shown else _closed(file)
+            told = given.format(what=_describe_file(file)) if shown else _unreadable_file_line(file)
             if entry.transcribed and (entry.id, place) in sounds_of(entry):
-                told = TRANSCRIBED.format(what=_described(file))
+                told = TRANSCRIBED.format(what=_describe_file(file))
             yield replace(came, text=public_words(told), picture=shown)
             continue
-        yield Line(kind="told", text=public_words(_begins(file)), id=entry.id, at=at)
+        yield Line(kind="told", text=public_words(_file_heading(file)), id=entry.id, at=at)
         yield came
         yield Line(kind="told", text=public_words(FILE_ENDS), id=entry.id, at=at)
 
@@ -396,21 +396,21 @@ def has_readable_text(file: File) -> bool:
     return not file.text.public or bool(file.text)
 
 
-def _begins(file: File) -> str:
+def _file_heading(file: File) -> str:
     """What mates are told before a file's text."""
     if file.length:
-        return DOCUMENT_BEGINS.format(kind=DOCUMENTS[file.media].name, what=_described(file))
+        return DOCUMENT_BEGINS.format(kind=DOCUMENTS[file.media].name, what=_describe_file(file))
     return FILE_BEGINS.format(size=file.size)
 
 
-def _closed(file: File) -> str:
+def _unreadable_file_line(file: File) -> str:
     """What mates are told of a file that they cannot read."""
     long = file.media.startswith("text/") or (file.media in DOCUMENTS and not file.unread)
     why = "too long to be read here" if long else UNREAD[file.unread or "failed"]
-    return FILE_CLOSED.format(what=_described(file), why=why)
+    return FILE_CLOSED.format(what=_describe_file(file), why=why)
 
 
-def _described(file: File) -> str:
+def _describe_file(file: File) -> str:
     """A file's kind and size, and its sides or pages where they are known."""
     sides = f", {file.width} x {file.height} pixels" if file.width else ""
     kind = DOCUMENTS.get(file.media)
@@ -420,11 +420,11 @@ def _described(file: File) -> str:
     return f"{media or 'of no known kind'}{pages}, {file.size:,} bytes{sides}"
 
 
-def _picture(file: File) -> Picture:
+def _picture_of(file: File) -> Picture:
     return Picture(name=file.name, hash=file.hash, media=file.media, size=file.size)
 
 
-def _cut(texts: Sequence[Words], share: float) -> list[Words]:
+def _cut_texts(texts: Sequence[Words], share: float) -> list[Words]:
     """The texts, cut together to a share of their characters: the later ones give way first."""
     left = int(sum(len(str(text)) for text in texts) * share)
     cut = []

@@ -135,7 +135,7 @@ Again = Callable[[], Awaitable[Erasure]]
 """Forgets what was written down of it since."""
 
 
-def _nothing(_hash: str) -> str:
+def _keep_no_file(_hash: str) -> str:
     """No file is kept."""
     return ""
 
@@ -183,9 +183,9 @@ class SqlLedger:
         self._reads, self._closed = 0, False
         self._loop = asyncio.get_running_loop()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="ledger reader")
-        self._writer = WriterThread(store, self._views, self._appended)
+        self._writer = WriterThread(store, self._views, self._note_appended)
         self._decider = Decider()
-        self.contents: Contents = _nothing
+        self.contents: Contents = _keep_no_file
         self.before_erasing: Callable[[Concerned], Awaitable[None]] = _at_once
         self.after_erasing: Callable[[Concerned, Again], Awaitable[None]] = _at_once
 
@@ -237,7 +237,7 @@ class SqlLedger:
         newest: bool = False,
     ) -> list[Event]:
         """See `Ledger.read`."""
-        return await self._reading(
+        return await self._run_reading(
             partial(
                 read.read_events,
                 stream=stream,
@@ -251,25 +251,27 @@ class SqlLedger:
 
     async def event(self, id: str) -> Event:
         """See `Ledger.event`."""
-        return await self._reading(partial(read.read_event, id=id))
+        return await self._run_reading(partial(read.read_event, id=id))
 
     async def heads(self, prefix: str = "") -> dict[str, int]:
         """See `Ledger.heads`."""
-        return await self._reading(partial(read.stream_heads, prefix=prefix))
+        return await self._run_reading(partial(read.stream_heads, prefix=prefix))
 
     async def texts(self, refs: Sequence[str]) -> dict[str, str]:
         """The texts of these refs, as far as they are not forgotten."""
-        return await self._reading(partial(read.read_texts, refs=refs))
+        return await self._run_reading(partial(read.read_texts, refs=refs))
 
     async def search(self, stream: str, words: str, limit: int = 20) -> list[Event]:
         """Lines of a room in which people see all these words, newest first; case is no matter."""
-        return await self._reading(partial(search.search, stream=stream, words=words, limit=limit))
+        return await self._run_reading(
+            partial(search.search, stream=stream, words=words, limit=limit)
+        )
 
     # ------------------------------------------------------------ views and snapshots
 
     async def look(self, work: Callable[[Connection], T]) -> T:
         """Read by hand, in a reading thread: for the tables that other packages declare."""
-        return await self._reading(work)
+        return await self._run_reading(work)
 
     async def change(self, work: Callable[[Connection], T], *, soon: bool = True) -> T:
         """Change such tables by hand in the writing thread, all of it or nothing.
@@ -314,17 +316,17 @@ class SqlLedger:
 
     async def outbox(self, *, but: Collection[str] = ()) -> list[PendingDelivery]:
         """See `DeliveryQueue.outbox`."""
-        return await self._reading(partial(OUTBOX.but, surfaces=but))
+        return await self._run_reading(partial(OUTBOX.but, surfaces=but))
 
     async def unseen(self, stream: str, surface: str, upto: int) -> list[str]:
         """See `DeliveryQueue.unseen`."""
-        return await self._reading(
+        return await self._run_reading(
             partial(OUTBOX.unseen, stream=stream, surface=surface, upto=upto)
         )
 
     async def open_effects(self) -> list[OpenEffect]:
         """Every use of a tool that is not over, oldest first."""
-        return await self._reading(EFFECTS.rows)
+        return await self._run_reading(EFFECTS.rows)
 
     async def rebuild(self) -> int:
         """Drop all views and fold them anew; returns how many events were taken in."""
@@ -341,7 +343,9 @@ class SqlLedger:
 
     async def load_snapshot(self, stream: str, version: int) -> tuple[int, bytes] | None:
         """The last state kept, and its `seq`; None if there is none of this version."""
-        return await self._reading(partial(state_snapshots.load, stream=stream, version=version))
+        return await self._run_reading(
+            partial(state_snapshots.load, stream=stream, version=version)
+        )
 
     # ------------------------------------------------------------ following
 
@@ -366,7 +370,7 @@ class SqlLedger:
             self._rewound = error
             raise
 
-    def _appended(self, stream: str, events: tuple[Event, ...]) -> None:
+    def _note_appended(self, stream: str, events: tuple[Event, ...]) -> None:
         self._follower.appended(stream, events)
         self._fold_log(len(events))
 
@@ -394,7 +398,7 @@ class SqlLedger:
     async def unwritable(self) -> LedgerError | None:
         """Why nothing can be written now; None while it can. Writes only where that failed last."""
         try:
-            found = await self._reading(partial(write_check.foreseen, self._store))
+            found = await self._run_reading(partial(write_check.foreseen, self._store))
             if found is None and self._writer.fault is not None:
                 body = self.stamp.dice.bytes(PROBE).hex().encode()
                 await self.change(partial(write_check.tried, body=body))
@@ -408,7 +412,7 @@ class SqlLedger:
             raise InputError(f"The ledger is exported as jsonl; {format!r} is not known.")
         place = (prefix, 0)
         while True:
-            events = await self._reading(partial(read.page, place=place, prefix=prefix))
+            events = await self._run_reading(partial(read.page, place=place, prefix=prefix))
             for event in events:
                 yield export.as_json_line(event) + "\n"
             if len(events) < read.PAGE:
@@ -432,7 +436,7 @@ class SqlLedger:
             return found.told, events
 
         erasure = await self._writer.do(work)
-        return await self._scrubbed(erasure) if erasure.refs else erasure
+        return await self._scrub_files(erasure) if erasure.refs else erasure
 
     async def verify(
         self, prefix: str = "", anchors: Mapping[str, Anchor] | None = None
@@ -442,7 +446,7 @@ class SqlLedger:
         `anchors` are heads that an earlier verifying gave (`LedgerVerification.anchors`).
         """
         async with self._still:
-            return await self._reading(
+            return await self._run_reading(
                 partial(verify.verify, prefix=prefix, anchors=anchors, views=self._views)
             )
 
@@ -456,41 +460,43 @@ class SqlLedger:
         """
         search = ErasureSearch(self.contents)
         if pretend:
-            return (await self._found(wish, search)).told
-        erasure = await self._forgotten(wish, search)
+            return (await self._find_erasure(wish, search)).told
+        erasure = await self._forget_texts(wish, search)
         if not wish.exactly:
-            concerned = partial(self._concerned, wish, search)
-            await self.after_erasing(concerned, partial(self._forgotten, wish, search))
+            concerned = partial(self._concerned_streams, wish, search)
+            await self.after_erasing(concerned, partial(self._forget_texts, wish, search))
         return erasure
 
-    async def _forgotten(self, wish: ErasureRequest, search: ErasureSearch) -> Erasure:
+    async def _forget_texts(self, wish: ErasureRequest, search: ErasureSearch) -> Erasure:
         """Forget; asked again, what was written down meanwhile."""
         if not wish.exactly:
-            await self.before_erasing(partial(self._concerned, wish, search))
+            await self.before_erasing(partial(self._concerned_streams, wish, search))
         async with self._still:
-            await self._looked(wish, search)
-            erasure = await self._erased(wish, search)
-            return await self._scrubbed(erasure)
+            await self._search_until_settled(wish, search)
+            erasure = await self._erase_found(wish, search)
+            return await self._scrub_files(erasure)
 
-    async def _found(self, wish: ErasureRequest, search: ErasureSearch) -> ErasureFindings:
-        return await self._reading(
+    async def _find_erasure(self, wish: ErasureRequest, search: ErasureSearch) -> ErasureFindings:
+        return await self._run_reading(
             partial(erasing.find, wish=wish, views=self._views, search=search)
         )
 
-    async def _looked(self, wish: ErasureRequest, search: ErasureSearch) -> None:
+    async def _search_until_settled(self, wish: ErasureRequest, search: ErasureSearch) -> None:
         """Look until nothing is new, so that little is left to the writing thread."""
         before: Mapping[str, Collection[str]] | None = None
         for _ in range(LOOKS):
-            now = (await self._found(wish, search)).gone
+            now = (await self._find_erasure(wish, search)).gone
             if now == before:
                 return
             before = now
 
-    async def _concerned(self, wish: ErasureRequest, search: ErasureSearch) -> Collection[str]:
-        would = (await self._found(wish, search)).told
+    async def _concerned_streams(
+        self, wish: ErasureRequest, search: ErasureSearch
+    ) -> Collection[str]:
+        would = (await self._find_erasure(wish, search)).told
         return (would.texts.keys() | would.shown) - {wish.stream}
 
-    async def _erased(self, wish: ErasureRequest, search: ErasureSearch) -> Erasure:
+    async def _erase_found(self, wish: ErasureRequest, search: ErasureSearch) -> Erasure:
         """Find what came meanwhile, and take everything away, in one transaction or in several."""
         take = partial(erase_texts, wish=wish, stamp=self.stamp, views=self._views)
 
@@ -510,9 +516,9 @@ class SqlLedger:
         search.gone |= told.refs
         return msgspec.structs.replace(told, events=tuple(event.id for event in events))
 
-    async def _scrubbed(self, erasure: Erasure) -> Erasure:
+    async def _scrub_files(self, erasure: Erasure) -> Erasure:
         """Leave nothing of it in the database's files."""
-        clean = await self._aside(partial(scrubbing.scrub, self._store, self._tables))
+        clean = await self._run_in_reader(partial(scrubbing.scrub, self._store, self._tables))
         return msgspec.structs.replace(erasure, clean=clean)
 
     async def write_anew(self) -> None:
@@ -526,18 +532,20 @@ class SqlLedger:
 
     async def tail(self, count: int = 20, stream: str = "") -> list[Event]:
         """The newest events of one stream, or of all, oldest first."""
-        return await self._reading(partial(read.tail, count=count, stream=stream))
+        return await self._run_reading(partial(read.tail, count=count, stream=stream))
 
     def _fold_log(self, count: int) -> None:
         """Now and then fold SQLite's log into its file, in a thread that no append waits for."""
         self._since += count
         if self._store.sqlite and self._since >= CHECKPOINT_EVENTS and not self._folding:
             self._since, self._folding = 0, True
-            self._readers.submit(self._checkpoint)
+            self._readers.submit(self._checkpoint_log)
 
-    def _checkpoint(self) -> None:
+    def _checkpoint_log(self) -> None:
         try:
-            self._read(lambda found: found.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").all())
+            self._read_once(
+                lambda found: found.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").all()
+            )
         except LedgerError as error:
             log.warning("SQLite's log is folded into its file later: %s", error)
         finally:
@@ -545,11 +553,11 @@ class SqlLedger:
 
     # ------------------------------------------------------------ threads
 
-    async def _reading(self, work: Callable[[Connection], T]) -> T:
+    async def _run_reading(self, work: Callable[[Connection], T]) -> T:
         """Run some reading in a reading thread; done again once if the connection was gone."""
-        return await self._aside(partial(self._read, work))
+        return await self._run_in_reader(partial(self._read_once, work))
 
-    async def _aside(self, work: Callable[[], T]) -> T:
+    async def _run_in_reader(self, work: Callable[[], T]) -> T:
         """Run something in a reading thread."""
         if self._closed:
             raise LedgerError("The ledger is closed; nothing was read.")
@@ -559,11 +567,11 @@ class SqlLedger:
         finally:
             self._reads -= 1
 
-    def _read(self, work: Callable[[Connection], T], again: bool = True) -> T:
+    def _read_once(self, work: Callable[[Connection], T], again: bool = True) -> T:
         try:
             with self._store.reader.connect() as connection:
                 return work(connection)
         except FAULTS as error:
             if not (again and is_connection_lost(error)):
                 raise as_ledger_error(error, self._store.url) from error
-        return self._read(work, again=False)
+        return self._read_once(work, again=False)

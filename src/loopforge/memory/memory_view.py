@@ -164,9 +164,9 @@ class MemoryView:
         for event in events:
             match event.body:
                 case MemoryKept() as kept:
-                    _keep(connection, event, kept)
+                    _insert_item(connection, event, kept)
                 case MemoryShared() as shared:
-                    _share(connection, shared)
+                    _apply_share(connection, shared)
                 case KeepingSet() as keeping:
                     _set_keeping(connection, keeping)
                 case Erased(refs=refs):
@@ -174,7 +174,7 @@ class MemoryView:
                         gone = memories.c.ref.in_(refs)
                         connection.execute(memories.update().where(gone).values(state="forgotten"))
                 case _:
-                    _change(connection, event)
+                    _apply_change(connection, event)
 
     def derived(
         self, connection: Connection, grounds: ForgottenGrounds, *, sole: bool
@@ -183,7 +183,7 @@ class MemoryView:
         return self._derives(connection, grounds, sole)
 
 
-def _keep(connection: Connection, event: Event, kept: MemoryKept) -> None:
+def _insert_item(connection: Connection, event: Event, kept: MemoryKept) -> None:
     row = {
         "item": event.id,
         "mate": event.stream.removeprefix(PREFIX),
@@ -227,7 +227,7 @@ def _keep(connection: Connection, event: Event, kept: MemoryKept) -> None:
             connection.execute(table.insert(), values)
 
 
-def _change(connection: Connection, event: Event) -> None:
+def _apply_change(connection: Connection, event: Event) -> None:
     """What became of one item."""
     body = event.body
     match body:
@@ -243,12 +243,12 @@ def _change(connection: Connection, event: Event) -> None:
             values = {"wording": event.id, "ref": "" if text.public else text.ref}
             values |= {"travels": False, "worded_by": _worded_by(connection, event.id, body)}
         case MemoryInvalidated(item=item, by=by, because=because):
-            values = {"state": "invalidated", **_changed(event, by, because)}
+            values = {"state": "invalidated", **_changed_columns(event, by, because)}
         case MemoryDropped(item=item, by=by, because=because):
-            values = {"state": "dropped", **_changed(event, by, because)}
+            values = {"state": "dropped", **_changed_columns(event, by, because)}
         case MemoryRestored(item=item, by=by, because=because):
             values = {"state": "held", "replaced": "", "ended": None}
-            values |= _changed(event, by, because)
+            values |= _changed_columns(event, by, because)
         case MemoryLocked(item=item, by=by):
             values = {"locked": True}
         case MemoryUnlocked(item=item, by=by):
@@ -272,7 +272,7 @@ def _worded_by(connection: Connection, wording: str, corrected: MemoryCorrected)
     return by
 
 
-def _changed(event: Event, by: str, because: str) -> dict[str, Any]:
+def _changed_columns(event: Event, by: str, because: str) -> dict[str, Any]:
     return {"changed": event.id, "changed_by": by, "because": because}
 
 
@@ -281,7 +281,7 @@ def is_automatic(by: str) -> bool:
     return by.startswith(AUTOMATIC)
 
 
-def _share(connection: Connection, shared: MemoryShared) -> None:
+def _apply_share(connection: Connection, shared: MemoryShared) -> None:
     row = {"person": shared.by, "item": shared.item, "target": shared.to}
     same = [memory_shares.c[name] == value for name, value in row.items()]
     connection.execute(memory_shares.delete().where(*same))
@@ -322,7 +322,7 @@ def items_of(
         query = query.where(memories.c.item.in_(list(ids)))
     rows = [r for r in connection.execute(query).all() if ids is None or r.item in ids]
     events = {event.id: event for event in events_by_id(connection, _events_of(rows))}
-    return [_item(row, events) for row in rows]
+    return [_item_of(row, events) for row in rows]
 
 
 def current_wordings(connection: Connection, ids: Collection[str]) -> dict[str, str]:
@@ -330,7 +330,7 @@ def current_wordings(connection: Connection, ids: Collection[str]) -> dict[str, 
     query = select(memories.c.item, memories.c.wording).where(memories.c.item.in_(list(ids)))
     rows = connection.execute(query).all()
     events = {event.id: event for event in events_by_id(connection, {row.wording for row in rows})}
-    texts = {row.item: _text(events[row.wording]).text for row in rows}
+    texts = {row.item: _wording_of(events[row.wording]).text for row in rows}
     return {item: text for item, text in texts.items() if text is not None}
 
 
@@ -338,15 +338,15 @@ def _events_of(rows: Sequence[Row[Any]]) -> set[str]:
     return {row.item for row in rows} | {row.wording for row in rows}
 
 
-def _text(event: Event) -> Words:
+def _wording_of(event: Event) -> Words:
     assert isinstance(event.body, MemoryKept | MemoryCorrected)
     return event.body.text
 
 
-def _item(row: Row[Any], events: Mapping[str, Event]) -> KeptItem:
+def _item_of(row: Row[Any], events: Mapping[str, Event]) -> KeptItem:
     kept = events[row.item].body
     assert isinstance(kept, MemoryKept)
-    now = asdict(kept) | {"text": _text(events[row.wording]), "until": _until(row, kept)}
+    now = asdict(kept) | {"text": _wording_of(events[row.wording]), "until": _ends_at(row, kept)}
     return KeptItem(
         id=row.item,
         mate=row.mate,
@@ -362,7 +362,7 @@ def _item(row: Row[Any], events: Mapping[str, Event]) -> KeptItem:
     )
 
 
-def _until(row: Row[Any], kept: MemoryKept) -> datetime | None:
+def _ends_at(row: Row[Any], kept: MemoryKept) -> datetime | None:
     return kept.until if row.ended is None else from_epoch_micros(row.ended)
 
 
@@ -403,10 +403,10 @@ def fallen_lines(connection: Connection, mate: str) -> set[tuple[str, str]]:
     forgotten = select(one.item, one.line).where(mine, vouched == item, ~gone.exists())
     both = [*connection.execute(changed), *connection.execute(forgotten)]
     pairs = {(row.item, row.line) for row in both}
-    return pairs - _excused(connection, pairs) if pairs else pairs
+    return pairs - _excused_pairs(connection, pairs) if pairs else pairs
 
 
-def _excused(connection: Connection, pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
+def _excused_pairs(connection: Connection, pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """Items with lines that stand in one that they were made of, which stands nevertheless."""
     one, source = memory_evidence.c, memory_sources.c
     query = select(source.item, source.source, one.line).join(

@@ -106,7 +106,9 @@ class ModelVoice(Protocol):
         """Let go of it."""
 
 
-def _fitting(specs: Sequence[ModelSpec], fits: Fits) -> tuple[Sequence[ModelSpec], tuple[str, ...]]:
+def _fitting_models(
+    specs: Sequence[ModelSpec], fits: Fits
+) -> tuple[Sequence[ModelSpec], tuple[str, ...]]:
     """The models that a prompt was made for, and those after them that want another."""
     small = next((nth for nth, spec in enumerate(specs) if spec.small), len(specs))
     if fits == "large":
@@ -123,7 +125,7 @@ def _before_last(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     )
 
 
-async def _retire(embedded: EmbeddedModel, voices: Sequence[ModelVoice]) -> None:
+async def _retire_models(embedded: EmbeddedModel, voices: Sequence[ModelVoice]) -> None:
     try:
         await embedded.retire()
     finally:  # also where the program ends before
@@ -187,28 +189,28 @@ class TieredModels:
                     has="" if route.model in self.tiers.missing else self.tiers.instead(),
                 )
             )
-        specs = self._chosen(question)
-        asked, after = _fitting(specs, question.fits)
+        specs = self._models_to_ask(question)
+        asked, after = _fitting_models(specs, question.fits)
         share = self._patience.climb * (len(asked) or 1) / (len(specs) or 1)
         share = share if question.fits == "small" else self._patience.climb
         climb = TierClimb(question, hear, attempts, began + share, self._clock.ticks, after)
-        watching = self._tasks.spawn(self._watch(climb), "slow models")
+        watching = self._tasks.spawn(self._report_silence(climb), "slow models")
         try:
-            name, last = await self._climb(asked, climb)
-            if last.cause == "unknown" and await self._changed(name, route, specs):
-                specs = self._chosen(question)
-                asked, climb.after = _fitting(specs, question.fits)
-                name, last = await self._climb(asked, climb)
+            name, last = await self._climb_models(asked, climb)
+            if last.cause == "unknown" and await self._has_other_models(name, route, specs):
+                specs = self._models_to_ask(question)
+                asked, climb.after = _fitting_models(specs, question.fits)
+                name, last = await self._climb_models(asked, climb)
         finally:
             watching.cancel()
         wanted = self.tiers.known(route.model) or route.model or (specs[0].name if specs else "")
         return replace(
-            self._reply(name, last, attempts, began),
+            self._reply_of(name, last, attempts, began),
             fallback=bool(name) and name != wanted,
             small=bool(climb.after) and last.outcome in UNANSWERED and not last.text,
         )
 
-    def _chosen(self, question: Question) -> tuple[ModelSpec, ...]:
+    def _models_to_ask(self, question: Question) -> tuple[ModelSpec, ...]:
         """The models to ask, in order; with a voice note none but those that hear."""
         specs = self.tiers.choose(question.route)
         return tuple(spec for spec in specs if spec.hears == bool(question.sound))
@@ -226,9 +228,9 @@ class TieredModels:
         attempts: list[Attempt] = []
         waited = 0.0
         while True:
-            async with self._door(spec):
-                last = await self._voice(spec).attempt(question, lambda _: None)
-            attempts.append(self._attempt(spec, last))
+            async with self._slots_of(spec):
+                last = await self._voice_of(spec).attempt(question, lambda _: None)
+            attempts.append(self._attempt_of(spec, last))
             wait = self._patient_wait(last, len(attempts), waited) if patient else None
             if wait is None:
                 break
@@ -236,22 +238,22 @@ class TieredModels:
             await self._clock.sleep(wait)
         if last.outcome not in UNANSWERED:
             self._rests.worked(name)
-        return self._reply(name, last, attempts, began)
+        return self._reply_of(name, last, attempts, began)
 
     def _patient_wait(self, tried: AttemptOutcome, tries: int, waited: float) -> float | None:
-        """As `_wait`; of a model that is asked too often as long as it takes, within reason.
+        """As `_seconds_to_retry`; of a model asked too often as long as it takes, within reason.
 
         None where it says itself that it will take longer than that.
         """
         if tried.cause == "busy" and (tried.wait or 0) > MOST_WAITED:
             return None
         if tried.cause != "busy" or waited >= MOST_WAITED:
-            return self._wait(tried, tries)
+            return self._seconds_to_retry(tried, tries)
         longer = min(SOON * 2.0**tries, self._patience.longest)
         asked = longer if tried.wait is None else tried.wait
         return min(max(asked, SOON), MOST_WAITED - waited)
 
-    def _reply(
+    def _reply_of(
         self, name: str, last: AttemptOutcome, attempts: Sequence[Attempt], began: float
     ) -> ModelReply:
         took = round((self._clock.ticks() - began) * 1000)
@@ -316,7 +318,7 @@ class TieredModels:
         self._counter.become(new)
         own = [key for key, voice in self._voices.items() if isinstance(voice, EmbeddedProvider)]
         voices = [self._voices.pop(key) for key in own]
-        self._tasks.spawn(_retire(old, voices), "the embedded model of before")
+        self._tasks.spawn(_retire_models(old, voices), "the embedded model of before")
 
     async def close(self) -> None:
         """Close connections and the embedded model."""
@@ -333,11 +335,11 @@ class TieredModels:
         comes in now should find the room drawn first. A question that comes sooner loads it.
         """
         for spec in self.tiers.choose(Route())[:1]:
-            voice = self._voice(spec)
+            voice = self._voice_of(spec)
             if isinstance(voice, EmbeddedProvider | Provider):
-                self._tasks.spawn(self._prepare(voice), "preload")
+                self._tasks.spawn(self._prepare_model(voice), "preload")
 
-    async def _prepare(self, voice: EmbeddedProvider | Provider) -> None:
+    async def _prepare_model(self, voice: EmbeddedProvider | Provider) -> None:
         await self._clock.sleep(SOON)
         await voice.prepare()
 
@@ -357,9 +359,9 @@ class TieredModels:
             and now - self._looked.get(server.address, -AGAIN) >= AGAIN
         ]
         if due:
-            await self._look(due)
+            await self._look_at_servers(due)
 
-    async def _look(self, servers: Sequence[OwnServer]) -> None:
+    async def _look_at_servers(self, servers: Sequence[OwnServer]) -> None:
         now = self._clock.ticks()
         self._looked.update((server.address, now) for server in servers)
         found = await asyncio.gather(*(fetch_catalogue(each.address, each.key) for each in servers))
@@ -370,7 +372,7 @@ class TieredModels:
         if self._read:
             self.tiers = self._read(dict(self._catalogues))
 
-    async def _changed(self, name: str, route: Route, specs: Sequence[ModelSpec]) -> bool:
+    async def _has_other_models(self, name: str, route: Route, specs: Sequence[ModelSpec]) -> bool:
         """Whether a server that did not know its model has others now."""
         spec = self.tiers.models.get(name)
         own = [
@@ -379,12 +381,12 @@ class TieredModels:
             if spec and server.catalogue(self._catalogues).base_url == spec.base_url
         ]
         if own and self._read:
-            await self._look(own)
+            await self._look_at_servers(own)
         return bool(own) and self.tiers.choose(route) != tuple(specs)
 
     # ------------------------------------------------------------ tries
 
-    async def _watch(self, climb: TierClimb) -> None:
+    async def _report_silence(self, climb: TierClimb) -> None:
         """Say so when no sign comes for a while, or none with words, or no more after words."""
         hear: object = climb.hear
         if not isinstance(hear, AnswerListener):
@@ -401,7 +403,7 @@ class TieredModels:
                 told = climb.spoke
                 hear.slow(climb.asked, climb.next, "stalled")
 
-    async def _climb(
+    async def _climb_models(
         self, specs: Sequence[ModelSpec], climb: TierClimb
     ) -> tuple[str, AttemptOutcome]:
         """The models in order, until one answers. If all are at rest, the one that wakes first."""
@@ -412,7 +414,7 @@ class TieredModels:
                 climb.attempts.append(Attempt(model=spec.name, outcome="resting", detail=why))
                 continue
             climb.at(spec.name, [*(one.name for one in specs[nth + 1 :]), *climb.after])
-            name, last = spec.name, await self._turn(spec, climb)
+            name, last = spec.name, await self._try_some_times(spec, climb)
             if last.outcome not in UNANSWERED or last.shown:
                 return name, last
             if last.text:
@@ -420,21 +422,21 @@ class TieredModels:
         if specs and not name and not climb.after:
             spec = min(specs, key=lambda spec: self._rests.until(spec.name))
             climb.at(spec.name, climb.after)
-            return spec.name, await self._turn(spec, climb)
+            return spec.name, await self._try_some_times(spec, climb)
         return name, last
 
-    async def _turn(self, spec: ModelSpec, climb: TierClimb) -> AttemptOutcome:
+    async def _try_some_times(self, spec: ModelSpec, climb: TierClimb) -> AttemptOutcome:
         """A few tries at one model, as long as its share of the time is not up."""
         tries, now = 0, self._clock.ticks()
         until = now + climb.share(now)
         try:
             while True:
-                tried = await self._try(spec, climb, until)
+                tried = await self._try_once(spec, climb, until)
                 tries += 1
-                climb.attempts.append(self._attempt(spec, tried))
-                wait = self._wait(tried, tries)
+                climb.attempts.append(self._attempt_of(spec, tried))
+                wait = self._seconds_to_retry(tried, tries)
                 if wait is None or self._clock.ticks() + wait >= until:
-                    return self._noted(spec, tried)
+                    return self._note_outcome(spec, tried)
                 if tried.text:
                     climb.hear(ANEW)
                 climb.busy = tried.cause == "busy"
@@ -443,19 +445,19 @@ class TieredModels:
         finally:
             self._rests.leave(spec.name)
 
-    async def _try(self, spec: ModelSpec, climb: TierClimb, until: float) -> AttemptOutcome:
+    async def _try_once(self, spec: ModelSpec, climb: TierClimb, until: float) -> AttemptOutcome:
         """One try, once there is a place at the model."""
-        door = self._door(spec)
-        if not await self._enter(door, until - self._clock.ticks()):
+        door = self._slots_of(spec)
+        if not await self._enter_within(door, until - self._clock.ticks()):
             why = "no place came free in time"
             return AttemptOutcome(outcome="timed_out", detail=why, ours=True, cause="busy")
         try:
             left = max(until - self._clock.ticks(), LEAST)
-            return await self._voice(spec).attempt(climb.question, climb.heard, left)
+            return await self._voice_of(spec).attempt(climb.question, climb.heard, left)
         finally:
             door.release()
 
-    async def _enter(self, door: asyncio.Semaphore, seconds: float) -> bool:
+    async def _enter_within(self, door: asyncio.Semaphore, seconds: float) -> bool:
         """Wait for a place, so long; whether there was one."""
         if not door.locked():
             return await door.acquire()
@@ -474,7 +476,7 @@ class TieredModels:
         await asyncio.wait({waiting})
         return not waiting.cancelled()
 
-    def _wait(self, tried: AttemptOutcome, tries: int) -> float | None:
+    def _seconds_to_retry(self, tried: AttemptOutcome, tries: int) -> float | None:
         """Seconds until the next try at the same model; None: there is none."""
         patience = self._patience
         most = patience.tries if tried.outcome in UNANSWERED else min(patience.tries, AMISS)
@@ -485,7 +487,7 @@ class TieredModels:
         share = int.from_bytes(self._dice.bytes(2), "big") / 0xFFFF
         return min(patience.wait * 2.0 ** (tries - 1) * (0.75 + share / 2), patience.longest)
 
-    def _noted(self, spec: ModelSpec, tried: AttemptOutcome) -> AttemptOutcome:
+    def _note_outcome(self, spec: ModelSpec, tried: AttemptOutcome) -> AttemptOutcome:
         """Remember how it went."""
         if tried.outcome not in UNANSWERED:
             self._rests.worked(spec.name)
@@ -494,7 +496,7 @@ class TieredModels:
             self._rests.failed(spec.name, now, least=least, lasting=tried.lasting)
         return tried
 
-    def _attempt(self, spec: ModelSpec, tried: AttemptOutcome) -> Attempt:
+    def _attempt_of(self, spec: ModelSpec, tried: AttemptOutcome) -> Attempt:
         detail = tried.detail
         for known in self.tiers.models.values():
             detail = known.key.hide_in(detail)
@@ -512,16 +514,16 @@ class TieredModels:
 
     # ------------------------------------------------------------ models
 
-    def _door(self, spec: ModelSpec) -> asyncio.Semaphore:
+    def _slots_of(self, spec: ModelSpec) -> asyncio.Semaphore:
         return self._doors.setdefault(spec.name, asyncio.Semaphore(spec.slots))
 
-    def _voice(self, spec: ModelSpec) -> ModelVoice:
+    def _voice_of(self, spec: ModelSpec) -> ModelVoice:
         key = (spec.name, spec.base_url, spec.id, spec.key)
         if key not in self._voices:
-            self._voices[key] = self._found(spec)
+            self._voices[key] = self._make_voice(spec)
         return self._voices[key]
 
-    def _found(self, spec: ModelSpec) -> ModelVoice:
+    def _make_voice(self, spec: ModelSpec) -> ModelVoice:
         match spec.provider:
             case "embedded":
                 return EmbeddedProvider(spec, self.embedded, self._clock, self._tasks)

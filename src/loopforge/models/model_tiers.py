@@ -134,7 +134,7 @@ class Tiers(Struct, frozen=True, kw_only=True):
             return ""
         if name in self.missing:
             return f"{name} needs {self.missing[name]}"
-        near = _near(name, (*self.models, *self.missing))
+        near = _nearest_name_hint(name, (*self.models, *self.missing))
         listed = [(one, one.catalogue(self.catalogues)) for one in self.servers]
         has = [f"{one.title} has: {said.has()}" for one, said in listed if not said.trouble]
         return "; ".join((f"there is no model {name!r}{near}", *has))
@@ -164,7 +164,7 @@ class Tiers(Struct, frozen=True, kw_only=True):
                 "`loopforge settings key` or `loopforge model fetch` (docs/adding-models.md)."
             )
         else:
-            lines += [self._line(tier) for tier in range(1, COUNT + 1)]
+            lines += [self._tier_line(tier) for tier in range(1, COUNT + 1)]
         return lines
 
     def wanting(self) -> list[str]:
@@ -175,7 +175,7 @@ class Tiers(Struct, frozen=True, kw_only=True):
             lines.append(f"Not usable without {need}: {', '.join(names)}.")
         return lines
 
-    def _line(self, tier: int) -> str:
+    def _tier_line(self, tier: int) -> str:
         by = self.served[tier - 1]
         if by != tier:
             return f"Tier {tier}: none of its models can be used, so tier {by} answers for it."
@@ -203,16 +203,16 @@ def read_tiers(
     """
     shipped = shipped_ladder()
     own = gateway_servers(keys, limits.model)
-    tables = _merged(shipped["models"], models)
-    entries = {name: _entry(name, table, found=bool(own)) for name, table in tables.items()}
+    tables = _merge_tables(shipped["models"], models)
+    entries = {name: _read_entry(name, table, found=bool(own)) for name, table in tables.items()}
     known = {*entries, EMBEDDED, SCRIPTED}
-    order = _order({**shipped["tiers"], **tiers}, known, open=bool(own))
+    order = _read_tier_lists({**shipped["tiers"], **tiers}, known, open=bool(own))
     entries |= {name: _Entry() for names in order for name in names if name not in known}
     usable, missing, servers = _Ways(keys, limits, own, catalogues).sorted_out(
         entries, shipped["models"]
     )
     served = {usable[name].base_url for name in shipped["models"] if name in usable}
-    first, offered = _offered(own, catalogues, served, limits)
+    first, offered = _offered_models(own, catalogues, served, limits)
     usable = {**offered, **usable}
     usable |= _built_in(limits, usable)
     if EMBEDDED not in usable:
@@ -229,7 +229,7 @@ def read_tiers(
         written = tuple(name for name in models if name in talking)
         lists = (written or ((EMBEDDED,) if keyless else ()),) * COUNT
         keyless = keyless and not written
-    made = _served(usable if any(lists) else {}, lists, missing)
+    made = _serving_tiers(usable if any(lists) else {}, lists, missing)
     wanted = (
         next(iter(names if str(nth) in tiers else ()), "") for nth, names in enumerate(order, 1)
     )
@@ -242,7 +242,7 @@ def read_tiers(
     )
 
 
-def _merged(shipped: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_tables(shipped: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
     """The user's tables over the shipped ones, key by key."""
     for name, table in written.items():
         if not isinstance(table, dict):
@@ -253,11 +253,11 @@ def _merged(shipped: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str,
     return {name: {**shipped.get(name, {}), **written.get(name, {})} for name in names}
 
 
-def _entry(name: str, table: Mapping[str, Any], *, found: bool) -> _Entry:
+def _read_entry(name: str, table: Mapping[str, Any], *, found: bool) -> _Entry:
     """A table, checked; `found`: there is a server that may have it, where it says none."""
     where = f"loopforge.toml: `models.{name}`"
     if unknown := next((key for key in table if key not in KEYS), None):
-        near = _near(unknown, KEYS)
+        near = _nearest_name_hint(unknown, KEYS)
         raise BadSettings(f"{where} has a key `{unknown}` that nobody reads{near}.")
     try:
         entry = msgspec.convert(table, _Entry)
@@ -277,14 +277,16 @@ def _entry(name: str, table: Mapping[str, Any], *, found: bool) -> _Entry:
     )
 
 
-def _near(name: str, known: Sequence[str]) -> str:
+def _nearest_name_hint(name: str, known: Sequence[str]) -> str:
     import difflib
 
     close = difflib.get_close_matches(name, known, 1)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
-def _order(tiers: Mapping[str, Any], known: set[str], *, open: bool) -> tuple[tuple[str, ...], ...]:
+def _read_tier_lists(
+    tiers: Mapping[str, Any], known: set[str], *, open: bool
+) -> tuple[tuple[str, ...], ...]:
     """The lists of the tiers as written, checked; `open`: a server may know other names."""
     for tier, names in tiers.items():
         where = f"loopforge.toml: `tiers.{tier}`"
@@ -294,7 +296,7 @@ def _order(tiers: Mapping[str, Any], known: set[str], *, open: bool) -> tuple[tu
             raise BadSettings(f"{where} must be a list of model names.")
         unknown = next((name for name in names if name not in known), None)
         if unknown and not open:
-            near = _near(unknown, tuple(known))
+            near = _nearest_name_hint(unknown, tuple(known))
             raise BadSettings(
                 f"{where} names {unknown!r}, which has no table [models.{unknown}]{near}. Were the "
                 "tiers saved in the browser, `loopforge settings undo tiers` takes that back."
@@ -323,14 +325,14 @@ class _Ways:
         usable: dict[str, ModelSpec] = {}
         missing: dict[str, str] = {}
         for name, entry in entries.items():
-            found = self._way(name, entry, shipped=name in shipped)
+            found = self._way_to_model(name, entry, shipped=name in shipped)
             if isinstance(found, str):
                 missing[name] = found
             else:
-                usable[name] = _spec(name, entry, found[0], self._limits, found[1])
+                usable[name] = _spec_of(name, entry, found[0], self._limits, found[1])
         return usable, missing, tuple(self._tables.values())
 
-    def _way(
+    def _way_to_model(
         self, name: str, entry: _Entry, *, shipped: bool
     ) -> tuple[ModelAccess, OfferedModel | None] | str:
         """How to reach a model and what its server tells of it, or what is missing."""
@@ -344,7 +346,9 @@ class _Ways:
         native = "server" if entry.provider == "openai" else entry.provider
         for known in dict.fromkeys((native, entry.provider)):
             if is_open(known, self._keys):
-                return self._through(known, model_access(known, entry.id or name, self._keys))
+                return self._resolve_at_server(
+                    known, model_access(known, entry.id or name, self._keys)
+                )
         return PLACES[entry.provider].keys[0]
 
     def _at_place(
@@ -359,12 +363,14 @@ class _Ways:
 
         at = entry.at or ({"openai": entry.id} if entry.id else {})
         if found := find_way(name, at, self._keys, has):
-            return self._through(*found)
+            return self._resolve_at_server(*found)
         return opening_variables(tuple(entry.at))
 
-    def _through(self, place: str, found: ModelAccess) -> tuple[ModelAccess, OfferedModel | None]:
+    def _resolve_at_server(
+        self, place: str, found: ModelAccess
+    ) -> tuple[ModelAccess, OfferedModel | None]:
         said = self._own.get(place)
-        return _found(found, said) if said else (found, None)
+        return _locate_at_server(found, said) if said else (found, None)
 
     def _at_table(self, name: str, entry: _Entry) -> tuple[ModelAccess, OfferedModel | None] | str:
         """A server whose address stands in the file, or in a variable the file names."""
@@ -391,17 +397,19 @@ class _Ways:
             if said.first is None:
                 return f"a model that talks, at {own.title}"
             found = msgspec.structs.replace(found, id=said.first.id)
-        return _found(found, said)
+        return _locate_at_server(found, said)
 
 
-def _found(found: ModelAccess, said: ServerCatalogue) -> tuple[ModelAccess, OfferedModel | None]:
+def _locate_at_server(
+    found: ModelAccess, said: ServerCatalogue
+) -> tuple[ModelAccess, OfferedModel | None]:
     """A way to a model of a server of one's own: where it really answers, by its real name."""
     model = said.find(found.id)
     id = model.id if model else found.id
     return msgspec.structs.replace(found, base_url=said.base_url, id=id), model
 
 
-def _spec(
+def _spec_of(
     name: str,
     entry: _Entry,
     found: ModelAccess,
@@ -437,7 +445,7 @@ def _spec(
     )
 
 
-def _offered(
+def _offered_models(
     own: Sequence[OwnServer], catalogues: Catalogues, served: Collection[str], limits: TierLimits
 ) -> tuple[list[str], dict[str, ModelSpec]]:
     """What servers have beside the ladder: which of it is asked first, and all of it by name.
@@ -458,7 +466,7 @@ def _offered(
         for name in (*names, *first):
             if name not in found:
                 way = ModelAccess(place=place, base_url=said.base_url, key=server.key, id=name)
-                found[name] = _spec(name, _Entry(), way, limits, said.find(name))
+                found[name] = _spec_of(name, _Entry(), way, limits, said.find(name))
     return first, found
 
 
@@ -484,7 +492,7 @@ def _built_in(limits: TierLimits, written: Mapping[str, ModelSpec]) -> dict[str,
     return {name: spec for name, spec in own.items() if name not in written}
 
 
-def _served(
+def _serving_tiers(
     usable: dict[str, ModelSpec], lists: tuple[tuple[str, ...], ...], missing: dict[str, str]
 ) -> Tiers:
     """Which tier answers for each: itself, else the nearest lower one, else the nearest higher."""

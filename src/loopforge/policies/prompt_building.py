@@ -55,17 +55,17 @@ def fields_of(seen: AgentPerception) -> dict[str, str]:
         "role": seen.role,
         "location": seen.location,
         "traits": traits,
-        "self": _self(seen, traits),
-        "manner": _manner(seen, traits),
+        "self": _self_line(seen, traits),
+        "manner": _plain_manner(seen, traits),
         "others": f"The other mates here:\n{others}" if others else "",
-        "here": _here(others, seen.context.get("people", "")),
+        "here": _company_rows(others, seen.context.get("people", "")),
         "world": seen.world_summary,
         "summary": seen.personal_recent_summary,
-        "tools": seen.context.get("tools", "") if seen.tools is UNSET else _tools(seen.tools),
+        "tools": seen.context.get("tools", "") if seen.tools is UNSET else _tool_rows(seen.tools),
     }
 
 
-def _tools(tools: Iterable[ToolOffer]) -> str:
+def _tool_rows(tools: Iterable[ToolOffer]) -> str:
     """Each tool in a row: what it does, and its arguments as JSON schema."""
     return "\n".join(
         f"- {tool.name}: {tool.summary} Its arguments: "
@@ -74,7 +74,7 @@ def _tools(tools: Iterable[ToolOffer]) -> str:
     )
 
 
-def _self(seen: AgentPerception, traits: str) -> str:
+def _self_line(seen: AgentPerception, traits: str) -> str:
     """Who this is, in one line: name and role, and how it talks and is as far as its file says."""
     voice = seen.context.get("voice", "").rstrip(".")
     parts = [f"You are {seen.name}{', ' if seen.role else ''}{seen.role.rstrip('.')}."]
@@ -83,20 +83,20 @@ def _self(seen: AgentPerception, traits: str) -> str:
     return " ".join(parts)
 
 
-def _here(mates: str, people: str) -> str:
+def _company_rows(mates: str, people: str) -> str:
     """Who is here besides, one mate a row, and the people in the last."""
     rows = [row for row in (mates, f"- People here: {people}." if people else "") if row]
     return "\n".join(["Here with you:", *rows]) if rows else "Nobody is here with you."
 
 
-def _manner(seen: AgentPerception, traits: str) -> str:
+def _plain_manner(seen: AgentPerception, traits: str) -> str:
     """The same as plain words, which a small model follows better: role, voice and traits."""
     voice, role = seen.context.get("voice", "").rstrip("."), seen.role.rstrip(".")
-    parts = (f"You are {_article(role)}{role}" if role else "", voice, traits)
+    parts = (f"You are {_role_article(role)}{role}" if role else "", voice, traits)
     return " ".join(f"{part}." for part in parts if part)
 
 
-def _article(role: str) -> str:
+def _role_article(role: str) -> str:
     """What stands before a role that names no article of its own."""
     if role.lower().startswith(("a ", "an ", "the ")):
         return ""
@@ -198,7 +198,7 @@ class TranscriptMessages:
             known = _Told((), SpeakerTold(), [])
         messages = known.messages
         for line in lines[len(known.lines) :]:
-            message = _message(line, known.said.before(line), spoken=self._spoken)
+            message = _message_of(line, known.said.before(line), spoken=self._spoken)
             own = message.role == "assistant"
             if own and messages and messages[-1].role == "assistant":
                 messages.append(Message("user", (WENT_ON,)))
@@ -207,7 +207,7 @@ class TranscriptMessages:
         return tuple(messages)
 
 
-def _message(line: Line, earlier: Lines, *, spoken: bool = False) -> Message:
+def _message_of(line: Line, earlier: Lines, *, spoken: bool = False) -> Message:
     if line.kind == "mine":
         return Message("assistant", (line.text,)) if spoken else _as_json(line)
     return line_message(line, earlier, numbered=True)
@@ -305,7 +305,11 @@ def ask_for_account(
     it is asked afresh, with examples, about the line that called it and what it said.
     """
     small = is_small(seen)
-    messages = _fresh(said, seen, prompts) if small else _added(asked, said, seen, prompts)
+    messages = (
+        _fresh_account_question(said, seen, prompts)
+        if small
+        else _with_account_question(asked, said, seen, prompts)
+    )
     schema = SMALL_ACCOUNT if small else ACCOUNT
     field = "" if small else "narrative"  # a small one is held to its form by a grammar
     answer = yield from ask(
@@ -322,7 +326,7 @@ def ask_for_account(
     return mode, rule, narrative
 
 
-def _added(
+def _with_account_question(
     asked: tuple[Message, ...], said: str, seen: AgentPerception, prompts: Prompts
 ) -> tuple[Message, ...]:
     question = fill_template(prompts["account"], fields_of(seen) | {"said": said})
@@ -339,7 +343,9 @@ def few_shot_messages(template: str, fields: Mapping[str, str]) -> tuple[Message
     return tuple(messages)
 
 
-def _fresh(said: str, seen: AgentPerception, prompts: Prompts) -> tuple[Message, ...]:
+def _fresh_account_question(
+    said: str, seen: AgentPerception, prompts: Prompts
+) -> tuple[Message, ...]:
     called = seen.context.get("line")
     before = [
         line_message(line, small=True)

@@ -106,16 +106,16 @@ Consequences = Callable[[Undelivered | DelayedDeliveries, Stamp], Awaitable[Sequ
 """What else becomes true when something was late or not delivered; appended together with that."""
 
 
-async def _nothing(_: Undelivered | DelayedDeliveries, __: Stamp) -> Sequence[Fact]:
+async def _no_facts(_: Undelivered | DelayedDeliveries, __: Stamp) -> Sequence[Fact]:
     return ()
 
 
-def _written(tries: int) -> bool:
+def _is_recorded_attempt(tries: int) -> bool:
     """Whether an attempt is written down, and that the one before it was put off."""
     return tries <= MOST_ATTEMPTS or tries % SELDOM == 0
 
 
-def _unsure(failure: SendFailed) -> SendFailed:
+def _as_unsure_failure(failure: SendFailed) -> SendFailed:
     """The same for what an earlier attempt may have sent, where nobody can look for that now."""
     return SendFailed(f"{failure.why} {UNKNOWN}", uncertain=True, gone=failure.gone)
 
@@ -143,7 +143,7 @@ class Deliveries:
         ledger: Ledger,
         stamp: Stamp,
         surfaces: Mapping[str, Surface],
-        consequences: Consequences = _nothing,
+        consequences: Consequences = _no_facts,
         patience: timedelta = PATIENCE,
         pulled: Collection[str] = (),
     ) -> None:
@@ -154,7 +154,7 @@ class Deliveries:
         self._mistakes: Counter[str] = Counter()
         self._open: dict[tuple[str, str], OrderedDict[str, PendingDelivery]] = {}
         self._seeing: dict[tuple[str, str], asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._lanes = LocalLanes(self._work, stamp.clock)
+        self._lanes = LocalLanes(self._drain, stamp.clock)
         self._outbox: DeliveryQueue | None = None
         ledger.subscribe(self._follow)
 
@@ -162,7 +162,7 @@ class Deliveries:
         """Take up what was open when the last process ended."""
         self._outbox = outbox
         for pending in await outbox.outbox(but=self._pulled):
-            self._add(pending)
+            self._enqueue(pending)
 
     async def close(self) -> None:
         """Stop sending; what is open stays in the ledger."""
@@ -172,14 +172,14 @@ class Deliveries:
         """A surface is there from now on; what waits for it goes out."""
         self._surfaces[surface.name] = surface
         for place in list(self._open):
-            if self._surface(place[1]) is surface:
+            if self._surface_of(place[1]) is surface:
                 self._lanes.wake(place)
 
     def detach(self, name: str) -> None:
         """A surface is there no longer; what is for it stays queued."""
         self._surfaces.pop(name, None)
 
-    def _surface(self, place: str) -> Surface | None:
+    def _surface_of(self, place: str) -> Surface | None:
         """What serves a place: the surface of that name, or of the platform's name before it."""
         return self._surfaces.get(place) or self._surfaces.get(place.partition(":")[0])
 
@@ -187,26 +187,26 @@ class Deliveries:
         for event in events:
             match event.body:
                 case Queued(surface=surface, of=of, what=what) if surface not in self._pulled:
-                    self._add(PendingDelivery(event.id, stream, surface, of, what, "queued", 0))
+                    self._enqueue(PendingDelivery(event.id, stream, surface, of, what, "queued", 0))
                 case Attempting(delivery=id, nth=nth):
-                    self._tried(stream, id, nth)
+                    self._note_attempt(stream, id, nth)
                 case Accepted(delivery=id) | Failed(delivery=id) | Uncertain(delivery=id):
-                    self._drop(stream, id)
+                    self._dequeue(stream, id)
                 case _:
                     pass
 
-    def _add(self, pending: PendingDelivery) -> None:
+    def _enqueue(self, pending: PendingDelivery) -> None:
         place = (pending.stream, pending.surface)
         self._open.setdefault(place, OrderedDict())[pending.delivery] = pending
-        if self._surface(pending.surface) is not None:
+        if self._surface_of(pending.surface) is not None:
             self._lanes.wake(place)
 
-    def _tried(self, stream: str, delivery: str, nth: int) -> None:
+    def _note_attempt(self, stream: str, delivery: str, nth: int) -> None:
         for (where, _), table in self._open.items():
             if where == stream and delivery in table:
                 table[delivery] = table[delivery]._replace(state="attempting", attempts=nth)
 
-    def _drop(self, stream: str, delivery: str) -> None:
+    def _dequeue(self, stream: str, delivery: str) -> None:
         for (where, surface), table in self._open.items():
             if where == stream and delivery in table:
                 del table[delivery]
@@ -224,7 +224,7 @@ class Deliveries:
         return sum(
             len(table)
             for (where, place), table in self._open.items()
-            if where == stream and (":" in place or self._surface(place) is not None)
+            if where == stream and (":" in place or self._surface_of(place) is not None)
         )
 
     async def again(self, failed: Event, body: Queued) -> None:
@@ -260,12 +260,12 @@ class Deliveries:
 
     # ------------------------------------------------------------ pushed surfaces
 
-    async def _work(self, place: tuple[str, str]) -> None:
+    async def _drain(self, place: tuple[str, str]) -> None:
         """Send what is open for one surface of one stream, in order.
 
         What fails without saying so (the ledger, a surface's own mistake) is tried again later.
         """
-        while (table := self._open.get(place)) and self._surface(place[1]):
+        while (table := self._open.get(place)) and self._surface_of(place[1]):
             await self._deliver(next(iter(table.values())))
 
     async def _deliver(self, pending: PendingDelivery) -> None:
@@ -279,35 +279,35 @@ class Deliveries:
         )
         doubt = pending.attempts > 0  # whether it may be there, or some of it
         for tries in count(1):
-            surface = self._surface(pending.surface)
+            surface = self._surface_of(pending.surface)
             if surface is None:
                 return
             if tries > 1:  # its words may be forgotten by now
                 event = await self._ledger.event(pending.of)
                 out = replace(out, event=event)
             nth = pending.attempts + tries
-            if _written(tries):
-                tried = await self._note(pending, Attempting(delivery=pending.delivery, nth=nth))
+            if _is_recorded_attempt(tries):
+                tried = await self._record(pending, Attempting(delivery=pending.delivery, nth=nth))
                 if not out.first:
-                    first = tried[0].id if nth == 1 else await self._first(pending, event)
+                    first = tried[0].id if nth == 1 else await self._first_attempt(pending, event)
                     out = replace(out, first=first)
             try:
                 there = await surface.sent(out) if doubt else None
                 doubt = False
                 message = await surface.send(out) if there is None else there
             except Exception as error:
-                failure = self._weighed(pending, error)
-                if failure.final or failure.uncertain or self._tired(event, tries):
-                    lost = _unsure(failure) if doubt and failure.final else failure
+                failure = self._as_send_failure(pending, error)
+                if failure.final or failure.uncertain or self._is_too_old(event, tries):
+                    lost = _as_unsure_failure(failure) if doubt and failure.final else failure
                     await self._give_up(pending, event, lost)
                     return
                 doubt = doubt or not failure.unsent
                 await self._put_off(pending, failure, tries)
                 continue
-            await self._accept(pending, event, message)
+            await self._record_accepted(pending, event, message)
             return
 
-    def _weighed(self, pending: PendingDelivery, error: Exception) -> SendFailed:
+    def _as_send_failure(self, pending: PendingDelivery, error: Exception) -> SendFailed:
         """What an attempt failed by. A mistake of ours costs so many attempts, then the thing.
 
         Raises LedgerError: the ledger's troubles are no fault of the thing that is to go out.
@@ -322,22 +322,22 @@ class Deliveries:
         self._mistakes[pending.delivery] += 1
         return SendFailed(why, final=self._mistakes[pending.delivery] >= MOST_ATTEMPTS)
 
-    def _age(self, event: Event) -> timedelta:
+    def _age_of(self, event: Event) -> timedelta:
         return self._stamp.clock.now() - event.at
 
-    def _tired(self, event: Event, tries: int) -> bool:
+    def _is_too_old(self, event: Event, tries: int) -> bool:
         """Whether it has become too old to be tried once more."""
-        old = self._age(event) > self._patience and tries >= MOST_ATTEMPTS
+        old = self._age_of(event) > self._patience and tries >= MOST_ATTEMPTS
         return old and not isinstance(event.body, Told)
 
     async def _put_off(self, pending: PendingDelivery, failure: SendFailed, tries: int) -> None:
         self._late[pending.stream, pending.surface].why = failure.why
-        if _written(tries + 1):  # else what is written stands: it is being attempted
-            await self._note(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
+        if _is_recorded_attempt(tries + 1):  # else what is written stands: it is being attempted
+            await self._record(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
         pause = PAUSES[min(tries, len(PAUSES)) - 1]
         await self._stamp.clock.sleep(failure.after or pause)
 
-    async def _first(self, pending: PendingDelivery, event: Event) -> str:
+    async def _first_attempt(self, pending: PendingDelivery, event: Event) -> str:
         """The id of the event of its first attempt, which another process may have made."""
         kinds = ("delivery.attempting",)
         for each in await self._ledger.read(pending.stream, after=event.seq, kinds=kinds):
@@ -347,13 +347,17 @@ class Deliveries:
 
     # ------------------------------------------------------------ how it ends
 
-    async def _accept(self, pending: PendingDelivery, event: Event, message: str) -> None:
+    async def _record_accepted(self, pending: PendingDelivery, event: Event, message: str) -> None:
         late = self._late[pending.stream, pending.surface]
-        if self._age(event) > LATE and pending.what == "line" and not isinstance(event.body, Told):
+        if (
+            self._age_of(event) > LATE
+            and pending.what == "line"
+            and not isinstance(event.body, Told)
+        ):
             late.events.append(event)
-            late.by = max(late.by, self._age(event))
+            late.by = max(late.by, self._age_of(event))
         accepted = Accepted(delivery=pending.delivery, message_id=message)
-        await self._note(pending, accepted, *await self._delayed(pending))
+        await self._record(pending, accepted, *await self._delayed_notices(pending))
 
     async def _give_up(self, pending: PendingDelivery, event: Event, failure: SendFailed) -> None:
         place, why = (pending.stream, pending.surface), failure.why
@@ -363,18 +367,18 @@ class Deliveries:
         body = (Uncertain if failure.uncertain else Failed)(
             delivery=pending.delivery, why=Words(why)
         )
-        late = await self._delayed(pending)
+        late = await self._delayed_notices(pending)
         told = bool(self._late[place].words) and not failure.final
         lost = Undelivered(pending, event, why, failure.gone, told, failure.moved)
-        found = [*await self._consequences(lost, self._stamp), *await self._changes(lost)]
+        found = [*await self._consequences(lost, self._stamp), *await self._queued_changes(lost)]
         self._late[place].words |= {
             fact.id
             for fact in found
             if isinstance(fact.body, Queued) and fact.body.surface == pending.surface
         }
-        await self._note(pending, body, *late, *found)
+        await self._record(pending, body, *late, *found)
 
-    async def _changes(self, lost: Undelivered) -> list[Fact]:
+    async def _queued_changes(self, lost: Undelivered) -> list[Fact]:
         """What was changed of a line while it waited goes after it, where its place has moved."""
         pending, found = lost.pending, list[Fact]()
         table: Mapping[str, PendingDelivery] = self._open.get((pending.stream, pending.surface), {})
@@ -385,7 +389,7 @@ class Deliveries:
                 found.append(self._stamp.fact(owed, actor="runtime", cause=each.delivery))
         return found
 
-    async def _delayed(self, pending: PendingDelivery) -> Sequence[Fact]:
+    async def _delayed_notices(self, pending: PendingDelivery) -> Sequence[Fact]:
         """What follows from what was late, once nothing more of it is to come."""
         place = (pending.stream, pending.surface)
         late = self._late[place]
@@ -395,12 +399,12 @@ class Deliveries:
         others = (each for id, each in table.items() if id != pending.delivery)
         if (after := next(others, None)) is not None:
             event = await self._ledger.event(after.of)
-            if self._age(event) > LATE and not isinstance(event.body, Told):
+            if self._age_of(event) > LATE and not isinstance(event.body, Told):
                 return ()
         came = DelayedDeliveries(pending, tuple(late.events), late.by, late.why)
         late.events, late.by, late.why = [], timedelta(), AWAY
         return await self._consequences(came, self._stamp)
 
-    async def _note(self, pending: PendingDelivery, body: Body, *more: Fact) -> tuple[Event, ...]:
+    async def _record(self, pending: PendingDelivery, body: Body, *more: Fact) -> tuple[Event, ...]:
         fact = self._stamp.fact(body, actor="runtime", cause=pending.delivery)
         return await self._ledger.append(pending.stream, [fact, *more])

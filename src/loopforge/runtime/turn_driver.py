@@ -205,18 +205,18 @@ class Turn:
         found = await drive(lambda: policy(copy_perception(perception)), perform, self._seat.most)
         match playback.ended(found) if isinstance(found, MindReturned) else found:
             case ReplaySame(plan, written):
-                return self._planned(plan, written)
+                return self._end_with_plan(plan, written)
             case ReplayErased(nth):
-                return self._ended("diverged", why=f"what request {nth} rested on was forgotten")
+                return self._end_as("diverged", why=f"what request {nth} rested on was forgotten")
             case ReplayDiverged(nth):
-                return self._ended("diverged", why=f"the policy now does otherwise at {nth}")
+                return self._end_as("diverged", why=f"the policy now does otherwise at {nth}")
             case MindFailed(why):
-                return self._ended("failed", why=why)
+                return self._end_as("failed", why=why)
             case None if self._anew:
-                return self._ended("diverged", why=self._stopped)
+                return self._end_as("diverged", why=self._stopped)
             case None:
                 self._ports.effects.stop(self._seat.stream, self._stopped, self._seat.turn)
-                return self._ended("stopped", why=self._stopped)
+                return self._end_as("stopped", why=self._stopped)
             case never:
                 assert_never(never)
 
@@ -225,17 +225,19 @@ class Turn:
     async def _perform(self, at: ReplayOnward, parts: Parts) -> Replies | MindFailed | None:
         """The replies to one request's parts, or None when a person said stop."""
         try:
-            self._open(at, parts)
+            self._record_requests(at, parts)
         except Exception as error:  # whatever is wrong with what a mind asks
             return mind_failure(error)
         await self._flush()
-        self._work = self._ports.tasks.spawn(self._all(at, parts), f"turn {self._seat.turn}")
+        self._work = self._ports.tasks.spawn(
+            self._perform_all(at, parts), f"turn {self._seat.turn}"
+        )
         if self._stopped:
             self._work.cancel()
         try:
             done: Replies = await self._work
         except asyncio.CancelledError:
-            if _cancelled() or not self._stopped:
+            if _is_being_cancelled() or not self._stopped:
                 self._work.cancel()
                 raise
             return None
@@ -247,9 +249,9 @@ class Turn:
             self._work = None
         return done
 
-    async def _all(self, at: ReplayOnward, parts: Parts) -> Replies:
+    async def _perform_all(self, at: ReplayOnward, parts: Parts) -> Replies:
         works = [
-            self._one(part, at.nth + place, at.replies.get(place))
+            self._perform_one(part, at.nth + place, at.replies.get(place))
             for place, part in enumerate(parts)
         ]
         if len(works) == 1:
@@ -260,24 +262,24 @@ class Turn:
                 raise one
         return tuple(one for one in done if not isinstance(one, BaseException))
 
-    async def _one(
+    async def _perform_one(
         self, part: Ask | Call, nth: int, known: Answer | Result | None
     ) -> Answer | Result:
         if known is not None:
             return known
-        return await (self._ask(part, nth) if isinstance(part, Ask) else self._call(nth))
+        return await (self._ask(part, nth) if isinstance(part, Ask) else self._await_result(nth))
 
-    def _open(self, at: ReplayOnward, parts: Parts) -> None:
+    def _record_requests(self, at: ReplayOnward, parts: Parts) -> None:
         """Note what is about to be performed. Raises whatever is wrong with what a mind asks."""
         for place, part in enumerate(parts):
             if place in at.asked:
                 continue
             if isinstance(part, Ask):
-                self._facts.append(self._asking(part, at.nth + place))
+                self._facts.append(self._asked_fact(part, at.nth + place))
             else:
-                self._propose(part, at.nth + place)
+                self._propose_call(part, at.nth + place)
 
-    def _propose(self, call: Call, nth: int) -> None:
+    def _propose_call(self, call: Call, nth: int) -> None:
         """Note that a tool is wanted, and whether it may be used."""
         seat, effects = self._seat, self._ports.effects
         permission = seat.permit(call)
@@ -293,7 +295,7 @@ class Turn:
         if getattr(facts[0].body, "asks", False):
             self._facts += seat.asking(call, facts[0].id)
 
-    def _asking(self, part: Ask, nth: int) -> Fact:
+    def _asked_fact(self, part: Ask, nth: int) -> Fact:
         """The fact that this question is about to be put."""
         seat = self._seat
         id = self._ports.stamp.id()
@@ -315,7 +317,7 @@ class Turn:
     async def _ask(self, part: Ask, nth: int) -> Answer:
         self._take_in(part)
         clock, tasks = self._ports.stamp.clock, self._ports.tasks
-        drafts = DraftStream(part, self._draft, clock, tasks, slow=self._seat.slow)
+        drafts = DraftStream(part, self._publish_draft, clock, tasks, slow=self._seat.slow)
         texts = self._ports.recorder.texts((self._seat.stream, self._seat.mate), part.messages)
         question = question_of(part, self._seat.route, self._seat.longest, texts, self._seat.payer)
         try:
@@ -333,7 +335,7 @@ class Turn:
             for one in reply.attempts
             if one.cause
         )
-        return self._answered(part, nth, reply)
+        return self._record_answer(part, nth, reply)
 
     def _cut_off(self, nth: int, drafts: DraftStream) -> Answered:
         """What came of a question until a person said stop, and about what that took."""
@@ -346,7 +348,7 @@ class Turn:
             charge=self._seat.charge,
         )
 
-    def _answered(self, part: Ask, nth: int, reply: ModelReply) -> Answer:
+    def _record_answer(self, part: Ask, nth: int, reply: ModelReply) -> Answer:
         """Put down what came of a question, and tell the mind."""
         self._meter.asked(*(usage for _, usage in reply.usages))
         if self._budget is None or self._budget.level != "spent":
@@ -385,7 +387,7 @@ class Turn:
             small=reply.small,
         )
 
-    async def _call(self, nth: int) -> Result:
+    async def _await_result(self, nth: int) -> Result:
         """What the tool came to, or that it goes on; unknown, if it is of before effects."""
         began = self._ports.stamp.clock.ticks()
         effect = self._effects.get(nth)
@@ -395,16 +397,18 @@ class Turn:
                 end = await self._ports.effects.outcome(effect, meter.seconds)
         except asyncio.CancelledError:
             if self._stopped:
-                self._facts.append(self._returned(nth, Result("cancelled", self._stopped), began))
+                self._facts.append(
+                    self._result_fact(nth, Result("cancelled", self._stopped), began)
+                )
             raise
         meter.called(end.calls)
         gave = end.outcome == "returned"
         value = meter.returned(end.value, end.cost) if gave else end.value
         result = Result(end.outcome, value, self._hear_news(), meter.left, meter.bound)
-        self._facts.append(self._returned(nth, result, began, end.cost))
+        self._facts.append(self._result_fact(nth, result, began, end.cost))
         return result
 
-    def _returned(self, nth: int, result: Result, began: float, cost: float = 0.0) -> Fact:
+    def _result_fact(self, nth: int, result: Result, began: float, cost: float = 0.0) -> Fact:
         body = Returned(
             turn=self._seat.turn,
             nth=nth,
@@ -420,7 +424,7 @@ class Turn:
 
     # ------------------------------------------------------------ speaking and hearing
 
-    def _draft(self, words: str) -> None:
+    def _publish_draft(self, words: str) -> None:
         if not self._seat.whole and (text := self._seat.safe(words)):
             seat = self._seat
             draft = Draft(turn=seat.turn, mate=seat.mate, text=text, anew=seat.anew)
@@ -458,7 +462,7 @@ class Turn:
                 self._ports.recorder.forget((self._seat.stream, self._seat.mate))
                 raise
 
-    def _planned(self, plan: AgentActionPlan, written: str) -> TurnEnding:
+    def _end_with_plan(self, plan: AgentActionPlan, written: str) -> TurnEnding:
         body = Planned(
             turn=self._seat.turn,
             intent=plan.intent,
@@ -468,9 +472,9 @@ class Turn:
             rule=Words(plan.rule),
         )
         self._facts.append(self._fact(body))
-        return self._ended("planned", plan=plan)
+        return self._end_as("planned", plan=plan)
 
-    def _ended(
+    def _end_as(
         self, outcome: TurnOutcome, *, plan: AgentActionPlan | None = None, why: str = ""
     ) -> TurnEnding:
         facts, self._facts = self._facts, []
@@ -523,7 +527,7 @@ async def think(
         try:
             return tuple(await asyncio.gather(*map(one, parts)))
         except asyncio.CancelledError as error:
-            if _cancelled():
+            if _is_being_cancelled():
                 raise
             return mind_failure(error)
         except ModelLost:
@@ -537,7 +541,7 @@ async def think(
     return MindOutcome(None, tuple(asked), found.why, found.late)
 
 
-def _cancelled() -> bool:
+def _is_being_cancelled() -> bool:
     """Whether the task that runs here is itself to end, as all do with the program."""
     return bool((task := asyncio.current_task()) and task.cancelling())
 

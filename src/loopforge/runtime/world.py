@@ -102,7 +102,7 @@ class OpeningView:
     also: tuple[str, ...] = ()
 
 
-def _untold(_model: str, _others: str, _how: Delay) -> None:
+def _tell_nobody(_model: str, _others: str, _how: Delay) -> None:
     """Nobody waits."""
 
 
@@ -119,7 +119,7 @@ class TurnSenses:
 
     news: Callable[[], tuple[Line, ...]] = tuple
     permit: Callable[[Call], CallPermission] = lambda _call: CallPermission()
-    slow: Callable[[str, str, Delay], None] = _untold
+    slow: Callable[[str, str, Delay], None] = _tell_nobody
     asking: Callable[[Call, str], Sequence[Fact]] = lambda _call, _effect: ()
     bounds: TurnBounds = UNBOUND
     depth: int = 1
@@ -239,7 +239,7 @@ class Worlds:
         self._worlds, self.secrets = tuple(worlds), secrets
         self._under_way: dict[str, _UnderWay] = {}
         self._folding = asyncio.Semaphore(FOLDED_AT_ONCE)
-        ports.ledger.subscribe(self._recorded, kinds=["turn.perceived"])
+        ports.ledger.subscribe(self._note_recorded, kinds=["turn.perceived"])
 
     async def work(self, stream: str) -> None:
         """Do everything that is due in this stream; what its lane runs when it is woken."""
@@ -253,7 +253,7 @@ class Worlds:
                     if due.open:
                         turn.recorded.set()
                     try:
-                        await self._take(world, stream, state, due)
+                        await self._take_turn(world, stream, state, due)
                     finally:
                         del self._under_way[stream]
                         turn.recorded.set()
@@ -284,7 +284,7 @@ class Worlds:
         for stream in self.timers.waiting():
             lanes.wake(stream)
 
-    def _recorded(self, stream: str, _: object) -> None:
+    def _note_recorded(self, stream: str, _: object) -> None:
         if turn := self._under_way.get(stream):
             turn.recorded.set()
 
@@ -305,7 +305,7 @@ class Worlds:
 
     # ------------------------------------------------------------ one turn
 
-    async def _take(self, world: World[S, D], stream: str, state: S, due: D) -> None:
+    async def _take_turn(self, world: World[S, D], stream: str, state: S, due: D) -> None:
         """Take a turn from its beginning, or from where it was broken off, to its end."""
         ports, handle = self._ports, due.mate.handle
         id, halted = due.open or ports.stamp.id(), ""
@@ -323,13 +323,13 @@ class Worlds:
 
         over = ports.signals.on_halt(stream, halt, id, handle)
         try:
-            begun = await self._begun(world, stream, state, due, id)
+            begun = await self._begin_turn(world, stream, state, due, id)
             if begun is None:
-                return await self._abandon(stream, due)
+                return await self._abandon_turn(stream, due)
             egress = EgressFilter(secrets=self.secrets(), name=due.mate.name, length=due.longest)
             turn = TakenTurn(id=id, due=due, perception=begun.perception, egress=egress)
             senses = world.senses(state, turn)
-            thinking = self._thinking(stream, turn, senses, begun)
+            thinking = self._start_thinking(stream, turn, senses, begun)
             if halted:
                 thinking.stop(halted, anew=halted == OVERTAKEN)
             ports.signals.publish(stream, Thinking(turn=id, mate=handle))
@@ -344,7 +344,7 @@ class Worlds:
         finally:
             over()
 
-    async def _begun(
+    async def _begin_turn(
         self, world: World[S, D], stream: str, state: S, due: D, id: str
     ) -> _Begun | None:
         """What it thinks with; None where a turn that was broken off is not taken up."""
@@ -389,20 +389,22 @@ class Worlds:
             policy, perception, (), await exchange_of(ledger, own), spent_before(began, own)
         )
 
-    def _route(self, mate: Mate, *, anew: bool) -> Route:
+    def _route_of(self, mate: Mate, *, anew: bool) -> Route:
         """By which models it is asked; for another answer than before never without any chance."""
         route = Route.of(mate)
         heat = route.temperature
         fixed = self._ports.models.facts(route).small if heat is None else heat < WARM
         return replace(route, temperature=WARM) if anew and fixed else route
 
-    def _thinking(self, stream: str, turn: TakenTurn[D], senses: TurnSenses, begun: _Begun) -> Turn:
+    def _start_thinking(
+        self, stream: str, turn: TakenTurn[D], senses: TurnSenses, begun: _Begun
+    ) -> Turn:
         mate = turn.due.mate
         seat = TurnSeat(
             stream,
             mate.handle,
             turn.id,
-            self._route(mate, anew=bool(turn.due.anew)),
+            self._route_of(mate, anew=bool(turn.due.anew)),
             senses.permit,
             turn.egress.feed,
             senses.news,
@@ -437,13 +439,13 @@ class Worlds:
         """
         ledger, signals = self._ports.ledger, self._ports.signals
         known = await ledger.told(stream)
-        facts, gone = await self._concluded(world, state, turn, ended, halted)
+        facts, gone = await self._concluding_facts(world, state, turn, ended, halted)
 
         async def attempt(seq: int) -> None:
             nonlocal known, facts, gone
             if seq != known:
                 known = seq
-                facts, gone = await self._concluded(world, state, turn, ended, halted)
+                facts, gone = await self._concluding_facts(world, state, turn, ended, halted)
             if gone:
                 signals.publish(
                     stream, Withdrawn(turn=turn.id, mate=turn.due.mate.handle, why=gone)
@@ -453,7 +455,7 @@ class Worlds:
         await ledger.decide(stream, partial(ledger.told, stream), attempt)
         signals.publish(stream, Rested(turn=turn.id, mate=turn.due.mate.handle))
 
-    async def _concluded(
+    async def _concluding_facts(
         self,
         world: World[S, D],
         state: S,
@@ -481,7 +483,7 @@ class Worlds:
         end = self._ports.stamp.fact(body, actor=f"mate:{handle}", cause=turn.id)
         return [*facts, *applied.facts, end, *applied.after()], applied.withdrawn
 
-    async def _abandon(self, stream: str, due: TurnDue) -> None:
+    async def _abandon_turn(self, stream: str, due: TurnDue) -> None:
         """End a turn that is not taken up; unless it was halted, its mate is due anew."""
         outcome: Literal["stopped", "diverged"] = "stopped" if due.halted else "diverged"
         why = due.over or ERASED

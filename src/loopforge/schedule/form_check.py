@@ -134,36 +134,36 @@ class _Check:
         """What comes of it."""
         form = self._form
         if not form.said.strip():
-            return Refused(reason="form", why=self._say("unsaid"))
+            return Refused(reason="form", why=self._sentence("unsaid"))
         said, elsewhere = _without_zone(form.said)
         spoken = read_spoken_when(said, self._language)
-        if (odd := self._foreign(elsewhere)) is not None:
+        if (odd := self._check_zone(elsewhere)) is not None:
             return odd
         if form.rule or (spoken.recurring and not (form.at or form.after)):
-            return self._again(spoken)
+            return self._check_repeating(spoken)
         if spoken.recurring:
             meant = possible_rules(spoken)
             if meant.open or not meant.likely:
-                return self._open(meant.open, [])
-            return self._differs(self._rule_words(meant.likely[0]), self._given_once())
-        return self._once(spoken)
+                return self._ask_back(meant.open, [])
+            return self._refuse_as_different(self._rule_words(meant.likely[0]), self._given_once())
+        return self._check_once(spoken)
 
     # ------------------------------------------------------------ saying
 
-    def _say(self, name: str, **values: str) -> str:
+    def _sentence(self, name: str, **values: str) -> str:
         return localized_sentence(self._language, name, said=self._form.said, **values)
 
-    def _open(self, what: str, choices: Sequence[str]) -> Checked:
+    def _ask_back(self, what: str, choices: Sequence[str]) -> Checked:
         if what == "past":
-            return Refused(reason="past", why=self._say("past"))
+            return Refused(reason="past", why=self._sentence("past"))
         if choices and what in ("", "which"):
             told = localized_list(choices, self._language, either=True)
             name = "which" if len(choices) > 1 else "confirm"
-            return AsksBack(question=self._say(name, choices=told), choices=tuple(choices))
-        return AsksBack(question=self._say(what if what and what != "which" else "unclear"))
+            return AsksBack(question=self._sentence(name, choices=told), choices=tuple(choices))
+        return AsksBack(question=self._sentence(what if what and what != "which" else "unclear"))
 
-    def _differs(self, wanted: str, given: str) -> Refused:
-        return Refused(reason="differs", why=self._say("differs", wanted=wanted, given=given))
+    def _refuse_as_different(self, wanted: str, given: str) -> Refused:
+        return Refused(reason="differs", why=self._sentence("differs", wanted=wanted, given=given))
 
     def _moment_words(self, at: datetime) -> str:
         return told_moment(at, self._local, self._language)
@@ -180,16 +180,16 @@ class _Check:
 
     # ------------------------------------------------------------ where
 
-    def _foreign(self, named: str) -> Checked | None:
+    def _check_zone(self, named: str) -> Checked | None:
         """Whether the form's zone is the one that was named, or nobody's but the person's."""
         offset = self._zone.utcoffset(self._local)
         if named:
             there = ZoneInfo(named)
             if there.utcoffset(self._local) != offset:
-                return self._differs(named, str(self._zone))
+                return self._refuse_as_different(named, str(self._zone))
             return None
         if offset != self._own.utcoffset(self._local):
-            return AsksBack(question=self._say("elsewhere", zone=str(self._zone)))
+            return AsksBack(question=self._sentence("elsewhere", zone=str(self._zone)))
         return None
 
     # ------------------------------------------------------------ once
@@ -206,41 +206,47 @@ class _Check:
                 found = add_span(found, number, unit)
         return found.replace(tzinfo=None, fold=0)
 
-    def _once(self, spoken: SpokenWhen) -> Checked:
+    def _check_once(self, spoken: SpokenWhen) -> Checked:
         form = self._form
-        meant = self._aligned(possible_moments(spoken, self._local), spoken)
-        ambiguous = self._unclear(spoken, meant)
+        meant = self._align_to_real_time(possible_moments(spoken, self._local), spoken)
+        ambiguous = self._question_first(spoken, meant)
         if ambiguous is not None:
             return ambiguous
         if bool(form.after) == bool(form.at):
-            return Refused(reason="form", why=self._say("one"))
+            return Refused(reason="form", why=self._sentence("one"))
         try:
             given = self._given_moment()
         except InputError as error:
-            return Refused(reason="form", why=self._say("written", problem=str(error)))
+            return Refused(reason="form", why=self._sentence("written", problem=str(error)))
         except OverflowError:
             given = self._local.replace(year=9999)
         if given - self._local > FARTHEST:
             far = form.at or form.after if given.year > 9000 else self._moment_words(given)
-            return Refused(reason="far", why=self._say("far", moment=far))
-        if not self._hit(given, meant, spoken):
+            return Refused(reason="far", why=self._sentence("far", moment=far))
+        if not self._is_meant(given, meant, spoken):
             if spoken.strange and not spoken.days:
-                return self._open("", [self._moment_words(meant.likely[0])])
-            return self._differs(self._moment_words(meant.likely[0]), self._moment_words(given))
+                return self._ask_back("", [self._moment_words(meant.likely[0])])
+            return self._refuse_as_different(
+                self._moment_words(meant.likely[0]), self._moment_words(given)
+            )
         first = localize_moment(given, self._zone)
         if form.after and all(unit in EXACT_UNITS for _, unit in duration(form.after)):
-            first = (self._now.astimezone(UTC) + self._exactly()).astimezone(self._zone)
+            first = (self._now.astimezone(UTC) + self._exact_span()).astimezone(self._zone)
         if first <= self._now:
-            return Refused(reason="past", why=self._say("over", moment=self._moment_words(given)))
+            return Refused(
+                reason="past", why=self._sentence("over", moment=self._moment_words(given))
+            )
         exact = bool(form.after)
-        return self._fits(first, told_ahead(first, self._now, self._language), given, exact=exact)
+        return self._fitting_form(
+            first, told_ahead(first, self._now, self._language), given, exact=exact
+        )
 
-    def _exactly(self) -> timedelta:
+    def _exact_span(self) -> timedelta:
         """A span of hours, minutes and seconds, by the clock that is never changed."""
         parts = duration(self._form.after)
         return timedelta(seconds=sum(number * EXACT_UNITS[unit] for number, unit in parts))
 
-    def _aligned(self, meant: SpokenMoments, spoken: SpokenWhen) -> SpokenMoments:
+    def _align_to_real_time(self, meant: SpokenMoments, spoken: SpokenWhen) -> SpokenMoments:
         """Hours from now are counted by real time, over a change of the clocks too."""
         exact = [(n, unit) for n, unit in spoken.offset if unit in EXACT_UNITS]
         if not exact or not meant.likely:
@@ -255,27 +261,29 @@ class _Check:
         there = real.astimezone(self._zone).replace(tzinfo=None, fold=0)
         return SpokenMoments(all=(there,), likely=(there,))
 
-    def _unclear(self, spoken: SpokenWhen, meant: SpokenMoments) -> Checked | None:
+    def _question_first(self, spoken: SpokenWhen, meant: SpokenMoments) -> Checked | None:
         """The question that has to be asked first, if there is one."""
         if meant.open:
-            return self._open(meant.open, [])
+            return self._ask_back(meant.open, [])
         if spoken.unread or not meant.all:
-            return self._open("unclear", [])
+            return self._ask_back("unclear", [])
         if len(meant.likely) != 1:
             several = meant.likely or meant.all
-            return self._open("which", [self._moment_words(one) for one in several[:4]])
+            return self._ask_back("which", [self._moment_words(one) for one in several[:4]])
         if meant.likely[0] - self._local > FARTHEST:
-            why = self._say("far", moment=self._moment_words(meant.likely[0]))
+            why = self._sentence("far", moment=self._moment_words(meant.likely[0]))
             return Refused(reason="far", why=why)
         return None
 
-    def _hit(self, given: datetime, meant: SpokenMoments, spoken: SpokenWhen) -> bool:
+    def _is_meant(self, given: datetime, meant: SpokenMoments, spoken: SpokenWhen) -> bool:
         wanted = meant.likely[0]
         if spoken.offset and not spoken.hours:
             return abs(given - wanted) <= NEAR
         return given == wanted
 
-    def _fits(self, first: datetime, words: str, given: datetime, *, exact: bool = False) -> Fits:
+    def _fitting_form(
+        self, first: datetime, words: str, given: datetime, *, exact: bool = False
+    ) -> Fits:
         odd, note = "" if exact else dst_oddity(given, self._zone), ""
         if odd:
             real = f"{localize_moment(given, self._zone):%H:%M}"
@@ -284,25 +292,27 @@ class _Check:
 
     # ------------------------------------------------------------ again and again
 
-    def _again(self, spoken: SpokenWhen) -> Checked:
+    def _check_repeating(self, spoken: SpokenWhen) -> Checked:
         form, now = self._form, self._local
         if not spoken.recurring:
             meant = possible_moments(spoken, now)
-            if (unclear := self._unclear(spoken, meant)) is not None:
+            if (unclear := self._question_first(spoken, meant)) is not None:
                 return unclear
-            return self._differs(self._moment_words(meant.likely[0]), self._say("again"))
+            return self._refuse_as_different(
+                self._moment_words(meant.likely[0]), self._sentence("again")
+            )
         wanted = possible_rules(spoken)
         if wanted.open:
-            return self._open(wanted.open, [])
+            return self._ask_back(wanted.open, [])
         if spoken.unread:
-            return self._open("unclear", [])
+            return self._ask_back("unclear", [])
         if len(wanted.likely) == 0 or (len(wanted.likely) > 1 and not spoken.window):
-            return self._open("which", [self._rule_words(one) for one in wanted.all[:4]])
+            return self._ask_back("which", [self._rule_words(one) for one in wanted.all[:4]])
         if not form.rule or form.at or form.after:
-            return Refused(reason="form", why=self._say("one"))
-        return self._ruled(spoken, wanted)
+            return Refused(reason="form", why=self._sentence("one"))
+        return self._check_rule(spoken, wanted)
 
-    def _ruled(self, spoken: SpokenWhen, wanted: SpokenRules) -> Checked:
+    def _check_rule(self, spoken: SpokenWhen, wanted: SpokenRules) -> Checked:
         """Whether the rule can be kept, and is what the words say."""
         form, now = self._form, self._local
         try:
@@ -313,20 +323,22 @@ class _Check:
             )
             rule = rule_of(form.rule, start)
         except InputError as error:
-            return Refused(reason="form", why=self._say("written", problem=str(error)))
+            return Refused(reason="form", why=self._sentence("written", problem=str(error)))
         due = rule_moments(rule, now)
         if not due:
-            return Refused(reason="empty", why=self._say("empty"))
+            return Refused(reason="empty", why=self._sentence("empty"))
         if due[0] - now > FARTHEST:
-            return Refused(reason="far", why=self._say("far", moment=self._moment_words(due[0])))
+            return Refused(
+                reason="far", why=self._sentence("far", moment=self._moment_words(due[0]))
+            )
         if any(later - one < LEAST_GAP for one, later in pairwise(due)):
-            return Refused(reason="dense", why=self._say("dense"))
+            return Refused(reason="dense", why=self._sentence("dense"))
         if not any(rings_as_spoken(one, rule, spoken, now) for one in wanted.likely):
             given = told_rule(form.rule, due, now, self._language)
             meant = self._rule_words(wanted.likely[0])
             if given == meant:
                 given = f"{given}, {self._moment_words(due[0])}"
-            return self._differs(meant, given)
+            return self._refuse_as_different(meant, given)
         ring = next_ring(form.rule, start, self._now, self._zone) or localize_moment(
             due[0], self._zone
         )
@@ -334,14 +346,14 @@ class _Check:
         told = told_rule(form.rule, due, now, self._language)
         ahead = told_ahead(first, self._now, self._language)
         words = localized_sentence(self._language, "next", rule=told, first=ahead)
-        return self._fits(first, words, due[0])
+        return self._fitting_form(first, words, due[0])
 
 
 # ---------------------------------------------------------------- zones in words
 
 
 @cache
-def _cities() -> dict[str, str]:
+def _zones_of_cities() -> dict[str, str]:
     """Time zones by what people call them."""
     zones = {name for name in available_timezones() if "/" in name and not name.startswith("Etc")}
     found = {
@@ -363,7 +375,7 @@ def zone_called(name: str) -> str:
     own = (
         zone for zone in available_timezones() if normalize_phrase(zone.replace("_", " ")) == called
     )
-    return min(own, default="") or _cities().get(called, "")
+    return min(own, default="") or _zones_of_cities().get(called, "")
 
 
 def _without_zone(said: str) -> tuple[str, str]:
@@ -372,7 +384,7 @@ def _without_zone(said: str) -> tuple[str, str]:
     for found in _CITY.finditer(text):
         name = found["city"] or found["short"] or found["place"]
         for city in (name, name.rpartition(" ")[2]):
-            if zone := _cities().get(city):
+            if zone := _zones_of_cities().get(city):
                 start = found.start() + (found[0].index(city) if found["city"] else 0)
                 return f"{text[:start]} {text[found.end() :]}".strip(), zone
     return said, ""

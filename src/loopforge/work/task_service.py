@@ -169,10 +169,10 @@ class TaskService:
             if corrects and state.corrections + 1 - state.corrected >= CORRECTIONS:
                 why = f"people corrected it {CORRECTIONS} times"
                 bodies += self._next_model(state, EscalationCause("corrections", why))
-            await self._append(state, bodies, person, seq)
+            await self._append_facts(state, bodies, person, seq)
             return told
 
-        return await self._decided(task, attempt)
+        return await self._decide_on(task, attempt)
 
     async def stop(self, task: str, person: str, why: str = "a person said stop") -> str:
         """Have it stand still, wherever it stands, forgotten or not. What is told of it."""
@@ -182,10 +182,10 @@ class TaskService:
                 return f"It is {state.stage} already."
             body = TaskStopped(kind="person", why=Words(why), by=person)
             self._halt(state.stream, why)
-            await self._append(state, [body], person, seq)
+            await self._append_facts(state, [body], person, seq)
             return "Stopped. `resume` goes on from here."
 
-        return await self._decided(task, attempt, forgotten=True)
+        return await self._decide_on(task, attempt, forgotten=True)
 
     async def resume(self, task: str, person: str, budget: float = 0.0) -> str:
         """Have it go on from where it stands; `budget` adds US dollars. Raises Changed, BadLine.
@@ -203,10 +203,10 @@ class TaskService:
             most = self.world.calls.budget_of(state)
             if most and float(state.dollars) >= most + more:
                 raise Changed(f"It cost its ${most:g}. {PAID.format(id=state.id[-8:])}")
-            await self._append(state, [TaskResumed(by=person, budget=more)], person, seq)
+            await self._append_facts(state, [TaskResumed(by=person, budget=more)], person, seq)
             return "It goes on."
 
-        return await self._decided(task, attempt)
+        return await self._decide_on(task, attempt)
 
     async def rate(self, task: str, person: str, *, up: bool, line: str = "") -> float:
         """A thumb on a line of the mate; the confidence after it. Down: the next model goes on."""
@@ -217,10 +217,10 @@ class TaskService:
             if not up and state.classified and state.stage not in ("approved", "rejected"):
                 cause = EscalationCause("thumb", "a person's thumb went down")
                 bodies += self._next_model(state, cause)
-            await self._append(state, bodies, person, seq)
+            await self._append_facts(state, bodies, person, seq)
             return after
 
-        return await self._decided(task, attempt)
+        return await self._decide_on(task, attempt)
 
     def _next_model(self, state: TaskState, cause: EscalationCause) -> list[Body]:
         """That the next model goes on, where there is one: who said so is asked nothing."""
@@ -258,10 +258,10 @@ class TaskService:
             if not yes:
                 why = f": {because}" if because else "."
                 body = EffectDenied(effect=effect, rule="asked", value=Words(SAID_NO + why))
-            await self._append(state, [body], person, seq)
+            await self._append_facts(state, [body], person, seq)
             return f"{found.tool} {'runs' if yes else 'does not run'}: {str(found.arguments)[:200]}"
 
-        return await self._decided(task, attempt)
+        return await self._decide_on(task, attempt)
 
     def _reason(self, given: str) -> str:
         """Why a person says no, as far as a mate is told; "" for nothing."""
@@ -299,16 +299,16 @@ class TaskService:
                 if offered is None or not offered.commit:
                     why = str(offered.message) if offered else "nothing was shown yet"
                     raise Changed(f"There is nothing to merge: {why}")
-                _same(offered, commit)
+                _check_same_commit(offered, commit)
                 merged = (await self.places.approve(state, offered.commit)).commit
             body = ResultApproved(
                 by=person, commit=offered.commit if offered else "", merged=merged
             )
             # What is merged is, whoever else wrote meanwhile.
-            await self._append(state, [body], person, None if merged else seq)
+            await self._append_facts(state, [body], person, None if merged else seq)
             return f"Merged as {merged[:12]}." if merged else "Approved."
 
-        return await self._decided(task, attempt)
+        return await self._decide_on(task, attempt)
 
     async def reject(self, task: str, person: str, commit: str = "", reason: str = "") -> str:
         """Do not take the result: its branch goes, its workspace stays. Raises Changed.
@@ -318,18 +318,20 @@ class TaskService:
         why = self._reason(reason)
 
         async def attempt(state: TaskState, seq: int) -> str:
-            _rejectable(state)  # also anew: somebody may have had it go on meanwhile
+            _check_rejectable(state)  # also anew: somebody may have had it go on meanwhile
             gone = stays = ""
             if state.task.repo:
                 if state.offered is not None and state.offered.commit:
-                    _same(state.offered, commit)
+                    _check_same_commit(state.offered, commit)
                 stays = await self.places.reject(state)
                 gone = "" if stays else "the branch is gone, "
-            await self._append(state, [ResultRejected(by=person, why=Words(why))], person, seq)
+            await self._append_facts(
+                state, [ResultRejected(by=person, why=Words(why))], person, seq
+            )
             told = f"Rejected; {gone}the workspace is still there."
             return f"{told} Its branch was not deleted: {stays}" if stays else told
 
-        return await self._decided(task, attempt)
+        return await self._decide_on(task, attempt)
 
     async def undo(self, task: str, person: str, seen: TaskStanding | None = None) -> str:
         """Take back the last change of files, and the conversation with it; or the merge.
@@ -348,12 +350,12 @@ class TaskService:
                 raise Changed("It has moved on meanwhile; nothing was taken back just now.")
             was, undone = state.stage, await self.places.undo(state)
             body = type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)
-            await self._append(state, [body], person, None)  # what is put back is
+            await self._append_facts(state, [body], person, None)  # what is put back is
             if was == "approved" and state.task.repo:
                 return "The merge was taken back by a commit of its own."
             return f"Files and conversation are as they were after turn {undone.nth}."
 
-        return await self._decided(task, attempt)
+        return await self._decide_on(task, attempt)
 
     # ------------------------------------------------------------ looking
 
@@ -379,21 +381,21 @@ class TaskService:
 
     # ------------------------------------------------------------ deciding
 
-    async def _task(self, which: str) -> TaskState:
+    async def _open_task(self, which: str) -> TaskState:
         """A task with which something can still be done. Raises Unknown, Changed."""
         state = await self.store.named(which)
         if state.forgotten:
             raise Changed("This task was forgotten; give a new one.")
         return state
 
-    async def _decided(
+    async def _decide_on(
         self,
         task: str,
         attempt: Callable[[TaskState, int], Awaitable[T]],
         *,
         forgotten: bool = False,
     ) -> T:
-        state = await (self.store.named(task) if forgotten else self._task(task))
+        state = await (self.store.named(task) if forgotten else self._open_task(task))
         head = partial(self.store.head, state.stream)
 
         async def once(seq: int) -> T:
@@ -405,7 +407,7 @@ class TaskService:
 
         return await self._ledger.decide(state.stream, head, once)
 
-    async def _append(
+    async def _append_facts(
         self, state: TaskState, bodies: list[Body], person: str, seq: int | None
     ) -> None:
         assert state.opened is not None
@@ -417,13 +419,13 @@ class TaskService:
         await self._ledger.append(state.stream, facts, expect=seq)
 
 
-def _rejectable(state: TaskState) -> None:
+def _check_rejectable(state: TaskState) -> None:
     """Raise Changed where there is nothing to reject as it stands."""
     if state.stage not in ("finished", "stopped", "waiting"):
         raise Changed(f"There is nothing to reject: the task is {state.stage}.")
 
 
-def _same(offered: ResultOffered, commit: str) -> None:
+def _check_same_commit(offered: ResultOffered, commit: str) -> None:
     """Raise Changed where another commit is offered than the one that was shown."""
     if not offered.commit.startswith(commit):
         raise Changed("Something else is offered by now; look at that, then decide on it.")

@@ -253,64 +253,64 @@ class TaskState(Struct, kw_only=True):
         match body:
             case TaskOpened():
                 self.opened, self.tools = event, frozenset(body.tools)
-                self._enter("heard", body.person, body.text, event)
+                self._add_entry("heard", body.person, body.text, event)
             case Perceived() | TurnEnded() | Answered() | Returned():
-                self._turn(event)
+                self._apply_turn(event)
             case EffectProposed() as proposed:
-                self._proposed(event, proposed)
+                self._apply_proposed(event, proposed)
             case TaskProgressed():
-                self._progressed(event, body)
+                self._apply_progress(event, body)
             case TaskClassified() | TaskQueued() | TaskLeased() | PlanSet():
-                self._going(body)
+                self._apply_course(body)
                 if was == "stopped" and self.stage != was:  # by a person who wants it otherwise
-                    self._anew()
+                    self._renew_limits()
             case TaskSteered():
                 self.pending[event.id], self.steered = body, event.seq
                 if ANY_TOOL not in body.tools:
                     own = frozenset(body.tools)
                     self.tools = own if ANY_TOOL in self.tools else self.tools & own
-                self._enter("heard", body.person, body.text, event)
+                self._add_entry("heard", body.person, body.text, event)
                 if body.corrects:
                     self.corrections += 1
                 if was in ("waiting", "finished"):
-                    self._anew()
+                    self._renew_limits()
             case TaskAsked():
                 self.asked, self.saved = body, False
-                self._enter("mine", self.task.mate, body.question, event)
+                self._add_entry("mine", self.task.mate, body.question, event)
             case TaskNudged():
                 self.nudged += 1
                 self.uses_since, self.steps_since = len(self.uses), self.turns
-                self._enter("told", "", body.what, event)
+                self._add_entry("told", "", body.what, event)
             case TaskEscalated():
                 self.escalated.append(body)
                 self.model, self.model_since = body.after, self.turns
                 self.steps_since = self.turns
                 self.nudged, self.uses_since = 0, len(self.uses)
                 self.corrected = self.corrections
-                self._enter("told", "", body.why, event)
+                self._add_entry("told", "", body.why, event)
             case TaskStopped():
                 self.halted, self.summarized, self.saved = body, False, False
-                self._enter("told", "", body.why, event)
+                self._add_entry("told", "", body.why, event)
             case TaskResumed():
                 self.extra += body.budget
                 self.retried = self.retried or not body.by
-                self._anew()
+                self._renew_limits()
             case TaskFinished():
                 self.finished, self.summarized, self.saved = body, False, False
                 self.offered = None  # what was shown before is not what it came to now
-                self._enter("mine", self.task.mate, body.result, event)
+                self._add_entry("mine", self.task.mate, body.result, event)
             case EffectApproved(effect=effect) if effect in self.running:
                 self.running[effect] = self.running[effect]._replace(asks=False)
             case _:
                 if isinstance(body, EffectEnd):
-                    self._ended(event, body)
+                    self._apply_effect_end(event, body)
                 else:
-                    self._after(event)
+                    self._apply_review(event)
         if isinstance(body, WorkEvent):
             self.attempts.take(body, self.turns, event.id, event.seq)
-        self._clock(event)
+        self._count_working_time(event)
 
-    def _clock(self, event: Event) -> None:
+    def _count_working_time(self, event: Event) -> None:
         """Count the time in which it works: not that in which it waits for a yes or a model."""
         asks = bool(self.running) and len(self.allowing) == len(self.running)
         waits = (asks or self.delayed is not None) and not self.open
@@ -326,7 +326,7 @@ class TaskState(Struct, kw_only=True):
             self.spent_seconds += max(0.0, (at - self.started).total_seconds())
             self.started = None
 
-    def _after(self, event: Event) -> None:
+    def _apply_review(self, event: Event) -> None:
         """What came of it, and what people said of that."""
         match event.body:
             case TierChosen():
@@ -344,21 +344,21 @@ class TaskState(Struct, kw_only=True):
             case ResultOffered():
                 self.offered = event.body
                 if not event.body.commit:
-                    self._enter("told", "", event.body.message, event)
+                    self._add_entry("told", "", event.body.message, event)
             case ChangeUndone():
-                self._undone(event.body)
+                self._apply_undo(event.body)
             case ResultRejected(why=why):
                 self.refused = why
             case _:
                 pass
 
-    def _anew(self) -> None:
+    def _renew_limits(self) -> None:
         """It goes on, with as many turns, minutes and tokens as at first."""
         self.since, self.spent_seconds, self.tokens_before = self.turns, 0.0, self.tokens
         self.asked = self.halted = self.delayed = None
         self.delays = 0
 
-    def _turn(self, event: Event) -> None:
+    def _apply_turn(self, event: Event) -> None:
         match event.body:
             case Perceived(mate=mate, summons=summons, recalled=recalled, upto=upto):
                 self.open, self.open_summons, self.open_mate = event.id, summons, mate
@@ -383,11 +383,11 @@ class TaskState(Struct, kw_only=True):
             case _:
                 pass
 
-    def _proposed(self, event: Event, body: EffectProposed) -> None:
+    def _apply_proposed(self, event: Event, body: EffectProposed) -> None:
         held = self.inner if body.within else self.running
         held[event.id] = OpenUse(body.turn, body.tool, body.arguments, body.asks)
 
-    def _ended(self, event: Event, end: EffectEnd) -> None:
+    def _apply_effect_end(self, event: Event, end: EffectEnd) -> None:
         within = end.effect in self.inner
         found = (self.inner if within else self.running).pop(end.effect, None)
         if found is None:
@@ -416,7 +416,7 @@ class TaskState(Struct, kw_only=True):
             )
         )
 
-    def _going(self, body: TaskClassified | TaskQueued | TaskLeased | PlanSet) -> None:
+    def _apply_course(self, body: TaskClassified | TaskQueued | TaskLeased | PlanSet) -> None:
         match body:
             case TaskClassified():
                 self.classified, self.tier = body, 0
@@ -428,7 +428,7 @@ class TaskState(Struct, kw_only=True):
             case PlanSet():
                 self.plan = body.steps
 
-    def _progressed(self, event: Event, body: TaskProgressed) -> None:
+    def _apply_progress(self, event: Event, body: TaskProgressed) -> None:
         """A turn is over: what the mate said in it stands before what its tools gave."""
         self.turns, self.confidence = body.nth, body.confidence
         self.progress.append(body)
@@ -436,7 +436,7 @@ class TaskState(Struct, kw_only=True):
         for line in body.heeded:
             self.pending.pop(line, None)
         if body.said.text != "":
-            self._enter("note", self.task.mate, body.said, event)
+            self._add_entry("note", self.task.mate, body.said, event)
             gave = (
                 nth
                 for nth, entry in enumerate(self.entries)
@@ -444,9 +444,9 @@ class TaskState(Struct, kw_only=True):
             )
             self.entries.insert(next(gave, len(self.entries) - 1), self.entries.pop())
         if body.told.text != "":
-            self._enter("told", "", body.told, event)
+            self._add_entry("told", "", body.told, event)
 
-    def _undone(self, body: ChangeUndone) -> None:
+    def _apply_undo(self, body: ChangeUndone) -> None:
         """Files and conversation are as they were after that turn."""
         self.undone.add(body.checkpoint)
         self.entries = [one for one in self.entries if one.turn <= body.nth or one.kind == "heard"]
@@ -458,7 +458,7 @@ class TaskState(Struct, kw_only=True):
     def _turns_upto(self, nth: int) -> frozenset[str]:
         return frozenset(one.turn for one in self.progress if one.nth <= nth)
 
-    def _enter(self, kind: EntryKind, who: str, text: Words, event: Event) -> None:
+    def _add_entry(self, kind: EntryKind, who: str, text: Words, event: Event) -> None:
         self.entries.append(TaskEntry(kind, who, text, event.id, event.at, turn=self.turns))
 
 

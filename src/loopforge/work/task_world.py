@@ -128,36 +128,38 @@ class TaskWorld:
         if not self.hosted or state.opened is None:
             return None
         if state.open:
-            return await self._resumed(state)
+            return await self._resume_turn(state)
         if state.forgotten:
             if state.at_work or state.stage == "waiting":
-                return [self._fact(TaskStopped(kind="lost", why=Words(FORGOTTEN)), state)]
+                return [self._fact_of(TaskStopped(kind="lost", why=Words(FORGOTTEN)), state)]
             await self._leases.release(state.thread, state.id, state.fence)
             return None
         if not state.at_work:
-            rest = await self._rest(state)
-            return await self._learned(state) if rest is None else rest
+            rest = await self._rest_unless_spoken_to(state)
+            return await self._learn_from_task(state) if rest is None else rest
         if state.running:
             return None  # its end wakes the task
         if state.delayed is not None and state.delayed > self._ports.stamp.clock.now():
             return state.delayed
         if state.classified is None:  # nor need it be new: it may have been stopped before
-            return self._triage(state)
-        if not self._holds(state) or state.stage != "working":
-            return await self._lease(state)
+            return self._triage_task(state)
+        if not self._holds_thread(state) or state.stage != "working":
+            return await self._take_lease(state)
         if not await self._leases.renew(state.thread):
-            return await self._lease(state)
-        if limit := self._limit(state):
+            return await self._take_lease(state)
+        if limit := self._met_limit(state):
             return limit
         if chosen := await self.tiers.first(state):
-            return [self._fact(chosen, state)]
+            return [self._fact_of(chosen, state)]
         if state.turns - self._kept_at(state) >= CHECKPOINT_TURNS:
-            return await self._saved(state)
-        if learned := await self._learned(state):
+            return await self._save_workspace(state)
+        if learned := await self._learn_from_task(state):
             return learned
-        return self._turn(state) if state.at_work else None  # who stopped it meanwhile wakes it
+        return (
+            self._next_turn(state) if state.at_work else None
+        )  # who stopped it meanwhile wakes it
 
-    def _fact(self, body: object, state: TaskState, cause: str = "") -> Fact:
+    def _fact_of(self, body: object, state: TaskState, cause: str = "") -> Fact:
         assert state.opened is not None
         return self._ports.stamp.fact(  # of this world's union alone
             body,  # type: ignore[arg-type]
@@ -165,43 +167,43 @@ class TaskWorld:
             cause=cause or state.opened.id,
         )
 
-    async def _resumed(self, state: TaskState) -> TurnDue | Sequence[Fact]:
+    async def _resume_turn(self, state: TaskState) -> TurnDue | Sequence[Fact]:
         """A turn that was broken off; before it the thread, if it is free: its time counts anew."""
-        if state.stage == "working" and not (state.forgotten or self._holds(state)):
-            leased = await self._lease(state)
+        if state.stage == "working" and not (state.forgotten or self._holds_thread(state)):
+            leased = await self._take_lease(state)
             if not isinstance(leased, datetime):
                 return leased
-        return self._again(state)
+        return self._broken_off_turn(state)
 
-    def _holds(self, state: TaskState) -> bool:
+    def _holds_thread(self, state: TaskState) -> bool:
         """Whether this process holds its thread for it."""
         return self._leases.mine(state.thread, state.id, state.fence)
 
-    def _again(self, state: TaskState) -> TurnDue:
+    def _broken_off_turn(self, state: TaskState) -> TurnDue:
         """A turn that was broken off."""
         mate = self.calls.mate(state)
         if state.open_summons == REFLECT:
             mate = self.learning.planner(mate)
         halted = not state.at_work and state.open_summons != REFLECT
         over = STOPPED if halted else "" if mate.handle == state.open_mate else ERASED
-        return self._taken(state, mate, "", state.open_summons, open=state.open, over=over)
+        return self._turn_due(state, mate, "", state.open_summons, open=state.open, over=over)
 
-    async def _rest(self, state: TaskState) -> Sequence[Fact] | None:
+    async def _rest_unless_spoken_to(self, state: TaskState) -> Sequence[Fact] | None:
         """It stands still; but for whoever spoke while it came to its end, or to its question."""
         if state.stage in ("finished", "waiting") and (late := state.unheard) is not None:
-            return [self._fact(TaskResumed(by=late.person), state)]
+            return [self._fact_of(TaskResumed(by=late.person), state)]
         if not state.saved:
-            return await self._saved(state)
+            return await self._save_workspace(state)
         if not state.summarized:
-            return [self._fact(TaskSummarized(text=Words(summary_of(state))), state)]
+            return [self._fact_of(TaskSummarized(text=Words(summary_of(state))), state)]
         if state.stage == "finished" and state.offered is None and state.task.repo:
-            return await self._offered(state)
+            return await self._offer_result(state)
         if self._sent_back(state):
-            return [self._fact(TaskResumed(by=""), state)]
+            return [self._fact_of(TaskResumed(by=""), state)]
         await self._leases.release(state.thread, state.id, state.fence)
         return None
 
-    async def _offered(self, state: TaskState) -> Sequence[Fact]:
+    async def _offer_result(self, state: TaskState) -> Sequence[Fact]:
         """Show its result, unless something happened meanwhile: it is forgotten, or goes on."""
         seq = state.seq
         facts = await self._places.offer(state)
@@ -214,18 +216,18 @@ class TaskWorld:
         refused = state.offered is not None and not state.offered.commit
         return bool(state.task.only) and state.stage == "finished" and refused and not state.retried
 
-    async def _learned(self, state: TaskState) -> TurnDue | list[Fact] | None:
+    async def _learn_from_task(self, state: TaskState) -> TurnDue | list[Fact] | None:
         """What is still to be learned of what there was."""
         trace, mate = state.attempts, self.calls.mate(state)
         if trace.unscored:
             bounds = TaskBounds(
                 self.turns_of(state), self.calls.budget_of(state), state.changes_files
             )
-            return [self._fact(await self.learning.score(state, mate, bounds), state)]
+            return [self._fact_of(await self.learning.score(state, mate, bounds), state)]
         if trace.unreflected:
-            return self._taken(state, self.learning.planner(mate), FLOW, REFLECT)
+            return self._turn_due(state, self.learning.planner(mate), FLOW, REFLECT)
         if (made := trace.unkept) is not None:
-            return [self._fact(await self.learning.kept(state, made), state, made.id)]
+            return [self._fact_of(await self.learning.kept(state, made), state, made.id)]
         return None
 
     def _kept_at(self, state: TaskState) -> int:
@@ -234,23 +236,23 @@ class TaskWorld:
             return state.checkpoint.nth
         return -CHECKPOINT_TURNS if state.classified and state.classified.flow not in WITHOUT else 0
 
-    async def _saved(self, state: TaskState) -> list[Fact]:
+    async def _save_workspace(self, state: TaskState) -> list[Fact]:
         checkpoint, why = await self._places.save(state)
         body = WorkspaceSaved(nth=state.turns, checkpoint=checkpoint, why=why)
-        return [self._fact(body, state)]
+        return [self._fact_of(body, state)]
 
-    async def _lease(self, state: TaskState) -> Sequence[Fact] | datetime:
+    async def _take_lease(self, state: TaskState) -> Sequence[Fact] | datetime:
         held = await self._leases.take(state.thread, state.id)
         if held.task == state.id:
             if why := self.calls.flaw(state) or await self._places.ready(state):
-                return [self._fact(TaskStopped(kind="lost", why=Words(why)), state)]
-            return [self._fact(TaskLeased(fence=held.fence), state)]
+                return [self._fact_of(TaskStopped(kind="lost", why=Words(why)), state)]
+            return [self._fact_of(TaskLeased(fence=held.fence), state)]
         if state.stage != "queued" or state.behind != held.task:
-            return [self._fact(TaskQueued(behind=held.task), state)]
+            return [self._fact_of(TaskQueued(behind=held.task), state)]
         assert held.until is not None
         return held.until
 
-    def _limit(self, state: TaskState) -> list[Fact]:
+    def _met_limit(self, state: TaskState) -> list[Fact]:
         """The limit that is met, if one is."""
         now, most = self._settings(), self.turns_of(state)
         taken = state.turns - state.since
@@ -274,7 +276,7 @@ class TaskWorld:
         ]
         for met, kind, why in found:
             if met:
-                return [self._fact(TaskStopped(kind=kind, why=Words(why)), state)]
+                return [self._fact_of(TaskStopped(kind=kind, why=Words(why)), state)]
         return []
 
     def names_nothing_else(self, text: str) -> bool:
@@ -292,19 +294,19 @@ class TaskWorld:
 
     # ------------------------------------------------------------ as what it is taken
 
-    def _triage(self, state: TaskState) -> TurnDue | list[Fact]:
+    def _triage_task(self, state: TaskState) -> TurnDue | list[Fact]:
         found = DOCSTRINGS if state.task.only else None
-        found = found or self._glass(state) or classify_task(str(state.task.text))
+        found = found or self._breakglass_class(state) or classify_task(str(state.task.text))
         if found is not None:
             if found.flow != "breakglass":
                 why = self._choice.unheeded(str(state.task.text), owner=state.task.owner)
                 found = found._replace(reason=f"{why} {found.reason}".strip())
-            return [self._fact(self.outcomes.classified(found, "rules"), state)]
+            return [self._fact_of(self.outcomes.classified(found, "rules"), state)]
         mate, chosen = self.calls.mate(state), self._choice.planner()
         mate = replace(mate, tier=chosen.tier, model=chosen.model)
-        return self._taken(state, mate, "triage", "triage")
+        return self._turn_due(state, mate, "triage", "triage")
 
-    def _glass(self, state: TaskState) -> TaskClass | None:
+    def _breakglass_class(self, state: TaskState) -> TaskClass | None:
         """Straight to the model that a person names who may."""
         to, rest = breakglass_request(str(state.task.text))
         chosen = self._choice.past(to) if rest else None
@@ -323,11 +325,11 @@ class TaskWorld:
 
     # ------------------------------------------------------------ turns
 
-    def _turn(self, state: TaskState) -> TurnDue:
+    def _next_turn(self, state: TaskState) -> TurnDue:
         assert state.classified is not None
-        return self._taken(state, self.calls.mate(state), state.classified.flow, "task")
+        return self._turn_due(state, self.calls.mate(state), state.classified.flow, "task")
 
-    def _taken(
+    def _turn_due(
         self,
         state: TaskState,
         mate: Mate,
@@ -399,13 +401,13 @@ class TaskWorld:
         money = max(0.0, budget - float(state.dollars)) if budget else None
         task = state.task
         return TurnSenses(
-            news=tuple if turn.due.summons == REFLECT else self._news(state),
+            news=tuple if turn.due.summons == REFLECT else self._news_since_look(state),
             permit=permit,
             bounds=TurnBounds(seconds=SECONDS, money=money),
             charge=Charge(person=task.person, surface=task.surface, owner=task.owner),
         )
 
-    def _news(self, state: TaskState) -> Callable[[], tuple[Line, ...]]:
+    def _news_since_look(self, state: TaskState) -> Callable[[], tuple[Line, ...]]:
         """What people said during the turn, since the last look."""
         told = set(state.pending)
 

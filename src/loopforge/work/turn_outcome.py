@@ -146,16 +146,16 @@ class TurnOutcomes:
         most: int,
     ) -> list[Fact]:
         """Everything that this turn comes to."""
-        acts = _allowed(ended, verdicts)
+        acts = _allowed_acts(ended, verdicts)
         shown = {line.id for line in turn.perception.lines} | set(ended.took_in)
         heeded = tuple(line for line in state.pending if line in shown)
         one = _Turn(
             state=state, id=turn.id, ended=ended, heeded=heeded, troubles=tuple(turn.troubles)
         )
         if turn.due.summons == "triage":
-            self._triaged(one, acts)
+            self._conclude_triage(one, acts)
         elif ended.plan is not None or ended.outcome in ("failed", "diverged"):
-            self._closed(one, acts, turn, most)
+            self._conclude_work(one, acts, turn, most)
         cause = turn.id
         return [
             self._stamp.fact(body, actor=f"mate:{turn.due.mate.handle}", cause=cause)
@@ -182,7 +182,7 @@ class TurnOutcomes:
             model=model.model,
         )
 
-    def _triaged(self, one: _Turn, acts: Sequence[Act]) -> None:
+    def _conclude_triage(self, one: _Turn, acts: Sequence[Act]) -> None:
         said = next((act for act in acts if isinstance(act, Classify)), None)
         task = one.state.task
         why = self._choice.unheeded(str(task.text), owner=task.owner)
@@ -190,11 +190,11 @@ class TurnOutcomes:
             reason = f"{why} {said.reason}".strip()
             found = TaskClass(said.task_type, said.role, said.complexity, said.flow, reason)
             one.bodies.append(self.classified(found, "model"))
-        elif one.ended.outcome != "stopped" and not self._unreached(one):
+        elif one.ended.outcome != "stopped" and not self._reached_nobody(one):
             found = UNSORTED._replace(reason=f"{why} {UNSORTED.reason}".strip())
             one.bodies.append(self.classified(found, "default"))
 
-    def _unreached(self, one: _Turn) -> bool:
+    def _reached_nobody(self, one: _Turn) -> bool:
         """Whether nobody answered, so that the task stands still until somebody can."""
         plan = one.ended.plan
         named = str(plan.meta.get("trouble", "")) if plan else ""
@@ -202,54 +202,67 @@ class TurnOutcomes:
             return False
         note = one.ended.budget
         if note is not None and note.level == "spent":
-            self._halt(one, "budget", budget_spent_notice(note))
+            self._halt_task(one, "budget", budget_spent_notice(note))
         else:
             cause = cause_to_report(each[1] for each in one.troubles)
             why = explain_no_answer(cause) if cause else OUTCOMES[named]
-            if wait := _wait(one):
-                self._delay(one, wait, why)
+            if wait := _seconds_until_model(one):
+                self._delay_task(one, wait, why)
                 return True
-            self._halt(one, "model", f"{why}; `resume` tries again", one.troubles)
+            self._halt_task(one, "model", f"{why}; `resume` tries again", one.troubles)
         return True
 
-    def _delay(self, one: _Turn, wait: float, why: str) -> None:
+    def _delay_task(self, one: _Turn, wait: float, why: str) -> None:
         told = f"{why}; it is asked again after {pluralize(math.ceil(wait), 'second')}"
         until = self._stamp.clock.now() + timedelta(seconds=wait)
         mend = tuple(dict.fromkeys(one.troubles))
         one.bodies.append(TaskDelayed(turn=one.id, until=until, why=Words(told), mend=mend))
 
-    def _halt(self, one: _Turn, kind: HaltKind, why: str, troubles: Sequence[Trouble] = ()) -> None:
+    def _halt_task(
+        self, one: _Turn, kind: HaltKind, why: str, troubles: Sequence[Trouble] = ()
+    ) -> None:
         mend = tuple(dict.fromkeys(troubles))
         one.bodies.append(TaskStopped(kind=kind, why=Words(why), mend=mend))
 
     # ------------------------------------------------------------ a turn of work
 
-    def _closed(self, one: _Turn, acts: Sequence[Act], turn: TakenTurn[TurnDue], most: int) -> None:
+    def _conclude_work(
+        self, one: _Turn, acts: Sequence[Act], turn: TakenTurn[TurnDue], most: int
+    ) -> None:
         plan = one.ended.plan
         trouble = str(plan.meta.get("trouble", "")) if plan else BROKE_OFF
         after = list[Body]()
         done = any(isinstance(act, FinishWork) for act in acts)
-        one.failing = one.state.failing if done and _changed(one.state) else ""
+        one.failing = one.state.failing if done and _is_finished_change(one.state) else ""
         last = one.nth >= most + one.state.since
         for act in acts:
-            if isinstance(act, FinishWork) and one.failing and not last and not _warned(one.state):
+            if (
+                isinstance(act, FinishWork)
+                and one.failing
+                and not last
+                and not _was_sent_back(one.state)
+            ):
                 one.action = "It says that it is done; the tests that it ran last failed."
                 one.estimate, one.said = act.estimate, act.result
                 one.unused = SENT_BACK.format(one.failing[:120])
             elif isinstance(act, WorkAct):
-                after += self._acted(one, act)
+                after += self._facts_of_act(one, act)
         before, one.bodies = one.bodies, []
-        one.bodies = [*before, self._progress(one, turn, trouble, most), *after]
+        one.bodies = [*before, self._progress_of(one, turn, trouble, most), *after]
         if any(isinstance(body, TaskFinished | TaskAsked) for body in after):
             return
-        if self._unreached(one):
+        if self._reached_nobody(one):
             return
-        if trouble and self._broken(one) >= BROKEN and not self._bettered(one, trouble):
-            self._halt(one, "lost", f"{BROKEN} turns in a row came to nothing")
+        if (
+            trouble
+            and self._failed_turns_in_row(one) >= BROKEN
+            and not self._may_be_bettered(one, trouble)
+        ):
+            self._halt_task(one, "lost", f"{BROKEN} turns in a row came to nothing")
             return
         self._goes_on(one)
 
-    def _acted(self, one: _Turn, act: WorkAct) -> list[Body]:
+    def _facts_of_act(self, one: _Turn, act: WorkAct) -> list[Body]:
         """What one act comes to; what it says of itself goes into the record of progress."""
         match act:
             case SetPlan(steps=steps):
@@ -271,12 +284,14 @@ class TurnOutcomes:
                 pass
         return []
 
-    def _progress(
+    def _progress_of(
         self, one: _Turn, turn: TakenTurn[TurnDue], trouble: str, most: int
     ) -> TaskProgressed:
         state = one.state
         fresh = [seen_use(use) for use in state.fresh]
-        known = [error for use in state.uses if use not in state.fresh and (error := _error(use))]
+        known = [
+            error for use in state.uses if use not in state.fresh and (error := _use_error(use))
+        ]
         signals = signals_of(fresh, known, changes=state.changes_files)
         if trouble == BROKE_OFF:
             signals += weigh_signals(["turn broke off"])
@@ -284,13 +299,13 @@ class TurnOutcomes:
             signals += weigh_signals(["answer was malformed"])
         if one.failing:
             signals += weigh_signals([UNTESTED])
-        if _circle(one):
+        if _circle_notice(one):
             signals += weigh_signals(["in circles"])
-        cost, tokens = _spent(one.ended)
+        cost, tokens = _spending_in(one.ended)
         last = state.fresh[-1] if state.fresh else None
         used = f" [{last.tool}: {last.outcome}]" if last else ""
         told = UNUSABLE if trouble == "malformed" else one.unused
-        chosen, instead = turn.due.mate.model or self._now(one), one.ended.fallback
+        chosen, instead = turn.due.mate.model or self._model_at_work(one), one.ended.fallback
         stood = f" [{chosen} did not answer, so {instead} did]" if instead else ""
         return TaskProgressed(
             turn=one.id,
@@ -313,7 +328,7 @@ class TurnOutcomes:
             told=Words(told) if told else public_words(""),
         )
 
-    def _broken(self, one: _Turn) -> int:
+    def _failed_turns_in_row(self, one: _Turn) -> int:
         """How many turns of this model in a row came to nothing, this one included."""
         count = 1
         for before in reversed(one.state.progress):
@@ -323,11 +338,13 @@ class TurnOutcomes:
             count += 1
         return count
 
-    def _bettered(self, one: _Turn, trouble: str) -> bool:
+    def _may_be_bettered(self, one: _Turn, trouble: str) -> bool:
         """Whether it was answers that came to nothing, and another model may have better ones."""
-        return trouble != BROKE_OFF and bool(next_model(self._choice.rungs(), self._now(one)))
+        return trouble != BROKE_OFF and bool(
+            next_model(self._choice.rungs(), self._model_at_work(one))
+        )
 
-    def _now(self, one: _Turn) -> str:
+    def _model_at_work(self, one: _Turn) -> str:
         """The model that is at work."""
         return one.state.model or _answered_by(one.ended) or one.state.model_seen
 
@@ -336,16 +353,16 @@ class TurnOutcomes:
     def _goes_on(self, one: _Turn) -> None:
         """Nudge who goes in circles; let another model go on where there is a reason."""
         state = one.state
-        if state.running or _asks(one):
+        if state.running or _asks_people(one):
             return  # what came of this turn is not known yet
-        circle = _circle(one)
+        circle = _circle_notice(one)
         if circle and not state.nudged and not one.admitted:
             one.bodies.append(TaskNudged(turn=one.id, what=Words(circle)))
             return
         now = next(body for body in one.bodies if isinstance(body, TaskProgressed))
-        cause = cause_of(_trace(one, now, circle))
+        cause = cause_of(_trace_of(one, now, circle))
         if cause is not None:
-            here = self._now(one), one.ended.fallback
+            here = self._model_at_work(one), one.ended.fallback
             one.bodies.append(self.onward(state, one.id, cause, *here))
 
     def onward(
@@ -375,7 +392,7 @@ class TurnOutcomes:
             Words(f"{use.tool} {use.arguments[:160]}: {use.outcome}") for use in state.uses[-TRIED:]
         )
         last = state.uses[-1] if state.uses else None
-        seen = _error(last).rstrip(".") if last else ""
+        seen = _use_error(last).rstrip(".") if last else ""
         error = f" What I saw last: {seen}." if seen else ""
         none = (
             f"{now} did not answer, so {instead} did"
@@ -390,7 +407,7 @@ class TurnOutcomes:
         return TaskAsked(turn=turn, question=Words(question), tried=tried, top=True)
 
 
-def _allowed(ended: TurnEnding, verdicts: Sequence[Verdict]) -> tuple[Act, ...]:
+def _allowed_acts(ended: TurnEnding, verdicts: Sequence[Verdict]) -> tuple[Act, ...]:
     if ended.plan is None:
         return ()
     return tuple(
@@ -398,29 +415,29 @@ def _allowed(ended: TurnEnding, verdicts: Sequence[Verdict]) -> tuple[Act, ...]:
     )
 
 
-def _changed(state: TaskState) -> bool:
+def _is_finished_change(state: TaskState) -> bool:
     """Whether it is a change that is done: a generalist, who may be given anything, made one."""
     known = state.classified
     general = known and (known.flow, known.role) == ("sequential-thinking", "general")
     return state.changes_files or bool(general and state.written)
 
 
-def _warned(state: TaskState) -> bool:
+def _was_sent_back(state: TaskState) -> bool:
     """Whether it was sent back for failing tests, since a person had it go on."""
     since = [one for one in state.progress if one.nth > state.since]
     return any(signal.name == UNTESTED for one in since for signal in one.signals)
 
 
-def _error(use: ToolUse) -> str:
+def _use_error(use: ToolUse) -> str:
     return error_of(seen_use(use))
 
 
-def _circle(one: _Turn) -> str:
+def _circle_notice(one: _Turn) -> str:
     """In which circle it goes, as it is told; "" for none."""
-    return circle_of(_steps(one.state)) or idleness_of(_idle(one))
+    return circle_of(_recent_steps(one.state)) or idleness_of(_idle_turns_in_row(one))
 
 
-def _idle(one: _Turn) -> int:
+def _idle_turns_in_row(one: _Turn) -> int:
     """How many turns in a row it used no tool and went on, since it was nudged or took over."""
     state = one.state
     if not one.going or state.fresh:
@@ -438,7 +455,7 @@ def _came_to_nothing(turn: TaskProgressed) -> bool:
     return bool(names & {"turn broke off", "answer was malformed"})
 
 
-def _steps(state: TaskState) -> list[SeenStep]:
+def _recent_steps(state: TaskState) -> list[SeenStep]:
     """What was done since somebody was nudged or took over."""
     return [
         SeenStep.of(f"{use.tool} {tool_use_argument(use, 'command') or use.arguments}", use.value)
@@ -452,13 +469,13 @@ def _answered_by(ended: TurnEnding) -> str:
     return next((body.model for body in answered if body.model), "")
 
 
-def _asks(one: _Turn) -> bool:
+def _asks_people(one: _Turn) -> bool:
     """Whether it wants a tool that waits for the yes of a person, by what is not in the ledger."""
     bodies = (fact.body for fact in one.ended.facts)
     return any(isinstance(body, EffectProposed) and body.asks for body in bodies)
 
 
-def _wait(one: _Turn) -> float:
+def _seconds_until_model(one: _Turn) -> float:
     """Seconds after which a model may answer that did not, as its service says; 0 for a person."""
     answered = [fact.body for fact in one.ended.facts if isinstance(fact.body, Answered)]
     tries = [each for body in answered[-1:] for each in body.attempts]
@@ -468,7 +485,7 @@ def _wait(one: _Turn) -> float:
     return wait if wait <= LONG_WAIT and one.state.delays < DELAYS else 0.0
 
 
-def _spent(ended: TurnEnding) -> tuple[int, int]:
+def _spending_in(ended: TurnEnding) -> tuple[int, int]:
     """What the facts that are not in the ledger yet tell of cost and tokens."""
     cost = tokens = 0
     for fact in ended.facts:
@@ -483,11 +500,11 @@ def _spent(ended: TurnEnding) -> tuple[int, int]:
     return cost, tokens
 
 
-def _trace(one: _Turn, now: TaskProgressed, circle: str) -> EscalationTrace:
+def _trace_of(one: _Turn, now: TaskProgressed, circle: str) -> EscalationTrace:
     state = one.state
     past = [*(p for p in state.progress if p.nth > state.model_since), now]
     turns = {p.turn for p in past}
-    errors = [e for use in state.uses if use.turn in turns and (e := _error(use))]
+    errors = [e for use in state.uses if use.turn in turns and (e := _use_error(use))]
     errors += [MALFORMED for p in past if any(s.name == "answer was malformed" for s in p.signals)]
     idle = -1
     if state.changes_files:

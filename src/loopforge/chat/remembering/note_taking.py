@@ -205,7 +205,9 @@ class NoteWorld:
             return None
         for id, began in state.open.items():
             line = await self._ledger.event(began.line)
-            return self._turn(mate, line.stream, line.id, final=began.summons == "final", open=id)
+            return self._note_turn(
+                mate, line.stream, line.id, final=began.summons == "final", open=id
+            )
         if self._settings().keep != "all":
             return None
         waits: list[datetime] = []
@@ -234,13 +236,17 @@ class NoteWorld:
         upto = await self._was_there(mate.handle, room)
         after, ended = state.covered.get(stream, 0), not room.conversation
         entries, spoke = await self._turned_over(room, after, upto), room.last_at
-        if over := _worth(entries, mate.handle, LEAST):
+        if over := _is_worth_noting(entries, mate.handle, LEAST):
             ended = True
         else:
-            entries = self._entries(room, after, upto)
+            entries = self._entries_between(room, after, upto)
             spoke = entries[-1].at if entries else None
         least = LEAST if ended else self._settings().lines
-        if room.closed or spoke is None or not (over or _worth(entries, mate.handle, least)):
+        if (
+            room.closed
+            or spoke is None
+            or not (over or _is_worth_noting(entries, mate.handle, least))
+        ):
             return None
         if not await self._ledger.look(lambda tables: is_remembered(tables, stream)):
             return None
@@ -253,9 +259,11 @@ class NoteWorld:
         if quiet > self._now():
             return quiet
         final = ended or len(entries) >= MOST
-        return self._turn(mate, stream, entries[-1].id, final=final)
+        return self._note_turn(mate, stream, entries[-1].id, final=final)
 
-    def _turn(self, mate: Mate, room: str, line: str, *, final: bool, open: str = "") -> NoteTurn:
+    def _note_turn(
+        self, mate: Mate, room: str, line: str, *, final: bool, open: str = ""
+    ) -> NoteTurn:
         summons = "final" if final else "note"
         return NoteTurn(mate=mate, policy=POLICY, line=line, summons=summons, room=room, open=open)
 
@@ -266,7 +274,7 @@ class NoteWorld:
         stays = await self._ledger.look(lambda tables: stays_of_mate(tables, mate))
         return max((stay.until for stay in stays.get(room.stream, ())), default=-1)
 
-    def _entries(self, room: RoomState, after: int, upto: int = 0) -> list[ContextEntry]:
+    def _entries_between(self, room: RoomState, after: int, upto: int = 0) -> list[ContextEntry]:
         """The lines of a room after a place, and up to another if one is named; the newest MOST."""
         spoken = (
             entry
@@ -310,10 +318,10 @@ class NoteWorld:
             if entry.text.text is not None and entry.at > since and (not upto or entry.seq <= upto)
         ]
 
-    async def _lines(self, room: RoomState, after: int, upto: int) -> list[ContextEntry]:
+    async def _lines_to_look_at(self, room: RoomState, after: int, upto: int) -> list[ContextEntry]:
         """What is looked at, from behind one place up to another."""
         over = upto < room.began and await self._turned_over(room, after, upto)
-        return over or self._entries(room, after, upto)
+        return over or self._entries_between(room, after, upto)
 
     # ------------------------------------------------------------ the turn
 
@@ -321,7 +329,7 @@ class NoteWorld:
         """See `World.perceive`."""
         room = await self._house.state(due.room)
         after, last = state.covered.get(due.room, 0), await self._ledger.event(due.line)
-        entries = await self._kept_of(await self._lines(room, after, last.seq))
+        entries = await self._kept_of(await self._lines_to_look_at(room, after, last.seq))
         names = {handle: public_words(one.name) for handle, one in self._mates.items()}
         mate = due.mate
         route = Route.of(mate)
@@ -370,18 +378,18 @@ class NoteWorld:
         room = await self._house.state(due.room)
         after = state.covered.get(due.room, 0)
         last = await self._ledger.event(due.line)
-        entries = await self._kept_of(await self._lines(room, after, last.seq))
+        entries = await self._kept_of(await self._lines_to_look_at(room, after, last.seq))
         talk = NotedTalk(room=room, mate=due.mate, entries=tuple(entries))
         found: list[CheckedNote] = [check_note(act, talk) for act in plan.acts]
         items = [one.item for one in found if one.item is not None]
-        items += await self._lessons(due, after, last.seq)
+        items += await self._failed_tool_lessons(due, after, last.seq)
         _, facts = await self._store.planned(
             state.mate, items, actor=f"mate:{state.mate}", cause=turn.id
         )
         self._ready[turn.id] = facts
         return plan, tuple(one.verdict for one in found)
 
-    async def _lessons(self, due: NoteTurn, after: int, upto: int) -> list[MemoryKept]:
+    async def _failed_tool_lessons(self, due: NoteTurn, after: int, upto: int) -> list[MemoryKept]:
         """What the mate's tools failed at in these lines."""
         kinds = ("effect.failed",)
         failed = await self._ledger.read(due.room, after=after, before=upto + 1, kinds=kinds)
@@ -400,7 +408,7 @@ class NoteWorld:
         return AppliedTurn(facts=self._ready.pop(turn.id, []))
 
 
-def _worth(entries: Sequence[ContextEntry], mate: str, least: int) -> bool:
+def _is_worth_noting(entries: Sequence[ContextEntry], mate: str, least: int) -> bool:
     """Whether these are enough lines to look back on, and the mate said one of them."""
     spoke = any(entry.kind == "said" and entry.who == mate for entry in entries)
     return spoke and len(entries) >= least

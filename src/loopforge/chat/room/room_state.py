@@ -216,7 +216,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
 
     def heard_before(self, surface: str, source: str) -> str:
         """The id of the event a surface's line became, if it was heard lately; else ""."""
-        return self.sources.get(_source(surface, source), "") if source else ""
+        return self.sources.get(_source_key(surface, source), "") if source else ""
 
     # ------------------------------------------------------------ folding
 
@@ -232,7 +232,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
             raise LedgerBroken(f"{event.kind} cannot stand in {event.stream} ({event.id}).")
         self.stream, self.seq = event.stream, event.seq
         if isinstance(body, EffectEvent):
-            self._effect(event, body)
+            self._apply_effect(event, body)
             return
         if isinstance(body, ReminderEvent):
             self.reminders.apply(event, body)
@@ -241,13 +241,13 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
             return
         match body:
             case Heard() | Said() | Noted() | ToolUsed() | Told():
-                self._line(event, body)
+                self._apply_line(event, body)
             case Perceived() | Judged() | TurnEnded() | TurnDropped() | Weighed() | Reacted():
-                self._turn(event, body)
+                self._apply_turn(event, body)
             case RoomOpened() | PersonJoined() | PersonLeft() | MateJoined() | MateLeft():
-                self._company(body)
+                self._apply_presence(body)
             case RoomClosed():
-                self._close(event)
+                self._close_room(event)
             case PlaceJoined():
                 self.places[body.place] = RoomPlace(name=body.name, kind=body.kind)
                 self._came_in()
@@ -277,13 +277,13 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
             case BoundsSet():
                 self.bounds = body.bounds
             case StoodIn() | StoodDown():
-                self._stand(body)
+                self._apply_stand_in(body)
             case EnergySet() | TriggersSet() | PolicyChosen() | Titled() | Marked() | Purged():
-                self._settle(body)
+                self._apply_setting(body)
             case Stopped():
-                self._stop(event, body)
+                self._apply_stop(event, body)
             case ConversationBegan():
-                self._begin(event)
+                self._begin_conversation(event)
             case ConversationEnded():
                 self.conversation = ""
             case Erased():
@@ -301,7 +301,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
             case _:
                 assert_never(body)
 
-    def _company(
+    def _apply_presence(
         self, body: RoomOpened | PersonJoined | PersonLeft | MateJoined | MateLeft
     ) -> None:
         match body:
@@ -334,24 +334,24 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
                 self.left = [*(mate for mate in self.left if mate != body.mate), body.mate]
                 self.turns.leave(body.mate)
                 self.page.release(self.mates, self.weighed)
-                self._relieve(body.mate)
+                self._end_stand_in(body.mate)
                 if self.default_mate == body.mate:
                     self.default_mate = ""
 
-    def _stand(self, body: StoodIn | StoodDown) -> None:
+    def _apply_stand_in(self, body: StoodIn | StoodDown) -> None:
         """One mate answers for another, or does so no more."""
         match body:
             case StoodIn():
                 if body.mate in self.stand_ins and self.stand_ins[body.mate].mate != body.by:
-                    self._relieve(body.mate)
+                    self._end_stand_in(body.mate)
                 self.stand_ins[body.mate] = StandIn(mate=body.by, guest=body.guest)
                 if body.guest:
                     self.mates.setdefault(body.by, Member())
                 self.turns.hand_over(body)
             case StoodDown():
-                self._relieve(body.mate)
+                self._end_stand_in(body.mate)
 
-    def _relieve(self, mate: str) -> None:
+    def _end_stand_in(self, mate: str) -> None:
         """Nobody answers for this mate any more; who was here for that alone goes."""
         gone = self.stand_ins.pop(mate, None)
         others = {one.mate for one in self.stand_ins.values()}
@@ -360,7 +360,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
             self.turns.leave(gone.mate)
             self.page.release(self.mates, self.weighed)
 
-    def _settle(
+    def _apply_setting(
         self, body: EnergySet | TriggersSet | PolicyChosen | Titled | Marked | Purged
     ) -> None:
         match body:
@@ -387,26 +387,26 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
 
     # ------------------------------------------------------------ lines
 
-    def _line(self, event: Event, body: LineBody) -> None:
+    def _apply_line(self, event: Event, body: LineBody) -> None:
         name, answers = public_words(""), ""
         match body:
             case Heard():
                 person = self.people.get(body.person)
                 name = person.name if person else public_words("somebody")
-                self._heard(event, body)
+                self._apply_heard(event, body)
             case Said():
                 turn = self.open.get(body.turn)
                 answers = turn.line if turn else ""
-                self._said(event, body)
+                self._apply_said(event, body)
             case Noted() | ToolUsed():
                 self.turns.affected(body.turn)
             case Told():
                 self.turns.numbered(event.cause, body.asks)
         self.page.add(entry_of(event, body, name=name, answers=answers), self.weighed)
 
-    def _heard(self, event: Event, body: Heard) -> None:
-        self._counted(event, f"person:{body.person}")
-        self._met(body.surface, body.source, event.id)
+    def _apply_heard(self, event: Event, body: Heard) -> None:
+        self._count_line(event, f"person:{body.person}")
+        self._note_source(body.surface, body.source, event.id)
         self.heard += 1
         if body.bot or not may(self, body.person, "talk", keeper=body.keeper, owner=body.owner):
             return
@@ -416,8 +416,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         for member in self.mates.values():
             member.streak = 0
 
-    def _said(self, event: Event, body: Said) -> None:
-        self._counted(event, f"mate:{body.mate}")
+    def _apply_said(self, event: Event, body: Said) -> None:
+        self._count_line(event, f"mate:{body.mate}")
         self.turns.affected(body.turn, spoke=True)
         self.energy = energy.said(self.energy)
         if member := self.mates.get(body.mate):
@@ -425,27 +425,27 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
             member.streak += 1
             member.declined = 0
 
-    def _counted(self, event: Event, author: str) -> None:
+    def _count_line(self, event: Event, author: str) -> None:
         self.last_at = event.at
         self.spoken += 1
         self.untitled += 1
         self.untried += 1
         put_bounded(self.authors, event.id, author, AUTHORS)
 
-    def _met(self, surface: str, source: str, id: str) -> None:
+    def _note_source(self, surface: str, source: str, id: str) -> None:
         if source:
-            put_bounded(self.sources, _source(surface, source), id, SOURCES)
+            put_bounded(self.sources, _source_key(surface, source), id, SOURCES)
 
     # ------------------------------------------------------------ turns
 
-    def _turn(
+    def _apply_turn(
         self,
         event: Event,
         body: Perceived | Judged | TurnEnded | TurnDropped | Weighed | Reacted,
     ) -> None:
         match body:
             case Weighed():
-                self._weighed(body)
+                self._apply_weighed(body)
             case TurnDropped():
                 self.turns.take(body.mate, body.line)
             case Perceived():
@@ -458,9 +458,9 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
             case Reacted():
                 self.turns.affected(body.turn)
             case TurnEnded():
-                self._ended(body)
+                self._apply_turn_end(body)
 
-    def _effect(self, event: Event, body: EffectEvent) -> None:
+    def _apply_effect(self, event: Event, body: EffectEvent) -> None:
         """A use of a tool: its end is a line of its mate, if it was not refused within a turn."""
         if isinstance(body, EffectProposed):
             self.turns.proposed(event.id, body)
@@ -477,7 +477,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         used = ToolUsed(
             turn=effect.turn, mate=effect.mate, tool=effect.tool, outcome=outcome, value=body.value
         )
-        self._line(event, used)
+        self._apply_line(event, used)
         if effect.reminding:
             self.page.bound.add(event.id)
 
@@ -486,7 +486,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         self.turns.came_in(self.seq, bound=bool(self.page.bound))
         self.page.came_in()
 
-    def _weighed(self, body: Weighed) -> None:
+    def _apply_weighed(self, body: Weighed) -> None:
         self.weighed = max(self.weighed, body.upto)
         for weight in body.weights:
             line = self.lines.get(weight.caller)
@@ -504,7 +504,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         """Whether a line that calls was deleted: else it is held until it is answered."""
         return line in self.authors and line not in self.lines
 
-    def _ended(self, body: TurnEnded) -> None:
+    def _apply_turn_end(self, body: TurnEnded) -> None:
         begun = self.open.get(body.turn)
         member = self.mates.get(begun.mate) if begun else None
         turn = self.turns.end(body, onward=member is not None and not self.stopped)
@@ -523,13 +523,13 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
             if entry and entry.seq > self.weighed:
                 member.took_in[line] = entry.seq
 
-    def _stop(self, event: Event, body: Stopped) -> None:
-        self._met(body.surface, body.source, event.id)
+    def _apply_stop(self, event: Event, body: Stopped) -> None:
+        self._note_source(body.surface, body.source, event.id)
         self.stopped, self.stopped_seq = True, event.seq
         self.weighed = max(self.weighed, event.seq)
         self.turns.halt()
 
-    def _close(self, event: Event) -> None:
+    def _close_room(self, event: Event) -> None:
         """Nobody is here any more, and nothing is due."""
         self.closed, self.stopped, self.stopped_seq = True, True, event.seq
         self.weighed = max(self.weighed, event.seq)
@@ -543,7 +543,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         self.places.clear()
         self.page.release(self.mates, self.weighed)
 
-    def _begin(self, event: Event) -> None:
+    def _begin_conversation(self, event: Event) -> None:
         """A clean page; only lines that still wait for an answer go along."""
         waiting = self.turns.lines() | {entry.id for entry in self.pending()}
         self.page.turn_over(waiting)
@@ -582,7 +582,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
                 set_words_text(words, None)
 
 
-def _source(surface: str, source: str) -> str:
+def _source_key(surface: str, source: str) -> str:
     return f"{surface}\x1f{source}"
 
 

@@ -170,7 +170,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
         )
         for place, old in enumerate(self.due):
             if old.mate == new.mate:
-                self.due[place] = _merged(old, new)
+                self.due[place] = _merge_calls(old, new)
                 return
         self.due.append(new)
 
@@ -198,7 +198,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
         due = None if own else self.take(body.mate, body.line)
         if due is not None and 0 < body.upto < due.after[0]:  # it ended while the turn was prepared
             _, lines, step = due.after
-            self._first(
+            self._put_first(
                 DueTurn(mate=due.mate, lines=lines, summons="continue", step=step, after=due.after)
             )
         for turn in list(self.open.values()):
@@ -234,7 +234,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
         due = self.take(body.mate, body.line) or DueTurn(
             mate=body.mate, lines=(body.line,), summons="name"
         )
-        self._first(replace(due, mate=body.by, verdict="speak", step=0))
+        self._put_first(replace(due, mate=body.by, verdict="speak", step=0))
 
     def judged(self, body: Judged) -> None:
         """The guard has spoken."""
@@ -251,27 +251,31 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
         """A turn is over. `onward`: the room would let its mate take a next step."""
         turn = self.open.pop(body.turn, None)
         for id in [id for id, one in self.effects.items() if one.over and one.turn == body.turn]:
-            self._see(id)
+            self._show_result(id)
         if turn is not None and turn.summons == TRANSCRIPT and body.outcome != "diverged":
             self.listened = [*self.listened[-SOME:], turn.line]
         if turn is None or turn.halted or turn.summons in (TITLE, TRANSCRIPT) or not onward:
             return turn
         if body.outcome == "done" and turn.again:
-            self._onward(turn.mate, turn.lines, turn.step, by=turn.due.by if turn.due else None)
+            self._queue_next_step(
+                turn.mate, turn.lines, turn.step, by=turn.due.by if turn.due else None
+            )
         elif body.outcome == "diverged" and not turn.effects and turn.due:
-            self._first(turn.due)
-        elif body.outcome == "diverged" and turn.overtaken and not self._awaits(turn.id):
-            self._onward(turn.mate, turn.lines, turn.step, by=turn.due.by if turn.due else None)
+            self._put_first(turn.due)
+        elif body.outcome == "diverged" and turn.overtaken and not self._awaits_tool(turn.id):
+            self._queue_next_step(
+                turn.mate, turn.lines, turn.step, by=turn.due.by if turn.due else None
+            )
         return turn
 
-    def _awaits(self, turn: str) -> bool:
+    def _awaits_tool(self, turn: str) -> bool:
         """Whether a tool of a turn is at work, whose end makes its mate's next step due."""
         return any(one.turn == turn and not one.over for one in self.effects.values())
 
     def deleted(self, line: str) -> None:
         """A line is gone: nobody answers it any more, and a turn about it alone is halted."""
         self.due = [
-            _left(due, left)
+            _keep_lines(due, left)
             for due in self.due
             if (left := tuple(each for each in due.lines if each != line))
         ]
@@ -279,7 +283,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
             if turn.due is None or line not in turn.due.lines:
                 continue
             left = tuple(each for each in turn.due.lines if each != line)
-            turn.due = _left(turn.due, left) if left else None
+            turn.due = _keep_lines(turn.due, left) if left else None
             turn.halted = turn.halted or not left
         for effect in self.effects.values():
             effect.lines = tuple(each for each in effect.lines if each != line)
@@ -372,15 +376,15 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
             del self.effects[id]
             return None
         if effect.turn not in self.open:
-            self._see(id, seq)
+            self._show_result(id, seq)
         return effect
 
-    def _see(self, id: str, seq: int = 0) -> None:
+    def _show_result(self, id: str, seq: int = 0) -> None:
         effect = self.effects.pop(id)
         if effect.lines:
-            self._onward(effect.mate, effect.lines, effect.step, seq)
+            self._queue_next_step(effect.mate, effect.lines, effect.step, seq)
 
-    def _onward(
+    def _queue_next_step(
         self,
         mate: str,
         lines: tuple[str, ...],
@@ -391,24 +395,26 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
     ) -> None:
         step += 1
         after = (seq, lines, step) if seq else (0, (), 0)
-        self._first(
+        self._put_first(
             DueTurn(mate=mate, lines=lines, summons="continue", step=step, after=after, by=by)
         )
 
-    def _first(self, due: DueTurn) -> None:
+    def _put_first(self, due: DueTurn) -> None:
         for place, old in enumerate(self.due):
             if old.mate == due.mate:
-                due = _merged(due, self.due.pop(place))
+                due = _merge_calls(due, self.due.pop(place))
                 break
         self.due.insert(0, due)
 
 
-def _merged(first: DueTurn, second: DueTurn) -> DueTurn:
+def _merge_calls(first: DueTurn, second: DueTurn) -> DueTurn:
     """One turn for two calls: all lines, the stronger summons, the surer verdict.
 
     Whoever wished for one of them pays, unless the other is a call that goes back to a person.
     """
-    weak, strong = (second, first) if _rank(first) < _rank(second) else (first, second)
+    weak, strong = (
+        (second, first) if _summons_rank(first) < _summons_rank(second) else (first, second)
+    )
     return DueTurn(
         mate=first.mate,
         lines=(*(line for line in weak.lines if line not in strong.lines), *strong.lines),
@@ -422,10 +428,10 @@ def _merged(first: DueTurn, second: DueTurn) -> DueTurn:
     )
 
 
-def _left(due: DueTurn, lines: tuple[str, ...]) -> DueTurn:
+def _keep_lines(due: DueTurn, lines: tuple[str, ...]) -> DueTurn:
     """The same of these lines alone."""
     return replace(due, lines=lines, also=tuple(each for each in due.also if each in lines[:-1]))
 
 
-def _rank(due: DueTurn) -> int:
+def _summons_rank(due: DueTurn) -> int:
     return RANK.index(due.summons) if due.summons in RANK else len(RANK)

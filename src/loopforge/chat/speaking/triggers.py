@@ -177,20 +177,20 @@ def weigh_triggers(
     addressed.sort(key=lambda weight: scene.called[weight.mate].place)
     others = sorted(
         (weight for weight in weights if weight.mate not in scene.called),
-        key=lambda weight: (-_sum(weight), state.mates[weight.mate].spoke_seq),
+        key=lambda weight: (-_sum_of_reasons(weight), state.mates[weight.mate].spoke_seq),
     )
     most = thresholds.speakers if scene.from_person else thresholds.speakers_after_mate
-    others = _ranked(others, scene, most, thresholds)
-    return [_judged(weight, thresholds) for weight in [*addressed, *others]]
+    others = _rank_unaddressed(others, scene, most, thresholds)
+    return [_with_verdict(weight, thresholds) for weight in [*addressed, *others]]
 
 
-def _judged(weight: Weight, thresholds: TriggerThresholds) -> Weight:
+def _with_verdict(weight: Weight, thresholds: TriggerThresholds) -> Weight:
     if weight.score >= thresholds.speak:
         return replace(weight, verdict="speak")
     return replace(weight, verdict="ask" if weight.score >= thresholds.ask else "pass")
 
 
-def _ranked(
+def _rank_unaddressed(
     others: list[Weight], scene: _Scene, most: int, thresholds: TriggerThresholds
 ) -> list[Weight]:
     """Each of the unaddressed stands behind those with more cause; beyond `most` none is asked.
@@ -201,37 +201,37 @@ def _ranked(
     for place, weight in enumerate(others):
         if weight.score and not weight.reasons.keys() & {"alone", "default"}:
             points = scene.points("behind another") * rank
-            weight = _scored(weight, {**weight.reasons, "behind another": points})
+            weight = _with_score(weight, {**weight.reasons, "behind another": points})
         left = weight.mate in scene.left
         if left:
             at_least = scene.from_person and not scene.to_person
-            weight = _left(weight, thresholds, at_least=at_least)
+            weight = _weight_if_asked(weight, thresholds, at_least=at_least)
         elif rank and weight.score >= thresholds.speak and scene.only_person and not scene.general:
-            excess = thresholds.speak - 1 - _sum(weight)
-            weight = _scored(weight, {**weight.reasons, ENOUGH: excess})
+            excess = thresholds.speak - 1 - _sum_of_reasons(weight)
+            weight = _with_score(weight, {**weight.reasons, ENOUGH: excess})
         if place >= most and weight.score >= thresholds.ask:
-            excess = thresholds.ask - 1 - _sum(weight)
-            weight = _scored(weight, {**weight.reasons, CROWD: excess})
+            excess = thresholds.ask - 1 - _sum_of_reasons(weight)
+            weight = _with_score(weight, {**weight.reasons, CROWD: excess})
         rank += not (left and scene.only_person)
         ranked.append(weight)
     return ranked
 
 
-def _left(weight: Weight, thresholds: TriggerThresholds, *, at_least: bool) -> Weight:
+def _weight_if_asked(weight: Weight, thresholds: TriggerThresholds, *, at_least: bool) -> Weight:
     """The weight where its mate is asked; after a mate's line perhaps too little for that."""
     least = thresholds.ask if at_least else 0
     kept = max(least, min(weight.score, thresholds.speak - 1))
     if kept == weight.score:
         return weight
-    return _scored(weight, {**weight.reasons, LEFT: kept - _sum(weight)})
+    return _with_score(weight, {**weight.reasons, LEFT: kept - _sum_of_reasons(weight)})
 
 
-def _sum(weight: Weight) -> int:
+def _sum_of_reasons(weight: Weight) -> int:
     """The points before they are kept between 0 and 100."""
     return weight.score - weight.reasons.get(BOUND, 0)
 
 
-def _scored(weight: Weight, reasons: dict[str, int]) -> Weight:
+def _with_score(weight: Weight, reasons: dict[str, int]) -> Weight:
     """The weight with these reasons, as its score exactly their sum, within 0 and 100."""
     reasons = {name: points for name, points in reasons.items() if points and name != BOUND}
     total = sum(reasons.values())
@@ -278,18 +278,18 @@ class _Scene:
         self.only_person = self.from_person and len(state.people) == 1
         self.about, self.unmeant = set[str](), set[str]()
         self.nearly = set[str]()
-        self.called = self._calls(batch)
+        self.called = self._calls_in(batch)
         self.apart = len({call.line for call in self.called.values()}) > 1
         self.unmeant -= self.called.keys()
         self.about -= self.called.keys() | self.unmeant
         self.left = self.about if self.only_person else self.about | self.nearly
-        self.default = "" if self.called else self._default()
+        self.default = "" if self.called else self._default_mate()
         self.addressed = bool(self.called or self.default)
-        self.before = self._before()
-        self.answerers = self._answerers()
+        self.before = self._previous_speaker()
+        self.answerers = self._mates_that_answered()
         self.to_person = self._to_person()
         self.noting = is_acknowledgement(self.text) and not self.only_person
-        self.followed = self._followed()
+        self.followed = self._followed_mate()
 
     def points(self, reason: str) -> int:
         """The points of a reason after this kind of line."""
@@ -305,7 +305,7 @@ class _Scene:
             self.called.pop(mate, None)
             return replace(blank, reasons={"answered already": 0})
         if len(fresh) < len(self.batch) and mate in self.called:
-            again = self._calls(fresh).get(mate)
+            again = self._calls_in(fresh).get(mate)
             if again is None:
                 del self.called[mate]
             else:
@@ -313,19 +313,21 @@ class _Scene:
         if mate in self.called:
             summons, line = self.called[mate].summons, self.called[mate].line
             called_by = line if self.apart and line != self.line else ""
-            reasons = {summons: self.points(summons)} | self._unprompted(member)
-            return _scored(replace(blank, summons=summons, called_by=called_by), reasons)
+            reasons = {summons: self.points(summons)} | self._unprompted_points(member)
+            return _with_score(replace(blank, summons=summons, called_by=called_by), reasons)
         if mate == self.default:
-            return _scored(replace(blank, summons="default"), {"default": self.points("default")})
-        if self._alone(mate):
-            return _scored(replace(blank, summons="alone"), {"alone": self.points("alone")})
-        if "conversation" not in self._triggers(mate) and mate not in self.about:
+            return _with_score(
+                replace(blank, summons="default"), {"default": self.points("default")}
+            )
+        if self._is_alone(mate):
+            return _with_score(replace(blank, summons="alone"), {"alone": self.points("alone")})
+        if "conversation" not in self._triggers_of(mate) and mate not in self.about:
             return blank
-        return _scored(blank, self._reasons(mate, member))
+        return _with_score(blank, self._reasons_of(mate, member))
 
     # ------------------------------------------------------------ reasons
 
-    def _reasons(self, mate: str, member: Member) -> dict[str, int]:
+    def _reasons_of(self, mate: str, member: Member) -> dict[str, int]:
         """Every reason of a mate that was not addressed."""
         holds: dict[str, int] = {
             "line": 1,
@@ -336,7 +338,7 @@ class _Scene:
             "general call": self.general,
             "question": is_question(self.text),
             "interest": min(2, count_interests_touched(self.subject, self.mates[mate].interests)),
-            "quiet so far": self._quiet(member),
+            "quiet so far": self._is_quiet(member),
             "in conversation": self.before == mate,
             "follow-up": self.followed == mate,
             "takes note": self.noting,
@@ -347,28 +349,28 @@ class _Scene:
         }
         reasons = {name: times * self.points(name) for name, times in holds.items() if times}
         if not self.from_person:
-            reasons["energy"] = self._energy()
+            reasons["energy"] = self._energy_points()
         elif len(self.state.people) != 1:
             reasons["had nothing to say"] = self.points("had nothing to say") * min(
                 3, member.declined
             )
-        return reasons | self._unprompted(member)
+        return reasons | self._unprompted_points(member)
 
-    def _unprompted(self, member: Member) -> dict[str, int]:
+    def _unprompted_points(self, member: Member) -> dict[str, int]:
         points = self.points("unprompted") * member.streak
         return {"unprompted": points} if points else {}
 
-    def _energy(self) -> int:
+    def _energy_points(self) -> int:
         energy = self.state.energy
         share = energy.left / energy.capacity if energy.capacity else 0
         return round((self.points("energy") - EMPTY_ENERGY) * share) + EMPTY_ENERGY
 
-    def _quiet(self, member: Member) -> bool:
+    def _is_quiet(self, member: Member) -> bool:
         if member.spoke_at is None or member.spoke_seq < self.state.began:
             return True
         return self.now - member.spoke_at >= QUIET
 
-    def _alone(self, mate: str) -> bool:
+    def _is_alone(self, mate: str) -> bool:
         here = self.state
         return (
             self.from_person
@@ -377,7 +379,7 @@ class _Scene:
             and set(here.mates) == {mate}
         )
 
-    def _default(self) -> str:
+    def _default_mate(self) -> str:
         """The mate that answers since no other was named; "" where nobody in particular does.
 
         That is what speaks to mates as such, and every line of who is alone with several of them.
@@ -396,26 +398,26 @@ class _Scene:
         )
         return chosen if alone and len(self.listeners) > 1 else ""
 
-    def _triggers(self, mate: str) -> Collection[str]:
+    def _triggers_of(self, mate: str) -> Collection[str]:
         chosen = self.state.triggers.get(mate)
         calls = self.mates[mate].triggers if chosen is None else chosen
         return [call for call in calls if call != "conversation"] if self.state.quiet else calls
 
     # ------------------------------------------------------------ who was addressed, who spoke
 
-    def _calls(self, batch: Sequence[ContextEntry]) -> dict[str, _Called]:
+    def _calls_in(self, batch: Sequence[ContextEntry]) -> dict[str, _Called]:
         """The mates addressed in these lines, each by its strongest call."""
         strongest: dict[str, _Called] = {}
         offset = 0
         for entry in batch:
             text = strip_quotes_and_code(str(entry.text), surface=entry.surface)
             names = {mate: self.mates[mate].name for mate in self.listeners}
-            named = find_name_calls(text, names, self._people())
+            named = find_name_calls(text, names, self._other_people())
             if any(one.corrects for one in named):
                 self.unmeant |= strongest.keys()
                 strongest.clear()
             for mate, call in self._called_in(entry, named, offset):
-                if mate in self.listeners and call.summons in self._triggers(mate):
+                if mate in self.listeners and call.summons in self._triggers_of(mate):
                     known = strongest.get(mate, call)
                     best = min(call, known, key=lambda one: RANK.index(one.summons))
                     strongest[mate] = best._replace(place=min(known.place, call.place))
@@ -436,11 +438,11 @@ class _Scene:
             elif sense == "not":
                 self.unmeant.add(who)
                 found = [one for one in found if one[0] != who]
-            elif "name" in self._triggers(who) and (sense == "about" or self.only_person):
+            elif "name" in self._triggers_of(who) and (sense == "about" or self.only_person):
                 self.about.add(who)
         return found
 
-    def _before(self) -> str:
+    def _previous_speaker(self) -> str:
         """The mate that spoke last before these lines."""
         first = self.batch[0].seq
         for entry in reversed(self.state.lines.values()):
@@ -448,7 +450,7 @@ class _Scene:
                 return entry.who
         return ""
 
-    def _followed(self) -> str:
+    def _followed_mate(self) -> str:
         """The mate that said the line before, where this one goes on from there; or ""."""
         if not self.from_person or self.addressed or self.to_person or self.noting:
             return ""
@@ -461,7 +463,7 @@ class _Scene:
         wants = is_continue_request(self.text) or is_question(strip_quotes_and_code(str(last.text)))
         return last.who if is_question(self.text) or (same and wants) else ""
 
-    def _answerers(self) -> set[str]:
+    def _mates_that_answered(self) -> set[str]:
         """The mates that have answered these lines already."""
         ids = {entry.id for entry in self.batch}
         return {
@@ -475,10 +477,10 @@ class _Scene:
         authors = {self.state.authors.get(entry.reply_to, "") for entry in self.batch}
         replied = any(a.startswith("person:") and a != f"person:{self.speaker}" for a in authors)
         return replied or any(
-            one.sense == "called" for one in find_name_calls(self.text, self._people())
+            one.sense == "called" for one in find_name_calls(self.text, self._other_people())
         )
 
-    def _people(self) -> dict[str, str]:
+    def _other_people(self) -> dict[str, str]:
         """The names of the people here but the speaker, by id."""
         return {
             id: str(person.name)

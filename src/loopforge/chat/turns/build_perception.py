@@ -108,11 +108,11 @@ class LineCounter:
         known, counts = self._last.get(place, ((), {}))
         if len(known) > len(entries) or not all(map(is_, known, entries)):
             known, counts = (), {}
-        counts = counts | await self._counted(route, model, mate, entries[len(known) :])
+        counts = counts | await self._count_tokens(route, model, mate, entries[len(known) :])
         self._last[place] = tuple(entries), counts
         return counts.copy()
 
-    async def _counted(
+    async def _count_tokens(
         self, route: Route, model: str, mate: str, entries: Sequence[ContextEntry]
     ) -> dict[str, int]:
         """Tokens of each entry, as they were counted before or are now."""
@@ -124,7 +124,7 @@ class LineCounter:
         found = {id: self._known[key] for id, key in keys.items() if key in self._known}
         unknown = [entry for entry in entries if entry.id not in found]
         if unknown:  # while these are counted, those that are known may be forgotten for others
-            texts = [_text(entry, entry.id in own) for entry in unknown]
+            texts = [_countable_text(entry, entry.id in own) for entry in unknown]
             for entry, count in zip(unknown, await self._models.count(route, texts), strict=True):
                 files = len(entry.files) * PER_FILE
                 found[entry.id] = self._known[keys[entry.id]] = count + PER_LINE + files
@@ -138,7 +138,7 @@ class LineCounter:
         return self._prompts[key]
 
 
-def _text(entry: ContextEntry, own: bool) -> str:
+def _countable_text(entry: ContextEntry, own: bool) -> str:
     files = "".join(f"\n{file.name}\n{file.text}" for file in entry.files)
     text = shorten_result(str(entry.text)) if entry.short else entry.text
     why = entry.narrative if own else ""
@@ -237,8 +237,8 @@ class PerceptionBuilder:
             pictures = frozenset[Place]().union(*map(sounds_of, entries))
         for id, _ in pictures:
             tokens[id] += PICTURE_TOKENS
-        tools = () if due.by else await self._offered(state, mate, due, entries, facts)
-        system = await self._system(route, mate, tools, facts)
+        tools = () if due.by else await self._offered_tools(state, mate, due, entries, facts)
+        system = await self._system_tokens(route, mate, tools, facts)
         budget = room_for_lines(
             facts.window,
             system=system,
@@ -247,15 +247,15 @@ class PerceptionBuilder:
             reserve=RESERVE,
             share=self._rules.share,
         )
-        fitted = await self._fitted(route, mate.handle, entries, tokens, budget)
+        fitted = await self._fit_window(route, mate.handle, entries, tokens, budget)
         stay, spent = set(fitted.visible), set(fitted.shortened)
         if spent:
             entries = [replace(e, short=True) if e.id in spent else e for e in entries]
         all_stay = len(stay) == len(entries)
         seen = tuple(entries if all_stay else [entry for entry in entries if entry.id in stay])
         pictures = frozenset(place for place in pictures if place[0] in stay)
-        lines = self._lines(state, mate.handle, seen, fitted.cuts, pictures)
-        purged = _purged(mate.handle, fitted)
+        lines = self._lines_of(state, mate.handle, seen, fitted.cuts, pictures)
+        purged = _purged_fact(mate.handle, fitted)
         memory = RecalledMemory()
         if self._memory and whole:
             near = seen[-SMALL_SEES:] if facts.small else seen
@@ -267,7 +267,7 @@ class PerceptionBuilder:
             role=mate.role,
             location=state.name,
             traits=mate.traits,
-            world_summary=self._world(state, mate),
+            world_summary=self._world_summary(state, mate),
             local_events=(
                 *lore.standing,
                 *memory.standing,
@@ -276,18 +276,18 @@ class PerceptionBuilder:
                 *memory.recalled,
             ),
             protocols=(),
-            context=self._context(state, mate, due, facts)
-            | await self._spendable(state, mate, due),
+            context=self._context_of(state, mate, due, facts)
+            | await self._budgets_left(state, mate, due),
             tools=tools,
         )
         spoken = sum(map(SPOKEN.__contains__, map(KIND, seen)))
         short = [entry.id for entry in compress(seen, map(SHORT, seen))]
         after = sum(entry.kind in SPOKEN for entry in since)
         gone = max(said - spoken - after, len(fitted.purged))
-        edits = (*_edits(gone, fitted.cuts, short), *([AS_THEN] if since else []))
+        edits = (*_view_edits(gone, fitted.cuts, short), *([AS_THEN] if since else []))
         return BuiltPerception(perception, edits, purged, system + fitted.after, memory.notes)
 
-    async def _system(
+    async def _system_tokens(
         self, route: Route, mate: Mate, tools: tuple[ToolOffer, ...], facts: ModelFacts
     ) -> int:
         """Tokens of what is no line: its prompt, tools, and what it remembers at most."""
@@ -296,7 +296,7 @@ class PerceptionBuilder:
         tokens += self._memory.most(facts) if self._memory else 0
         return tokens + most_lore(mate, facts)
 
-    def _lines(
+    def _lines_of(
         self,
         state: RoomState,
         mate: str,
@@ -308,11 +308,11 @@ class PerceptionBuilder:
         if self._shown.zone != self._rules.zone:
             self._shown = ShownContext(self._rules.zone)
         names = {handle: one.name for handle, one in self._mates.items()}
-        called = {handle: self._called(handle) for handle in self._mates}
+        called = {handle: self._display_name(handle) for handle in self._mates}
         lines = self._shown.lines(state.stream, mate, seen, names, cuts, pictures)
         return mark_namesakes(lines, seen, namesake_labels(state.former | state.people, called))
 
-    async def _fitted(
+    async def _fit_window(
         self,
         route: Route,
         mate: str,
@@ -335,7 +335,7 @@ class PerceptionBuilder:
         ]
         return fit_window(sizes, budget, self._rules.low)
 
-    async def _offered(
+    async def _offered_tools(
         self,
         state: RoomState,
         mate: Mate,
@@ -358,14 +358,14 @@ class PerceptionBuilder:
         return tuple(
             ToolOffer(
                 name=tool.name,
-                summary=_summary(tool, free),
+                summary=_describe_tool(tool, free),
                 schema=tool.schema,
                 reads=(tool.harmless or tool.reads) and not tool.composes,
             )
             for tool in await self._tools.choose((state.stream, mate.handle), own, talk, window)
         )
 
-    async def _spendable(self, state: RoomState, mate: Mate, due: DueTurn) -> dict[str, str]:
+    async def _budgets_left(self, state: RoomState, mate: Mate, due: DueTurn) -> dict[str, str]:
         """What is left of the budgets that bind this turn, so that it can be sparing."""
         named = due.by or charge_for_lines(state, due.lines) or Charge()
         left = await self._left(replace(named, stream=state.stream, mate=mate.handle))
@@ -376,11 +376,11 @@ class PerceptionBuilder:
         free = facts.window - int(facts.window * self._rules.share)
         return {} if facts.small or free < FILE_TOKENS else {"files": "yes"}
 
-    def _called(self, handle: str) -> str:
+    def _display_name(self, handle: str) -> str:
         mate = self._mates.get(handle)
         return handle if mate is None else row_name(mate.name)
 
-    def _others(self, state: RoomState, mate: Mate) -> str:
+    def _other_mates(self, state: RoomState, mate: Mate) -> str:
         """The other mates of the room, one a row, each with its role and how it talks."""
         known = filter(None, map(self._mates.get, state.mates))
         return "\n".join(
@@ -392,25 +392,27 @@ class PerceptionBuilder:
             )
         )
 
-    def _world(self, state: RoomState, mate: Mate) -> str:
-        people = _people(state)
-        others = ", ".join(self._called(handle) for handle in state.mates if handle != mate.handle)
-        parts = [self._where(state, mate)]
+    def _world_summary(self, state: RoomState, mate: Mate) -> str:
+        people = _quoted_people(state)
+        others = ", ".join(
+            self._display_name(handle) for handle in state.mates if handle != mate.handle
+        )
+        parts = [self._describe_whereabouts(state, mate)]
         parts.append(f"People here: {people}." if people else "No people are here.")
         if others:
             parts.append(f"Other mates here: {others}.")
         return " ".join(parts)
 
-    def _where(self, state: RoomState, mate: Mate) -> str:
+    def _describe_whereabouts(self, state: RoomState, mate: Mate) -> str:
         """The room, and for whom it stands in there."""
-        parts = [f"You are in {_place(state)}."]
+        parts = [f"You are in {_describe_room(state)}."]
         for absent, one in state.stand_ins.items():
             if one.mate == mate.handle:
-                name = self._called(absent)
+                name = self._display_name(absent)
                 parts.append(f"{name} cannot answer just now; you answer what is said to {name}.")
         return " ".join(parts)
 
-    def _summoned(self, state: RoomState, mate: Mate, due: DueTurn) -> str:
+    def _describe_summons(self, state: RoomState, mate: Mate, due: DueTurn) -> str:
         """What called it, as it is told."""
         if due.summons not in UNCALLED or state.last_at is None:
             return WISHED.get(due.summons, due.summons)
@@ -419,18 +421,18 @@ class PerceptionBuilder:
         when = unprompted_times.describe_unprompted_times(mate.unprompted)
         return f"nobody: {since}, and you may speak up by yourself {when}, or stay silent"
 
-    def _also(self, state: RoomState, due: DueTurn) -> str:
+    def _describe_other_callers(self, state: RoomState, due: DueTurn) -> str:
         """Who else called it, and is to be answered by the same turn."""
         entries = [state.lines[each] for each in (*due.also, due.line) if each in state.lines]
-        others = {one.who: str(one.name or self._called(one.who)) for one in entries}
+        others = {one.who: str(one.name or self._display_name(one.who)) for one in entries}
         others.pop(entries[-1].who if entries else "", None)
         return ", ".join(f"“{row_name(name)}”" for name in others.values())
 
-    def _context(
+    def _context_of(
         self, state: RoomState, mate: Mate, due: DueTurn, facts: ModelFacts
     ) -> dict[str, str]:
         caller = state.lines.get(due.line)
-        to = row_name(str(caller.name or self._called(caller.who))) if caller else ""
+        to = row_name(str(caller.name or self._display_name(caller.who))) if caller else ""
         if due.by and due.by.person in state.people:
             to = row_name(str(state.people[due.by.person].name))
         energy = band(state.energy.left / max(1, state.energy.capacity))
@@ -438,25 +440,25 @@ class PerceptionBuilder:
             "character": mate.prompt,
             "voice": mate.voice,
             "handle": mate.handle,
-            "summons": self._summoned(state, mate, due),
+            "summons": self._describe_summons(state, mate, due),
             "decide": "yes" if due.verdict == "ask" else "no",
             "line": due.line,
             "to": to,
-            **({"also": also} if (also := self._also(state, due)) else {}),
+            **({"also": also} if (also := self._describe_other_callers(state, due)) else {}),
             "now": now_said(self._clock, self._rules),
             "model": "small" if facts.small else "full",
             **({} if due.by else self._may_write(facts)),
             "energy": energy,
-            **({} if due.by else _manners(state, facts)),
-            "people": _people(state),
-            "mates": ", ".join(self._called(handle) for handle in state.mates),
-            "others": self._others(state, mate),
-            "place": self._where(state, mate),
-            **({"greeting": _greeting(state, mate)} if due.summons == GREETING else {}),
+            **({} if due.by else _ways_to_answer(state, facts)),
+            "people": _quoted_people(state),
+            "mates": ", ".join(self._display_name(handle) for handle in state.mates),
+            "others": self._other_mates(state, mate),
+            "place": self._describe_whereabouts(state, mate),
+            **({"greeting": _greeting_hint(state, mate)} if due.summons == GREETING else {}),
         }
 
 
-def _purged(mate: str, fitted: WindowFit) -> Purged | None:
+def _purged_fact(mate: str, fitted: WindowFit) -> Purged | None:
     """What left its context now; None where nothing did."""
     if not (fitted.purged or fitted.shortened):
         return None
@@ -478,7 +480,7 @@ def _as_then(state: RoomState, due: DueTurn) -> tuple[DueTurn, list[ContextEntry
     return replace(due, lines=(line.answers,)) if line.answers else due, since
 
 
-def _manners(state: RoomState, facts: ModelFacts) -> dict[str, str]:
+def _ways_to_answer(state: RoomState, facts: ModelFacts) -> dict[str, str]:
     """How it may answer besides by one line: by an emoji, or by several short lines.
 
     The latter where no platform shows drafts: there one message grows into one line.
@@ -489,18 +491,18 @@ def _manners(state: RoomState, facts: ModelFacts) -> dict[str, str]:
     return {"react": "yes", **({"short": "yes"} if apart else {})}
 
 
-def _greeting(state: RoomState, mate: Mate) -> str:
+def _greeting_hint(state: RoomState, mate: Mate) -> str:
     """What a mate says to whoever came in last."""
     names = [row_name(str(person.name)) for person in state.people.values()]
     return mate.greeting.replace("{person}", names[-1] if names else "you")
 
 
-def _people(state: RoomState) -> str:
+def _quoted_people(state: RoomState) -> str:
     """The people who are here; each in quotes, which no name holds (name_labels.py)."""
     return ", ".join(f"“{row_name(str(person.name))}”" for person in state.people.values())
 
 
-def _place(state: RoomState) -> str:
+def _describe_room(state: RoomState) -> str:
     """The room as its mates are told of it: by its title, or by the name of the place it is in."""
     if state.title.text and (title := quotable_text(state.title.text, LONGEST_TITLE)):
         return f"the room “{title}”"
@@ -525,7 +527,7 @@ def tool_tokens(tools: Sequence[ToolOffer]) -> int:
     return len(msgspec.json.encode(tools)) // 3 if tools else 0
 
 
-def _summary(tool: Tool, free: Collection[str]) -> str:
+def _describe_tool(tool: Tool, free: Collection[str]) -> str:
     """What a mate is told of a tool; also that people are asked first, where they are."""
     asks = tool.asks and tool.name not in free
     return f"{tool.summary} People are asked first." if asks else tool.summary
@@ -537,7 +539,7 @@ def now_said(clock: Clock, rules: RoomRules) -> str:
     return f"{now:%A} {now.day} {now:%B %Y, %H:%M} ({rules.zone.key})"
 
 
-def _edits(gone: int, cuts: dict[str, float], short: Sequence[str]) -> tuple[Edit, ...]:
+def _view_edits(gone: int, cuts: dict[str, float], short: Sequence[str]) -> tuple[Edit, ...]:
     """How the view departs from the truth."""
     edits = []
     if gone:

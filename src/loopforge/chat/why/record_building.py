@@ -88,13 +88,13 @@ async def build_why_record(ledger: ReadableLedger, id: str, names: Names = HANDL
     event = await ledger.event(id)
     if isinstance(event.body, Said) and event.cause and not event.body.mode:
         event = await ledger.event(event.cause)  # said of what goes on beside the room
-    event = await _version(ledger, event, EVERYTHING)
-    found = await _trace(ledger, event)
-    events, lines, _ = _texts(found)
+    event = await _wording_event(ledger, event, EVERYTHING)
+    found = await _trace_of(ledger, event)
+    events, lines, _ = _texts_referred_to(found)
     ids = {line.id for line in lines} | {event.id for event in events}
     changes = await ledger.look(lambda tables: latest_revisions(tables, ids))
-    return await _located(
-        ledger, _record(found, RecordRedaction(changes=changes), names), EVERYTHING
+    return await _with_place_names(
+        ledger, _record_of(found, RecordRedaction(changes=changes), names), EVERYTHING
     )
 
 
@@ -121,19 +121,19 @@ async def build_redacted_record(
         raise nothing from None
     if event.stream != stream or not sight.sees(event.seq):
         raise nothing
-    event = await _version(ledger, event, sight)
-    found = await _trace(ledger, event)
+    event = await _wording_event(ledger, event, sight)
+    found = await _trace_of(ledger, event)
     if isinstance(found, TurnTrace) and not sight.sees(found.began.seq):
         raise nothing
-    events, lines, prompts = _texts(found)
+    events, lines, prompts = _texts_referred_to(found)
     view = await build_redaction(
         ledger, stream, sight, events, lines, prompts, found.presence, beside
     )
     view.owner = owner
-    return await _located(ledger, _record(found, view, names), sight)
+    return await _with_place_names(ledger, _record_of(found, view, names), sight)
 
 
-async def _located(ledger: Ledger, record: Flight, sight: MemberSight) -> Flight:
+async def _with_place_names(ledger: Ledger, record: Flight, sight: MemberSight) -> Flight:
     """The record with the names of the places that things went to.
 
     A reader is told those that are part of the room now, and those that they saw become so.
@@ -153,7 +153,7 @@ async def _located(ledger: Ledger, record: Flight, sight: MemberSight) -> Flight
     return replace(record, deliveries=tuple(found))
 
 
-async def _version(ledger: ReadableLedger, event: Event, sight: MemberSight) -> Event:
+async def _wording_event(ledger: ReadableLedger, event: Event, sight: MemberSight) -> Event:
     """Of a mate's line, or of an edit of one, the event whose turn said what stands there."""
     body = event.body
     if isinstance(body, Said):
@@ -163,22 +163,22 @@ async def _version(ledger: ReadableLedger, event: Event, sight: MemberSight) -> 
         if found is None or found.deleted or not sight.sees(found.seq):
             return event
         edit = await ledger.event(found.event)
-        return await _version(ledger, edit, sight) if _anew(edit) else event
+        return await _wording_event(ledger, edit, sight) if _is_anew(edit) else event
     if isinstance(body, LineEdited) and body.version:
         return await ledger.event(body.version)
     return event
 
 
-def _anew(event: Event) -> bool:
+def _is_anew(event: Event) -> bool:
     return isinstance(event.body, LineEdited) and event.body.anew
 
 
-async def _trace(ledger: Ledger, event: Event) -> Trace:
+async def _trace_of(ledger: Ledger, event: Event) -> Trace:
     line = isinstance(event.body, Heard)
     return await (line_trace(ledger, event) if line else turn_trace(ledger, event))
 
 
-def _texts(found: Trace) -> tuple[list[Event], list[Line], list[Words]]:
+def _texts_referred_to(found: Trace) -> tuple[list[Event], list[Line], list[Words]]:
     """Everything that a record refers to: events, lines, and the texts of prompts."""
     if isinstance(found, LineTrace):
         return [found.heard], [], []
@@ -192,7 +192,7 @@ def _texts(found: Trace) -> tuple[list[Event], list[Line], list[Words]]:
     return found.whole, lines, prompts
 
 
-def _record(found: Trace, view: RecordRedaction, names: Names) -> Flight:
+def _record_of(found: Trace, view: RecordRedaction, names: Names) -> Flight:
     if isinstance(found, LineTrace):
         return _line_record(_line_seen(found, view), view, names)
     return _turn_record(_turn_seen(found, view), view, names)
@@ -203,14 +203,14 @@ def _record(found: Trace, view: RecordRedaction, names: Names) -> Flight:
 
 def _turn_seen(found: TurnTrace, view: RecordRedaction) -> TurnTrace:
     """The trace without the events that the reader could not see, and what came of those."""
-    _hide(found, ("weighed", "purged", "before", "after"), view)
+    _hide_unseen(found, ("weighed", "purged", "before", "after"), view)
     found.events = [event for event in found.events if view.sees(event)]
     began = {event.id for event in found.events}
     found.events = [e for e in found.events if not (of := thing_of(e)) or of in began]
     return found
 
 
-def _hide(found: Trace | MateCourse, names: Sequence[str], view: RecordRedaction) -> None:
+def _hide_unseen(found: Trace | MateCourse, names: Sequence[str], view: RecordRedaction) -> None:
     """Let go of these events of it, as far as the reader could not see them."""
     for name in names:
         event = getattr(found, name)
@@ -228,21 +228,21 @@ def _turn_record(found: TurnTrace, view: RecordRedaction, names: Names) -> TurnR
         seq=began.seq,
         at=began.at,
         mate=shown.mate,
-        name=names.get(shown.mate) or _name(shown),
+        name=names.get(shown.mate) or _own_name(shown),
         mind=shown.mind,
         policy=shown.policy,
         summons=shown.summons,
         step=shown.step,
-        shown=_shown(found, view),
-        caller=_caller(found, view, names),
-        candidates=_candidates(found.weighed, shown.line, names),
+        shown=_shown_prompt(found, view),
+        caller=_calling_line(found, view, names),
+        candidates=_speaker_candidates(found.weighed, shown.line, names),
         requests=asked,
         intent=recorded_plan(found, view),
         deeds=recorded_acts(found, view),
         outcome=ended.outcome if ended else "",
         why=view.words(ended.why) if ended else "",
         bill=sum_turn_cost(found, asked),
-        timeline=turn_timeline(found, names.get(shown.mate) or _name(shown)),
+        timeline=turn_timeline(found, names.get(shown.mate) or _own_name(shown)),
         deliveries=recorded_deliveries(found, view),
         before=found.before.id if found.before else "",
         after=found.after.id if found.after else "",
@@ -250,7 +250,7 @@ def _turn_record(found: TurnTrace, view: RecordRedaction, names: Names) -> TurnR
     return replace(record, withheld=view.notice)
 
 
-def _name(shown: Perceived) -> str:
+def _own_name(shown: Perceived) -> str:
     """The mate's name as it was told to itself."""
     try:
         return str(json.loads(shown.shown.text or "")["name"])
@@ -258,12 +258,12 @@ def _name(shown: Perceived) -> str:
         return shown.mate
 
 
-def _shown(found: TurnTrace, view: RecordRedaction) -> ShownPrompt:
+def _shown_prompt(found: TurnTrace, view: RecordRedaction) -> ShownPrompt:
     shown: Perceived = found.shown
     purge = found.purged.body if found.purged else None
     return ShownPrompt(
         lines=tuple(redact_line(line, view) for line in found.lines if not _is_memory(line)),
-        memory=tuple(_memory(found, view)),
+        memory=tuple(_recalled_parts(found, view)),
         rest=view.words(shown.shown),
         character=view.words(shown.character),
         tokens=shown.tokens,
@@ -287,7 +287,7 @@ def _is_memory(line: Line | str) -> bool:
     return isinstance(line, Line) and line.kind in REMEMBERED
 
 
-def _memory(found: TurnTrace, view: RecordRedaction) -> Iterator[RecalledPart]:
+def _recalled_parts(found: TurnTrace, view: RecordRedaction) -> Iterator[RecalledPart]:
     """What came to the mate from earlier: what it was shown, then what was left out."""
     noted = {one.of: one for one in found.shown.recalled}
     for line in found.lines:
@@ -318,7 +318,7 @@ def _memory(found: TurnTrace, view: RecordRedaction) -> Iterator[RecalledPart]:
         )
 
 
-def _caller(found: TurnTrace, view: RecordRedaction, names: Names) -> CallingLine | None:
+def _calling_line(found: TurnTrace, view: RecordRedaction, names: Names) -> CallingLine | None:
     event = found.caller
     if event is None or not isinstance(event.body, Heard | Said):
         return None
@@ -329,7 +329,9 @@ def _caller(found: TurnTrace, view: RecordRedaction, names: Names) -> CallingLin
         id="" if hidden else event.id,
         seq=0 if hidden else event.seq,
         at=None if hidden else event.at,
-        who=SOMEBODY if hidden else names.get(mate, mate) or _person(found.presence, event, view),
+        who=SOMEBODY
+        if hidden
+        else names.get(mate, mate) or _person_name(found.presence, event, view),
         mate="" if hidden else mate,
         text=view.line(body.text, event.id),
         hidden=hidden,
@@ -337,7 +339,7 @@ def _caller(found: TurnTrace, view: RecordRedaction, names: Names) -> CallingLin
     )
 
 
-def _person(presence: Sequence[Event], event: Event, view: RecordRedaction) -> str:
+def _person_name(presence: Sequence[Event], event: Event, view: RecordRedaction) -> str:
     assert isinstance(event.body, Heard)
     joined = joined_people(presence).get(event.body.person)
     return view.who(joined.name if joined else public_words("a person"))
@@ -346,14 +348,16 @@ def _person(presence: Sequence[Event], event: Event, view: RecordRedaction) -> s
 # ---------------------------------------------------------------- weights
 
 
-def _candidates(weighed: Event | None, line: str, names: Names) -> tuple[SpeakerCandidate, ...]:
+def _speaker_candidates(
+    weighed: Event | None, line: str, names: Names
+) -> tuple[SpeakerCandidate, ...]:
     """How every mate was weighed for a line, those with the most cause first."""
     weights = weighed.body.weights if weighed and isinstance(weighed.body, Weighed) else ()
-    found = [_candidate(weight, names) for weight in weights if weight.line == line]
+    found = [_speaker_candidate(weight, names) for weight in weights if weight.line == line]
     return tuple(sorted(found, key=lambda one: -one.score))
 
 
-def _candidate(weight: Weight, names: Names) -> SpeakerCandidate:
+def _speaker_candidate(weight: Weight, names: Names) -> SpeakerCandidate:
     return SpeakerCandidate(
         mate=weight.mate,
         name=names.get(weight.mate, weight.mate),
@@ -380,7 +384,7 @@ def _line_seen(found: LineTrace, view: RecordRedaction) -> LineTrace:
     if found.weighed and not view.sees(found.weighed):
         found.weighed, found.courses = None, {}
     for course in found.courses.values():
-        _hide(course, ("began", "said", "ended", "dropped", "reacted", "step"), view)
+        _hide_unseen(course, ("began", "said", "ended", "dropped", "reacted", "step"), view)
     return found
 
 
@@ -389,14 +393,14 @@ def _line_record(found: LineTrace, view: RecordRedaction, names: Names) -> LineR
     assert isinstance(heard.body, Heard)
     candidates = [
         replace(one, **_came_of(found.courses.get(one.mate)))
-        for one in _candidates(found.weighed, found.weighed_as, names)
+        for one in _speaker_candidates(found.weighed, found.weighed_as, names)
     ]
     record = LineRecord(
         id=heard.id,
         room=heard.stream.removeprefix(PREFIX),
         seq=heard.seq,
         at=heard.at,
-        who=_person(found.presence, heard, view),
+        who=_person_name(found.presence, heard, view),
         text=view.line(heard.body.text),
         state="weighed" if found.weighed else "stopped" if found.stopped else "waiting",
         gathered=found.gathered if found.weighed else 0,

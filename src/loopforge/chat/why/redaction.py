@@ -117,12 +117,12 @@ class HiddenPhrases:
         self, hidden: Iterable[str], open: Iterable[str] = (), names: Iterable[str] = ()
     ) -> None:
         self._runs: set[tuple[str, ...]] = set()
-        known = [_tokens(reading) for text in open for reading in _readings(text)]
+        known = [_words_of(reading) for text in open for reading in _readings_of(text)]
         for text in hidden:
-            for reading in _readings(text):
-                self._take(reading, known)
+            for reading in _readings_of(text):
+                self._add_phrases(reading, known)
         for name in names:
-            tokens = tuple(_tokens(name))
+            tokens = tuple(_words_of(name))
             if tokens and not CHATTER.issuperset(tokens):
                 self._runs.add(tokens)
         self._lengths = sorted({len(run) for run in self._runs}, reverse=True)
@@ -130,8 +130,8 @@ class HiddenPhrases:
     def __bool__(self) -> bool:
         return bool(self._runs)
 
-    def _take(self, text: str, known: Sequence[Sequence[str]]) -> None:
-        tokens = _tokens(text)
+    def _add_phrases(self, text: str, known: Sequence[Sequence[str]]) -> None:
+        tokens = _words_of(text)
         found = {run for run in word_ngrams(tokens, RUN) if not _USUAL.issuperset(run)}
         found |= {
             (token,) for token in tokens if len(token) >= CODE and any(map(str.isdigit, token))
@@ -171,11 +171,11 @@ class HiddenPhrases:
 _USUAL = CHATTER | COMMON
 
 
-def _readings(text: str) -> set[str]:
+def _readings_of(text: str) -> set[str]:
     return {text, *decoded_strings(text)}
 
 
-def _tokens(text: str) -> list[str]:
+def _words_of(text: str) -> list[str]:
     return [word for word, _, _ in word_spans(text)]
 
 
@@ -216,18 +216,18 @@ class RecordRedaction:
 
     def marker(self, words: Words, line: str = "") -> str:
         """The marker in place of a text that is withheld; "" for one that is not."""
-        return self._use(self.hidden.get(line, "") or self.hidden.get(words.ref, ""))
+        return self._use_marker(self.hidden.get(line, "") or self.hidden.get(words.ref, ""))
 
     def line(self, words: Words, line: str = "") -> str:
         """A text of a line of the room: itself, or its marker."""
-        return self.marker(words, line) or _whole(str(words))
+        return self.marker(words, line) or _without_lone_surrogates(str(words))
 
     def who(self, words: Words) -> str:
         """Somebody's name."""
         if words.ref and words.ref in self.unknown:
-            self._use(BEFORE)
+            self._use_marker(BEFORE)
             return SOMEBODY
-        return _whole(str(words))
+        return _without_lone_surrogates(str(words))
 
     def words(self, words: Words) -> str:
         """Any other text that the record refers to."""
@@ -235,45 +235,45 @@ class RecordRedaction:
 
     def text(self, text: str) -> str:
         """Any text: with a marker in place of what repeats something withheld."""
-        text = _whole(text)
+        text = _without_lone_surrogates(text)
         if text in self.copies:
-            return self._use(self._mark)
+            return self._use_marker(self._default_marker)
         if not self.needles or not text:
             return text
         if text.lstrip()[:1] in {"{", "[", '"'}:
             try:
                 value = json.loads(text)
-                cleared = self._cleared(value)
+                cleared = self._redact_value(value)
                 return text if cleared == value else json.dumps(cleared, ensure_ascii=False)
             except (ValueError, RecursionError):
                 pass
         for reading in [*decoded_strings(text, 1)][::-1]:
-            masked = self.needles.mask(reading, self._mark)
+            masked = self.needles.mask(reading, self._default_marker)
             if masked != reading:
-                self._use(self._mark)
+                self._use_marker(self._default_marker)
                 return masked
         return text
 
     @property
-    def _mark(self) -> str:
+    def _default_marker(self) -> str:
         marks = set(self.hidden.values())
         return AWAY if BEFORE not in marks and AWAY in marks else BEFORE
 
-    def _cleared(self, value: Any) -> Any:
+    def _redact_value(self, value: Any) -> Any:
         match value:
             case str():
                 return self.text(value)
             case dict():
-                return {self.text(key): self._cleared(each) for key, each in value.items()}
+                return {self.text(key): self._redact_value(each) for key, each in value.items()}
             case list():
-                return [self._cleared(each) for each in value]
+                return [self._redact_value(each) for each in value]
             case bool() | None:
                 return value
             case number:
                 cleared = self.text(str(number))
                 return number if cleared == str(number) else cleared
 
-    def _use(self, marker: str) -> str:
+    def _use_marker(self, marker: str) -> str:
         if marker:
             self.used.add(marker)
         return marker
@@ -294,7 +294,7 @@ class RecordRedaction:
         )
 
 
-def _whole(text: str) -> str:
+def _without_lone_surrogates(text: str) -> str:
     return str(replace_lone_surrogates(text))
 
 
@@ -350,7 +350,7 @@ async def build_redaction(
         hidden=hidden,
         seqs={id: place.seq for id, place in stand.items() if place.stream == stream},
         unknown=unknown,
-        needles=HiddenPhrases(set(withheld), _open(events, lines, hidden), names),
+        needles=HiddenPhrases(set(withheld), _openly_seen(events, lines, hidden), names),
         copies=frozenset(json.dumps(text, ensure_ascii=False) for text in withheld),
         sight=sight,
         changes=changes,
@@ -375,7 +375,9 @@ def _open_items(
     return {row.item for row in rows} - {row.item for row in rows if not seen(row)}
 
 
-def _open(events: Sequence[Event], lines: Sequence[Line], hidden: Mapping[str, str]) -> set[str]:
+def _openly_seen(
+    events: Sequence[Event], lines: Sequence[Line], hidden: Mapping[str, str]
+) -> set[str]:
     """What the reader has seen in the room itself."""
     said = [e for e in events if isinstance(e.body, Heard | Said | Told) and e.id not in hidden]
     texts = {str(e.body.text) for e in said if isinstance(e.body, Heard | Said | Told)}
@@ -424,13 +426,13 @@ class _Judge:
                 case PersonJoined(person=person):
                     came.setdefault(person, event.seq)
                 case PersonLeft(person=person):
-                    if self._together(came.pop(person, event.seq), event.seq):
+                    if self._were_together(came.pop(person, event.seq), event.seq):
                         met.add(person)
                 case _:
                     pass
-        met |= {person for person, since in came.items() if self._together(since, FOREVER)}
+        met |= {person for person, since in came.items() if self._were_together(since, FOREVER)}
         bodies = [e.body for e in presence if isinstance(e.body, PersonJoined)]
         return [body for body in bodies if body.person not in met]
 
-    def _together(self, since: int, until: int) -> bool:
+    def _were_together(self, since: int, until: int) -> bool:
         return any(stay.since <= until and since <= stay.until for stay in self._sight.stays)

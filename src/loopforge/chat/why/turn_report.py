@@ -97,10 +97,10 @@ _PUBLIC = ("heard", "said", "mine", "told", "file")
 
 def prompt(pieces: tuple[TextPiece, ...], view: RecordRedaction) -> tuple[Prompt, ...]:
     """The messages of a prompt to the letter; who said a line that is withheld goes with it."""
-    return tuple(Prompt(role=piece.role, text=_message(piece, view)) for piece in pieces)
+    return tuple(Prompt(role=piece.role, text=_message_text(piece, view)) for piece in pieces)
 
 
-def _message(piece: TextPiece, view: RecordRedaction) -> str:
+def _message_text(piece: TextPiece, view: RecordRedaction) -> str:
     parts: list[tuple[str, str]] = []
     row: int | None = None
     for words, form in zip(piece.words, piece.layout or PLAIN * len(piece.words), strict=True):
@@ -148,28 +148,28 @@ def recorded_requests(
     for nth, event in sorted(asked.items()):
         if isinstance(event.body, Asked):
             pieces = prompt(found.prompts[event.id], view)
-            made.append(_asked(event.body, pieces, ends.get(nth), view))
+            made.append(_asked_step(event.body, pieces, ends.get(nth), view))
         elif isinstance(event.body, Called | EffectProposed):
             stages = [each for each in found.events if thing_of(each) == event.id]
-            made.append(_calling(event.body, stages, ends.get(nth), view))
-            made += _inner(found, event, view)
+            made.append(_recorded_call(event.body, stages, ends.get(nth), view))
+            made += _inner_calls(found, event, view)
     return tuple(made)
 
 
-def _inner(found: TurnTrace, program: Event, view: RecordRedaction) -> Iterator[RecordedCall]:
+def _inner_calls(found: TurnTrace, program: Event, view: RecordRedaction) -> Iterator[RecordedCall]:
     """The calls that a program made, in order."""
     for event in found.events:
         body = event.body
         if isinstance(body, EffectProposed) and body.within == program.id:
             stages = [each for each in found.events if thing_of(each) == event.id]
-            called = _calling(body, stages, None, view)
+            called = _recorded_call(body, stages, None, view)
             yield replace(called, within=program.body.tool)  # type: ignore[attr-defined]
 
 
 End = Answered | Returned | None
 
 
-def _asked(
+def _asked_step(
     body: Asked, pieces: tuple[Prompt, ...], answered: End, view: RecordRedaction
 ) -> AskedStep:
     asked: dict[str, Any] = {
@@ -205,7 +205,7 @@ def _asked(
         read=sum(one.read for one in answered.usages),
         cached=sum(one.cached for one in answered.usages),
         written=sum(one.written for one in answered.usages),
-        cost=_added(one.cost for one in answered.usages),
+        cost=_total_cost(one.cost for one in answered.usages),
         budget=answered.budget,
         first=answered.first,
         took=answered.took,
@@ -217,7 +217,7 @@ FIRST_ACT = 1000
 """From this number on, before there were effects, a call was an act of the plan."""
 
 
-def _calling(
+def _recorded_call(
     body: EffectProposed | Called, stages: Sequence[Event], returned: End, view: RecordRedaction
 ) -> RecordedCall:
     called: dict[str, Any] = {
@@ -227,7 +227,7 @@ def _calling(
         "planned": body.nth >= FIRST_ACT,
         "idempotent": body.idempotent,
     }
-    called |= {"stages": tuple(_stage(event, view) for event in stages)}
+    called |= {"stages": tuple(_recorded_stage(event, view) for event in stages)}
     end = stages[-1].body if stages else None
     if isinstance(end, EffectEnd):
         called |= {"outcome": TOLD[type(end)], "value": view.words(end.value)}
@@ -242,7 +242,7 @@ def _calling(
     )
 
 
-def _stage(event: Event, view: RecordRedaction) -> RecordStage:
+def _recorded_stage(event: Event, view: RecordRedaction) -> RecordStage:
     body = event.body
     by = str(getattr(body, "by", ""))
     said_yes = "somebody who was asked" if by.startswith("person:") else by
@@ -259,7 +259,7 @@ def recorded_plan(found: TurnTrace, view: RecordRedaction) -> RecordedPlan | Non
     if planned is None:
         return None
     verdicts = judged.verdicts if judged else ()
-    plan = _read(planned.plan.text or "")
+    plan = _read_plan(planned.plan.text or "")
     acts = plan.get("acts", [])
     return RecordedPlan(
         intent=planned.intent,
@@ -268,14 +268,14 @@ def recorded_plan(found: TurnTrace, view: RecordRedaction) -> RecordedPlan | Non
         rule=view.words(planned.rule),
         plan=view.words(planned.plan),
         acts=tuple(
-            _intended(act, verdicts[nth] if nth < len(verdicts) else None, view)
+            _planned_act(act, verdicts[nth] if nth < len(verdicts) else None, view)
             for nth, act in enumerate(acts)
         ),
-        notes=(*_notes(plan), *_unproven(found, view)),
+        notes=(*_plan_notes(plan), *_unproven_claims(found, view)),
     )
 
 
-def _read(written: str) -> dict[str, Any]:
+def _read_plan(written: str) -> dict[str, Any]:
     try:
         plan = json.loads(written)
     except (ValueError, RecursionError):
@@ -283,14 +283,14 @@ def _read(written: str) -> dict[str, Any]:
     return plan if isinstance(plan, dict) else {}
 
 
-def _notes(plan: dict[str, Any]) -> tuple[str, ...]:
+def _plan_notes(plan: dict[str, Any]) -> tuple[str, ...]:
     try:
         return tuple(plan_oddities(AgentActionPlan.from_dict(plan)))
     except BadPlan:
         return ()
 
 
-def _unproven(found: TurnTrace, view: RecordRedaction) -> Iterator[str]:
+def _unproven_claims(found: TurnTrace, view: RecordRedaction) -> Iterator[str]:
     """What it says it did and did not; a turn that goes on after a result has that to speak of."""
     if any(isinstance(line, Line) and line.kind == "result" for line in found.lines[-1:]):
         return iter(())
@@ -298,7 +298,7 @@ def _unproven(found: TurnTrace, view: RecordRedaction) -> Iterator[str]:
     return unproven_claims(found.events, said)
 
 
-def _intended(act: dict[str, Any], verdict: Verdict | None, view: RecordRedaction) -> PlannedAct:
+def _planned_act(act: dict[str, Any], verdict: Verdict | None, view: RecordRedaction) -> PlannedAct:
     fields = {name: value for name, value in act.items() if name != "type"}
     detail = view.text(json.dumps(fields, ensure_ascii=False)) if fields else ""
     kind = str(act.get("type", ""))
@@ -317,10 +317,10 @@ def _intended(act: dict[str, Any], verdict: Verdict | None, view: RecordRedactio
 
 def recorded_acts(found: TurnTrace, view: RecordRedaction) -> tuple[ActRecord, ...]:
     """What came of it in the room."""
-    return tuple(deed for event in found.events if (deed := _deed(event, view)))
+    return tuple(deed for event in found.events if (deed := _act_record(event, view)))
 
 
-def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
+def _act_record(event: Event, view: RecordRedaction) -> ActRecord | None:
     kind: ActKind
     match event.body:
         case Said(text=text):
@@ -350,13 +350,13 @@ def _deed(event: Event, view: RecordRedaction) -> ActRecord | None:
 def recorded_deliveries(found: TurnTrace, view: RecordRedaction) -> tuple[RecordedDelivery, ...]:
     """What became of everything that was to go out."""
     return tuple(
-        _delivery(event, event.body, found, view)
+        _delivery_record(event, event.body, found, view)
         for event in found.events
         if isinstance(event.body, Queued)
     )
 
 
-def _delivery(
+def _delivery_record(
     began: Event, queued: Queued, found: TurnTrace, view: RecordRedaction
 ) -> RecordedDelivery:
     stages, state = [RecordStage(what="queued", at=began.at)], "queued"
@@ -400,14 +400,14 @@ def sum_turn_cost(found: TurnTrace, asked: tuple[AskedStep | RecordedCall, ...])
         read=sum(one.read for one in answers),
         cached=sum(one.cached for one in answers),
         written=sum(one.written for one in answers),
-        cost=_added(costs),
+        cost=_total_cost(costs),
         budget=explain_budget_note(notes[-1]) if notes else "",
         first=answers[0].first if answers else 0,
         took=round(took * 1000),
     )
 
 
-def _added(costs: Iterable[str]) -> str:
+def _total_cost(costs: Iterable[str]) -> str:
     """Dollars in plain digits, of those whose price is known; "" where none is."""
     known = [picos_from_dollars(one) for one in costs if one]
     return dollars_from_picos(sum(one or 0 for one in known)) if known else ""
@@ -418,13 +418,13 @@ def turn_timeline(found: TurnTrace, name: str) -> tuple[RecordMoment, ...]:
     events = [e for e in (found.weighed, found.began, *found.events) if e]
     moments = []
     for event in sorted(events, key=lambda event: event.seq):
-        if what := _what(event, found, name):
+        if what := _describe_event(event, found, name):
             after = round((event.at - found.began.at).total_seconds() * 1000)
             moments.append(RecordMoment(at=event.at, after=after, what=what))
     return tuple(moments)
 
 
-def _what(event: Event, found: TurnTrace, name: str) -> str:
+def _describe_event(event: Event, found: TurnTrace, name: str) -> str:
     match event.body:
         case Asked(purpose=purpose, nth=nth):
             return f"question {nth} went out ({purpose})"
@@ -445,15 +445,15 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
         case Judged():
             return "the guard had judged it"
         case Attempting(delivery=id, nth=nth):
-            return f"sending to the {_surface(found, id)}, attempt {nth}"
+            return f"sending to the {_surface_of(found, id)}, attempt {nth}"
         case Accepted(delivery=id):
-            return f"it arrived: {_surface(found, id)}"
+            return f"it arrived: {_surface_of(found, id)}"
         case PutOff(delivery=id):
-            return f"put off: {_surface(found, id)}"
+            return f"put off: {_surface_of(found, id)}"
         case Failed(delivery=id):
-            return f"it will not arrive: {_surface(found, id)}"
+            return f"it will not arrive: {_surface_of(found, id)}"
         case Uncertain(delivery=id):
-            return f"nobody knows whether it arrived: {_surface(found, id)}"
+            return f"nobody knows whether it arrived: {_surface_of(found, id)}"
         case TurnEnded(outcome=outcome):
             return f"the turn was over: {outcome}"
         case Said():
@@ -476,6 +476,6 @@ def _what(event: Event, found: TurnTrace, name: str) -> str:
             return f"{name} looked at the {'task' if event.stream.startswith('task:') else 'room'}"
 
 
-def _surface(found: TurnTrace, delivery: str) -> str:
+def _surface_of(found: TurnTrace, delivery: str) -> str:
     queued = (e.body for e in found.events if e.id == delivery and isinstance(e.body, Queued))
     return next((body.surface for body in queued), "")

@@ -187,18 +187,18 @@ def binding_limits(budgets: Iterable[Budget], charge: Charge) -> list[Limit]:
             continue
         general = not budget.subject and budget.scope != "home"
         (kinds if general else named).append(Limit(meter, budget))
-    own = {_place(limit) for limit in named if not limit.budget.keepers}
+    own = {_limit_key(limit) for limit in named if not limit.budget.keepers}
     chosen: dict[tuple[str, ...], Limit] = {}
     for limit in kinds:
-        before = chosen.get(_place(limit))
-        if _place(limit) not in own and (
+        before = chosen.get(_limit_key(limit))
+        if _limit_key(limit) not in own and (
             before is None or limit.budget.amount < before.budget.amount
         ):
-            chosen[_place(limit)] = limit
+            chosen[_limit_key(limit)] = limit
     return [*named, *chosen.values()]
 
 
-def _place(limit: Limit) -> tuple[str, ...]:
+def _limit_key(limit: Limit) -> tuple[str, ...]:
     return (limit.meter, limit.budget.unit, limit.budget.period)
 
 
@@ -212,14 +212,14 @@ def level_of(standings: Sequence[LimitStanding], mark: float) -> tuple[Level, Li
     """
     spent = [one for one in standings if one.gone >= one.limit.budget.amount]
     if spent:
-        return "spent", max(spent, key=_lasting)
+        return "spent", max(spent, key=_how_lasting)
     if not standings:
         return "free", None
     tightest = max(standings, key=lambda one: one.share)
     return ("low" if tightest.share >= mark else "free"), tightest
 
 
-def _lasting(one: LimitStanding) -> tuple[bool, bool, float]:
+def _how_lasting(one: LimitStanding) -> tuple[bool, bool, float]:
     """How long it stays spent: what is only held may be free again in a moment."""
     budget = one.limit.budget
     return one.used >= budget.amount, budget.period == "month", one.share
@@ -322,13 +322,13 @@ def left_words(standings: Iterable[LimitStanding]) -> str:
         tight[place] = max(one.share, tight.get(place, 0.0))
     kinds = {**MANY, "dollars": "models and tools"}
     told = [
-        f"{_band(share)} of what this {period} has for {kinds[unit]}"
+        f"{_band_of(share)} of what this {period} has for {kinds[unit]}"
         for (period, unit), share in sorted(tight.items())
     ]
     return join_as_prose(told)
 
 
-def _band(share: float) -> str:
+def _band_of(share: float) -> str:
     return next((words for most, words in BANDS if share < most), "almost nothing")
 
 

@@ -97,7 +97,7 @@ class Mate(Struct, frozen=True, kw_only=True):
 
 def parse_mate(text: str | bytes, source: str) -> Mate:
     """The mate in this file. Raises BadMate for the first thing that is wrong with it."""
-    mate, flaws = _read(text)
+    mate, flaws = _read_mate(text)
     if flaws:
         raise BadMate(source, *flaws[0])
     assert mate is not None
@@ -106,18 +106,18 @@ def parse_mate(text: str | bytes, source: str) -> Mate:
 
 def mate_file_flaws(text: str | bytes, source: str) -> list[BadMate]:
     """Everything that is wrong with this file, by line; nothing if it is a mate."""
-    return [BadMate(source, *flaw) for flaw in _read(text)[1]]
+    return [BadMate(source, *flaw) for flaw in _read_mate(text)[1]]
 
 
-def _read(text: str | bytes) -> tuple[Mate | None, list[FrontMatterFlaw]]:
+def _read_mate(text: str | bytes) -> tuple[Mate | None, list[FrontMatterFlaw]]:
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     page = yaml_reader.read(text)
     flaws = list(page.flaws)
     if not page.fields and flaws:
         return None, flaws
-    values = dict(_values(page.fields, flaws))
+    values = dict(_read_fields(page.fields, flaws))
     body = lorebook.parts(page.body)
-    flaws += _missing(page, body.character, values)
+    flaws += _missing_fields(page, body.character, values)
     rows = re.split(b"\r\n|\r|\n", data)
     first = next((n for n in range(page.body_line - 1, len(rows)) if rows[n].strip()), 0)
     flaws += [FrontMatterFlaw(first + 1 + line, said) for line, said in body.flaws]
@@ -125,12 +125,12 @@ def _read(text: str | bytes) -> tuple[Mate | None, list[FrontMatterFlaw]]:
         last = len(rows)
         return None, sorted(FrontMatterFlaw(max(1, min(line, last)), said) for line, said in flaws)
     values.setdefault("colour", colour.default_colour(values["handle"]))
-    values.setdefault("face", _initial(values["name"]))
+    values.setdefault("face", _first_letter(values["name"]))
     digest = hashlib.sha256(data).hexdigest()[:16]
     return Mate(prompt=body.character, lore=body.lore, card=body.card, hash=digest, **values), []
 
 
-def _missing(
+def _missing_fields(
     page: yaml_reader.FrontMatterFile, character: str, values: dict[str, Any]
 ) -> Iterator[FrontMatterFlaw]:
     """What the file as a whole lacks; fills in the handle."""
@@ -179,7 +179,7 @@ def mate_name(mates: Mapping[str, Mate], handle: str) -> str:
     return mates[handle].name if handle in mates else handle
 
 
-def _initial(name: str) -> str:
+def _first_letter(name: str) -> str:
     return next((sign.upper()[:1] for sign in name if sign.isalnum()), "?")
 
 
@@ -194,13 +194,13 @@ class _Wrong(Exception):
         self.node = node
 
 
-def _values(
+def _read_fields(
     fields: dict[str, FrontMatterField], flaws: list[FrontMatterFlaw]
 ) -> Iterator[tuple[str, Any]]:
     for field in fields.values():
         read = FIELDS.get(field.key)
         if read is None:
-            flaws.append(FrontMatterFlaw(field.line, _unknown(field.key)))
+            flaws.append(FrontMatterFlaw(field.line, _unknown_key_notice(field.key)))
             continue
         try:
             yield field.key, read(field.node)
@@ -209,7 +209,7 @@ def _values(
             flaws.append(FrontMatterFlaw(line, f"`{field.key}` {wrong}"))
 
 
-def _unknown(key: str) -> str:
+def _unknown_key_notice(key: str) -> str:
     shown = truncate_text(key, 40)
     if key.lower() in FIELDS:
         return f"`{shown}` is written small here: `{key.lower()}`"
@@ -231,7 +231,7 @@ _MISTAKEN = {
 LONGEST_GREETING = 4000
 
 
-def _text(longest: int, *, rows: bool = False) -> Callable[[yaml.Node], str]:
+def _text_reader(longest: int, *, rows: bool = False) -> Callable[[yaml.Node], str]:
     """Reads a text of one line; or with `rows` of several, which stay apart."""
 
     def read(node: yaml.Node) -> str:
@@ -251,8 +251,8 @@ def _text(longest: int, *, rows: bool = False) -> Callable[[yaml.Node], str]:
     return read
 
 
-def _name(node: yaml.Node) -> str:
-    name = _text(40)(node)
+def _read_name(node: yaml.Node) -> str:
+    name = _text_reader(40)(node)
     if not any(sign.isalnum() for sign in name) or set(name) & set(':@`"*[]<>\\'):
         raise _Wrong('is what people call it; letters, without : @ ` " * [ ] < > or \\')
     if one_line(name, 40) != name:
@@ -260,22 +260,24 @@ def _name(node: yaml.Node) -> str:
     return name
 
 
-def _handle(node: yaml.Node) -> str:
-    handle = _text(80)(node)
+def _read_handle(node: yaml.Node) -> str:
+    handle = _text_reader(80)(node)
     if handle in RESERVED:
         raise _Wrong(f"cannot be {handle}, which means something else in a room; take another")
     if not _HANDLE.fullmatch(handle):
-        raise _Wrong(f"is small letters, digits and dashes, 32 at most; such as {_better(handle)}")
+        raise _Wrong(
+            f"is small letters, digits and dashes, 32 at most; such as {_better_handle(handle)}"
+        )
     return handle
 
 
-def _better(handle: str) -> str:
+def _better_handle(handle: str) -> str:
     made = slug(handle)
     return made if made and made not in RESERVED else "maya"
 
 
-def _colour(node: yaml.Node) -> str:
-    written = _text(40)(node)
+def _read_colour(node: yaml.Node) -> str:
+    written = _text_reader(40)(node)
     found = colour.colour_code(written)
     if found is None:
         near = get_close_matches(written.lower(), colour.css_colour_codes(), 1)
@@ -284,21 +286,21 @@ def _colour(node: yaml.Node) -> str:
     return found
 
 
-def _face(node: yaml.Node) -> str:
-    face = _text(40)(node)
+def _read_face(node: yaml.Node) -> str:
+    face = _text_reader(40)(node)
     if not _EMOJI.fullmatch(face) and not (len(face) <= 2 and face.isalnum()):
         raise _Wrong("is one emoji, or one or two letters")
     return face
 
 
-def _tier(node: yaml.Node) -> int:
+def _read_tier(node: yaml.Node) -> int:
     tier = yaml_reader.number(node)
     if not isinstance(tier, int) or not 1 <= tier <= 4:
         raise _Wrong("is a whole number from 1 (small and cheap) to 4 (the best)")
     return tier
 
 
-def _temperature(node: yaml.Node) -> float:
+def _read_temperature(node: yaml.Node) -> float:
     heat = yaml_reader.number(node)
     if heat is None or not isfinite(heat) or not 0 <= heat <= 2:
         raise _Wrong("is a number from 0 (always the same) to 2 (wild)")
@@ -312,7 +314,7 @@ def _top_p(node: yaml.Node) -> float:
     return float(share)
 
 
-def _words(example: str) -> Callable[[yaml.Node], tuple[str, ...]]:
+def _words_reader(example: str) -> Callable[[yaml.Node], tuple[str, ...]]:
     def read(node: yaml.Node) -> tuple[str, ...]:
         if not isinstance(node, yaml.SequenceNode) or yaml_reader.kind(node) != "seq":
             raise _Wrong(f"is a list, such as {example}")
@@ -321,7 +323,7 @@ def _words(example: str) -> Callable[[yaml.Node], tuple[str, ...]]:
         found: dict[str, None] = {}
         for item in node.value:
             try:
-                found[_text(60)(item)] = None
+                found[_text_reader(60)(item)] = None
             except _Wrong as wrong:
                 raise _Wrong(f"holds an entry that {wrong}", item) from None
         return tuple(found)
@@ -329,22 +331,22 @@ def _words(example: str) -> Callable[[yaml.Node], tuple[str, ...]]:
     return read
 
 
-def _triggers(node: yaml.Node) -> tuple[str, ...]:
-    found = _words("[mention, reply, name]")(node)
+def _read_triggers(node: yaml.Node) -> tuple[str, ...]:
+    found = _words_reader("[mention, reply, name]")(node)
     for item in node.value:
         if (written := yaml_reader.word(item)) not in TRIGGERS:
             raise _Wrong(f"may hold {_one_of(str(written), TRIGGERS)}", item)
     return tuple(trigger for trigger in TRIGGERS if trigger in found)
 
 
-def _policy(node: yaml.Node) -> str:
-    policy = _text(40)(node)
+def _read_policy(node: yaml.Node) -> str:
+    policy = _text_reader(40)(node)
     if policy not in POLICIES:
         raise _Wrong(f"is {_one_of(policy, POLICIES)}")
     return policy
 
 
-def _traits(node: yaml.Node) -> dict[str, Band]:
+def _read_traits(node: yaml.Node) -> dict[str, Band]:
     if not isinstance(node, yaml.MappingNode) or yaml_reader.kind(node) != "map":
         raise _Wrong("says how much of each it has, such as {curiosity: very high}")
     if len(node.value) > 20:
@@ -363,7 +365,9 @@ def _traits(node: yaml.Node) -> dict[str, Band]:
     return traits
 
 
-def _limits(node: yaml.Node, meaning: str, flaw_of: Callable[[str, object], str]) -> dict[str, Any]:
+def _read_limits(
+    node: yaml.Node, meaning: str, flaw_of: Callable[[str, object], str]
+) -> dict[str, Any]:
     """Limits by their names: numbers, and yes or no."""
     if not isinstance(node, yaml.MappingNode) or yaml_reader.kind(node) != "map":
         raise _Wrong(f"says {meaning}")
@@ -380,24 +384,24 @@ def _limits(node: yaml.Node, meaning: str, flaw_of: Callable[[str, object], str]
     return found
 
 
-def _bounds(node: yaml.Node) -> TurnBounds:
+def _read_bounds(node: yaml.Node) -> TurnBounds:
     meaning = "how much one turn may take, such as {calls: 4, seconds: 30}"
-    return TurnBounds(**_limits(node, meaning, turn_bounds.flaw_of))
+    return TurnBounds(**_read_limits(node, meaning, turn_bounds.flaw_of))
 
 
-def _sandbox(node: yaml.Node) -> SandboxProfile:
+def _read_sandbox(node: yaml.Node) -> SandboxProfile:
     meaning = "how what it runs is confined, such as {seconds: 60, memory: 256, writable: no}"
-    return SandboxProfile(**_limits(node, meaning, sandbox_profile.flaw_of))
+    return SandboxProfile(**_read_limits(node, meaning, sandbox_profile.flaw_of))
 
 
-def _unprompted(node: yaml.Node) -> UnpromptedTimes:
-    times = unprompted_times.read(_text(120)(node))
+def _read_unprompted(node: yaml.Node) -> UnpromptedTimes:
+    times = unprompted_times.read(_text_reader(120)(node))
     if times is None:
         raise _Wrong(f"says when it speaks up by itself, {unprompted_times.FORM}")
     return times
 
 
-def _pace(node: yaml.Node) -> float:
+def _read_pace(node: yaml.Node) -> float:
     pace = yaml_reader.number(node)
     if pace is None or not isfinite(pace) or not (pace == 0 or 2 <= pace <= 200):
         raise _Wrong("is how many characters a second it types, from 2 to 200, or 0 for at once")
@@ -412,26 +416,26 @@ def _one_of(written: str, known: tuple[str, ...]) -> str:
 
 
 FIELDS: dict[str, Callable[[yaml.Node], Any]] = {
-    "name": _name,
-    "handle": _handle,
-    "role": _text(120),
-    "voice": _text(240),
-    "colour": _colour,
-    "face": _face,
-    "traits": _traits,
-    "model": _text(120),
-    "tier": _tier,
-    "temperature": _temperature,
+    "name": _read_name,
+    "handle": _read_handle,
+    "role": _text_reader(120),
+    "voice": _text_reader(240),
+    "colour": _read_colour,
+    "face": _read_face,
+    "traits": _read_traits,
+    "model": _text_reader(120),
+    "tier": _read_tier,
+    "temperature": _read_temperature,
     "top_p": _top_p,
-    "tools": _words("[clock]"),
-    "triggers": _triggers,
-    "interests": _words("[bread, bridges]"),
-    "policy": _policy,
-    "greeting": _text(LONGEST_GREETING, rows=True),
-    "unprompted": _unprompted,
-    "pace": _pace,
-    "bounds": _bounds,
-    "sandbox": _sandbox,
+    "tools": _words_reader("[clock]"),
+    "triggers": _read_triggers,
+    "interests": _words_reader("[bread, bridges]"),
+    "policy": _read_policy,
+    "greeting": _text_reader(LONGEST_GREETING, rows=True),
+    "unprompted": _read_unprompted,
+    "pace": _read_pace,
+    "bounds": _read_bounds,
+    "sandbox": _read_sandbox,
 }
 """What may stand in the front matter, and how it is read."""
 

@@ -90,7 +90,7 @@ def channel_of_message(channel: Talk, message: int) -> Talk:
     return channel.parent if isinstance(channel.parent, discord.TextChannel) else channel
 
 
-def _of(place: str, room: str) -> bool:
+def _is_opened_by(place: str, room: str) -> bool:
     """Whether a room was opened by this place, so that nothing older is in it."""
     return room.startswith(room_of(place))
 
@@ -117,11 +117,11 @@ class Threads:
 
     async def heard(self, message: discord.Message) -> bool:
         """Whether it was heard in the thread that hangs on it."""
-        return bool(await self._line(message.id))
+        return bool(await self._line_of(message.id))
 
     async def places(self, channel: int, message: int) -> list[str]:
         """Where a message of a channel may be a line: there, and in the thread that hangs on it."""
-        there = [place_of(message)] if message != channel and await self._line(message) else []
+        there = [place_of(message)] if message != channel and await self._line_of(message) else []
         return [place_of(channel), *there]
 
     def ours(self, channel: object) -> TypeGuard[discord.Thread]:
@@ -134,7 +134,7 @@ class Threads:
             return ()
         return self._crowd.mates_in(channel) or self._crowd.mates_of(client.account)
 
-    async def _line(self, message: int) -> str:
+    async def _line_of(self, message: int) -> str:
         return await self._sessions.channels.line(place_of(message), str(message))
 
     # ------------------------------------------------------------ where a line is heard
@@ -153,19 +153,19 @@ class Threads:
             await begun.wait()  # what the thread was opened on is its first line
         if self.ours(channel):
             mates = await self.mates(client, channel)
-            mates = mates or await self._called(message, channel, text, ours=ours)
+            mates = mates or await self._called_mates(message, channel, text, ours=ours)
             if room := await self._sessions.known(place_of(channel.id)):
-                self._attend(room)
+                self._follow_titles(room)
             else:  # nobody knew of it so far: the home ended, or the call broke off
-                await self._room(channel, mates)
-            return HeardPlace(channel, mates, called=not self._aside(message, ours=ours))
-        if isinstance(channel, discord.TextChannel) and await self._opens(message, text):
-            apart = await self._apart(place_of(channel.id))
-            mates = await self._called(message, channel, text, ours=ours) if apart else ()
+                await self._open_room(channel, mates)
+            return HeardPlace(channel, mates, called=not self._is_said_aside(message, ours=ours))
+        if isinstance(channel, discord.TextChannel) and await self._is_worth_thread(message, text):
+            apart = await self._is_apart(place_of(channel.id))
+            mates = await self._called_mates(message, channel, text, ours=ours) if apart else ()
             opening = _Opening(client, message, channel, mates)
-            thread = await self._tried(opening) if mates else None
+            thread = await self._try_thread(opening) if mates else None
             if thread is not None:
-                await self._begin(thread, opening)
+                await self._begin_room(thread, opening)
                 return HeardPlace(thread, mates, called=True, moved=True)
         return HeardPlace(channel, await self.mates(client, channel))
 
@@ -174,10 +174,10 @@ class Threads:
         if (waiting := self._beginning.pop(message, None)) is not None:
             waiting.set()
 
-    async def _opens(self, message: discord.Message, text: str) -> bool:
+    async def _is_worth_thread(self, message: discord.Message, text: str) -> bool:
         """Whether a line of this kind is worth a thread, if it calls somebody: it is answered."""
         late = self._clock.now() - message.created_at > self._patience
-        unfit = message.author.bot or late or is_stop(text, self._here(message.channel))
+        unfit = message.author.bot or late or is_stop(text, self._mates_in(message.channel))
         if self._opening != "answer" or unfit:
             return False
         return await self.may_talk(
@@ -189,13 +189,13 @@ class Threads:
         spot = ChannelSpot(place_of(channel), "", "group")
         return await self._reception.may_give(spot, account, keeper=keeper)
 
-    async def _apart(self, place: str) -> bool:
+    async def _is_apart(self, place: str) -> bool:
         """Whether a place is a conversation of its own: people in joined ones are to hear it."""
         if not (room := await self._sessions.known(place)):
             return True
-        return _of(place, room) and len((await self._front.rooms.state(room)).places) == 1
+        return _is_opened_by(place, room) and len((await self._front.rooms.state(room)).places) == 1
 
-    def _aside(self, message: discord.Message, *, ours: bool) -> bool:
+    def _is_said_aside(self, message: discord.Message, *, ours: bool) -> bool:
         """Whether it is said to somebody else: a person who is mentioned, or answered."""
         if not all(self._crowd.us(user.id) for user in message.mentions):
             return True
@@ -204,32 +204,32 @@ class Threads:
             ours or answered.author == message.author
         )
 
-    async def _called(
+    async def _called_mates(
         self, message: discord.Message, channel: Talk, text: str, *, ours: bool
     ) -> tuple[str, ...]:
         """The mates that a line calls in a place, in the order in which it does."""
-        state, here = await self._state(channel), self._here(channel)
-        said, away = name_mentions.strip_quotes_and_code(text, surface=PREFIX), self._away()
+        state, here = await self._room_of_place(channel), self._mates_in(channel)
+        said, away = name_mentions.strip_quotes_and_code(text, surface=PREFIX), self._mates_on_way()
         found = [
             (mate, call.summons) for mate, call in name_mentions.find_mentions(said, away | here)
         ]
         here |= {mate: away[mate] for mate, call in found if mate in away and call == "mention"}
         answered = message.reference.resolved if message.reference is not None else None
         if ours and isinstance(answered, discord.Message):
-            found.insert(0, (await self._author(answered, channel), "reply"))
+            found.insert(0, (await self._author_mate(answered, channel), "reply"))
         obeying = [mate for mate, call in found if mate in here and self._obeys(state, mate, call)]
         return tuple(dict.fromkeys(obeying))
 
-    async def _state(self, channel: Talk) -> RoomState | None:
+    async def _room_of_place(self, channel: Talk) -> RoomState | None:
         """The room of a place; None if it has none."""
         room = await self._sessions.known(place_of(channel.id))
         return await self._front.rooms.state(room) if room else None
 
-    def _here(self, channel: object) -> dict[str, str]:
+    def _mates_in(self, channel: object) -> dict[str, str]:
         """The names of the mates that are in a place."""
         return {mate: self._crowd.name(mate) for mate in self._crowd.mates_in(channel)}
 
-    def _away(self) -> dict[str, str]:
+    def _mates_on_way(self) -> dict[str, str]:
         """The names of the mates whose account is about to be there."""
         return {mate: self._crowd.name(mate) for mate in self._crowd.mates_awaited()}
 
@@ -240,7 +240,7 @@ class Threads:
         chosen = state.triggers.get(mate) if state is not None else None
         return call in (self._front.rooms.mates[mate].triggers if chosen is None else chosen)
 
-    async def _author(self, message: discord.Message, channel: Talk) -> str:
+    async def _author_mate(self, message: discord.Message, channel: Talk) -> str:
         """The mate that said a message of ours; "" for a word of the room."""
         place = place_of(channel.id)
         room, line = await self._sessions.known(place), ""
@@ -265,14 +265,14 @@ class Threads:
         channel = client.met(message.channel)
         if not isinstance(channel, discord.TextChannel):
             return NOWHERE
-        mates = await self._asked(client, message, channel, ours=ours)
+        mates = await self._mates_to_ask(client, message, channel, ours=ours)
         if not mates:
             return "No mate is here by this bot."
         try:
-            thread = await self._made(opening := _Opening(client, message, channel, mates))
+            thread = await self._make_thread(opening := _Opening(client, message, channel, mates))
             if self.ours(thread):
-                await self._begin(thread, opening, quoted=ours)
-                if not ours and not await self._line(message.id):
+                await self._begin_room(thread, opening, quoted=ours)
+                if not ours and not await self._line_of(message.id):
                     venue = HeardPlace(thread, mates, called=True, moved=True)
                     await hear(client, message, channel, venue)
         except LoopforgeError as error:
@@ -282,7 +282,7 @@ class Threads:
             self.begun(message.id)
         return f"The talk goes on in <#{thread.id}>."
 
-    async def _asked(
+    async def _mates_to_ask(
         self,
         client: GatewayClient,
         message: discord.Message,
@@ -291,20 +291,20 @@ class Threads:
         ours: bool,
     ) -> tuple[str, ...]:
         """Whose line it is, whom it calls, or who is there by this bot; nobody who was sent out."""
-        left = state.left if (state := await self._state(channel)) is not None else []
-        if ours and (author := await self._author(message, channel)):
+        left = state.left if (state := await self._room_of_place(channel)) is not None else []
+        if ours and (author := await self._author_mate(message, channel)):
             return () if author in left else (author,)
         text = body_of(message, self._crowd, channel)
-        called = await self._called(message, channel, text, ours=False)
+        called = await self._called_mates(message, channel, text, ours=False)
         here = tuple(m for m in self._crowd.mates_of(client.account) if m not in left)
         chosen = state.default_mate if state is not None else ""
         return called or ((chosen,) if chosen in here else here[:1])
 
-    async def _tried(self, opening: _Opening) -> discord.Thread | None:
+    async def _try_thread(self, opening: _Opening) -> discord.Thread | None:
         """Our thread on a message; None where there is none, which is said once for each reason."""
         thread, channel = None, opening.channel
         try:
-            thread = await self._made(opening)
+            thread = await self._make_thread(opening)
         except SendFailed as failure:
             if (channel.id, failure.why) not in self._told:
                 self._told.add((channel.id, failure.why))
@@ -314,16 +314,16 @@ class Threads:
             return None
         return thread
 
-    async def _made(self, opening: _Opening) -> discord.Thread:
+    async def _make_thread(self, opening: _Opening) -> discord.Thread:
         """The thread on a message: the one there is, or a new one. Raises SendFailed."""
         client, message, channel, _ = opening
         self._beginning.setdefault(message.id, asyncio.Event())
         known = message.thread
         if known is None and message.flags.has_thread:
-            known = await self._found(client, message.id)
+            known = await self._find_thread(client, message.id)
         if known is not None:
             return known
-        opener, host = self._opener(opening)
+        opener, host = self._opener_of(opening)
         allowed = own_permissions(host)
         for each in NEEDED:
             if not getattr(allowed, each):
@@ -335,18 +335,18 @@ class Threads:
                 return await host.get_partial_message(message.id).create_thread(name=name)
             except Exception as error:
                 failure = as_send_failure(error, channel_label(channel))
-            if (found := await self._found(opener, message.id)) is not None:
+            if (found := await self._find_thread(opener, message.id)) is not None:
                 return found
             if failure.final or failure.gone or failure.after or not again:
                 break
         raise failure
 
-    async def _found(self, client: GatewayClient, message: int) -> discord.Thread | None:
+    async def _find_thread(self, client: GatewayClient, message: int) -> discord.Thread | None:
         """The thread that hangs on a message, asked for. Raises SendFailed where nobody knows."""
         found = await find_channel(client, message)
         return found if isinstance(found, discord.Thread) else None
 
-    def _opener(self, opening: _Opening) -> tuple[GatewayClient, discord.TextChannel]:
+    def _opener_of(self, opening: _Opening) -> tuple[GatewayClient, discord.TextChannel]:
         """Who opens the thread: the account of the first mate that was called, if it is there."""
         client, _, channel, mates = opening
         found = [
@@ -358,7 +358,7 @@ class Threads:
         own = [pair for pair in found if pair[0].account.mates == mates[:1]]
         return next(iter([*own, *found]), (client, channel))
 
-    async def _begin(
+    async def _begin_room(
         self, thread: discord.Thread, opening: _Opening, *, quoted: bool = False
     ) -> None:
         """The thread's room, with these mates, the channel's rights, and what of ours began it."""
@@ -366,41 +366,43 @@ class Threads:
         answered = message.reference.resolved if message.reference is not None else None
         source = message if quoted else answered
         told = ""
-        if isinstance(source, discord.Message) and await self._author(source, channel):
+        if isinstance(source, discord.Message) and await self._author_mate(source, channel):
             words = body_of(source, self._crowd, channel)
             told = f"{source.author.display_name} had said in {channel_label(channel)}: {words}"
-        await self._room(thread, mates, told)
+        await self._open_room(thread, mates, told)
 
-    async def _room(self, thread: discord.Thread, mates: tuple[str, ...], told: str = "") -> None:
+    async def _open_room(
+        self, thread: discord.Thread, mates: tuple[str, ...], told: str = ""
+    ) -> None:
         """Let a thread of ours have a room, where the rights of its channel hold from the start."""
         async with self._branching:
             room = await self._sessions.room(spot_of(thread, thread.name), mates)
             of = await self._sessions.known(place_of(thread.parent_id))
             await self._front.branch(room, of, told)
-        self._attend(room)
+        self._follow_titles(room)
 
     # ------------------------------------------------------------ names
 
-    def _attend(self, room: str) -> None:
+    def _follow_titles(self, room: str) -> None:
         """Listen for titles of a room that a thread of ours is part of."""
         ear = self._ears.pop(room, None)
         if ear is None:
             ear = self._front.rooms.listen(room)
-            self._tasks.spawn(self._listen(room, ear), f"titles of {room}")
+            self._tasks.spawn(self._listen_for_titles(room, ear), f"titles of {room}")
         self._ears[room] = ear
         if len(self._ears) > ATTENDED:
             self._ears.pop(next(iter(self._ears))).close()
 
-    async def _listen(self, room: str, ear: Listening) -> None:
-        names = await self._given(room)
+    async def _listen_for_titles(self, room: str, ear: Listening) -> None:
+        names = await self._title_given(room)
         async for what in ear:
             if isinstance(what, Event) and isinstance(what.body, Titled) and what.body.by == "room":
                 try:
-                    await self._entitle(room, thread_name(str(what.body.title)), names)
+                    await self._rename_thread(room, thread_name(str(what.body.title)), names)
                 except Exception as error:  # Discord takes two names in ten minutes
                     log.info("a thread keeps its name: %s", redact_tokens(repr(error)))
 
-    async def _given(self, room: str) -> set[str]:
+    async def _title_given(self, room: str) -> set[str]:
         """The name that the room's title gave its thread before this process was there."""
         try:
             state = await self._front.rooms.state(room)
@@ -408,10 +410,10 @@ class Threads:
             return set()
         return {thread_name(str(state.title))} if state.titled_by == "room" else set()
 
-    async def _entitle(self, room: str, name: str, names: set[str]) -> None:
+    async def _rename_thread(self, room: str, name: str, names: set[str]) -> None:
         """Let our thread bear this name, unless somebody named it; `names`: those it had of us."""
         for place, known in (await self._front.rooms.state(room)).places.items():
-            if not (place.startswith(PREFIX) and _of(place, room)):
+            if not (place.startswith(PREFIX) and _is_opened_by(place, room)):
                 continue
             thread = (await self._crowd.seat(place, owed=False)).channel
             given = {*names, str(known.name)} - {name}

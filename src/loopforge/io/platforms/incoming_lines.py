@@ -155,7 +155,7 @@ class IncomingLines:
         self._grounds = grounds or ServedPlaces()
         self.sessions = Sessions(front)
         self._unheeded: dict[tuple[str, str], datetime] = {}
-        self._pressing = PressGround(front, people, self._pressed, owns, trusted)
+        self._pressing = PressGround(front, people, self._pressed_line, owns, trusted)
         self.buttons = LineButtons(self._pressing)
 
     async def serves(self, ground: ServedPlace, account: str, *, asked: bool) -> str | None:
@@ -208,7 +208,7 @@ class IncomingLines:
             and self._claim
             and is_link_command(coming.spot, "link", typed[1])
         ):
-            return await self._typed(coming, typed[1])
+            return await self._link_by_typed_code(coming, typed[1])
         person = await self._people.meet(
             coming.platform, coming.account, coming.name, bot=coming.bot
         )
@@ -217,7 +217,10 @@ class IncomingLines:
             return ReceivedLine(notice=notice)
         room = await self.sessions.room(coming.spot, coming.mates)
         await self._front.rooms.arrive(room, person.id, coming.name, coming.platform)
-        reply, warning = await self._answered(coming), await self.exposed(coming.spot, coming.text)
+        reply, warning = (
+            await self._answered_line(coming),
+            await self.exposed(coming.spot, coming.text),
+        )
         heard = await self._front.rooms.hear(
             room,
             Heard(
@@ -248,7 +251,7 @@ class IncomingLines:
             return ""
         return EXPOSED if await self._expose(text) else ""
 
-    async def _typed(self, coming: IncomingMessage, code: str) -> ReceivedLine:
+    async def _link_by_typed_code(self, coming: IncomingMessage, code: str) -> ReceivedLine:
         """Link somebody who typed the command as words; how long to wait is said once."""
         try:
             told = await self.command(
@@ -258,7 +261,7 @@ class IncomingLines:
             told = "" if early.told else str(early)
         return ReceivedLine(notice=told)
 
-    async def _answered(self, coming: IncomingMessage) -> str:
+    async def _answered_line(self, coming: IncomingMessage) -> str:
         """The line that a message answers; one of ours is waited for till it is recorded."""
         for pause in (*WAITS, 0.0):
             reply = await self.sessions.channels.line(coming.spot.key, coming.reply_to)
@@ -325,9 +328,9 @@ class IncomingLines:
         """
         plain = emoji.rstrip(SKINS)
         find = (
-            self._arrived([place], message)
+            self._find_when_arrived([place], message)
             if plain in EMOJI_ANSWERS
-            else self._find(place, message)
+            else self._find_line(place, message)
         )
         room, line = await find
         if not line:
@@ -419,23 +422,23 @@ class IncomingLines:
             room, who, command, begun, owner=owns, mates=mates
         )
 
-    async def _pressed(self, places: Sequence[str], message: str) -> tuple[str, str]:
+    async def _pressed_line(self, places: Sequence[str], message: str) -> tuple[str, str]:
         """The same for what was pressed, which waits for an answer."""
-        return await self._arrived(places, message, PRESS_WAITS)
+        return await self._find_when_arrived(places, message, PRESS_WAITS)
 
-    async def _arrived(
+    async def _find_when_arrived(
         self, places: Sequence[str], message: str, waits: Sequence[float] = WAITS
     ) -> tuple[str, str]:
         """The same for one of these places, and a message of ours that may have just arrived."""
         for pause in (0.0, *waits):
             await self._clock.sleep(pause)
             for place in places:
-                room, line = await self._find(place, message)
+                room, line = await self._find_line(place, message)
                 if line:
                     return room, line
         return "", ""
 
-    async def _find(self, place: str, message: str) -> tuple[str, str]:
+    async def _find_line(self, place: str, message: str) -> tuple[str, str]:
         """The room of a place, and the line that a message there is; both "" if it is none."""
         line = await self.sessions.channels.line(place, message)
         room = await self.sessions.known(place) if line else ""

@@ -73,7 +73,7 @@ class _Arrival(NamedTuple):
     by: incoming_message.Author
 
 
-def _arrival(poll: BotPolling, message: telegram.Message) -> _Arrival:
+def _arrival_of(poll: BotPolling, message: telegram.Message) -> _Arrival:
     spot = incoming_message.spot(message, poll.number)
     return _Arrival(poll, message, spot, incoming_message.author(message))
 
@@ -91,7 +91,7 @@ class Telegram:
         self._reception, self._front = parts.reception, parts.front
         self._taken = parts.front.rooms.taken
         self._tasks, clock, manners = BackgroundTasks(), parts.clock, parts.manners
-        self._polls = [BotPolling(each, clock, self._hear, base) for each in parts.accounts]
+        self._polls = [BotPolling(each, clock, self._take_in, base) for each in parts.accounts]
         self._order: dict[tuple[int, int], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._moving = asyncio.Lock()
         self._ears: dict[int, BotPolling] = {}
@@ -150,12 +150,12 @@ class Telegram:
             places = (await self._front.rooms.state(room)).places if room else {}
             if spot := places.get(out.place):  # else somebody else has moved it by now
                 there = ChannelSpot(refused.moved, str(spot.name), "group")
-                await self._moved(parse_chat_key(out.place).chat, there)
+                await self._move_room_along(parse_chat_key(out.place).chat, there)
             raise
 
     # ------------------------------------------------------------ updates
 
-    async def _hear(self, poll: BotPolling, whole: Sequence[telegram.Update]) -> None:
+    async def _take_in(self, poll: BotPolling, whole: Sequence[telegram.Update]) -> None:
         """Take in one update, or the album that several are, in a group no two at once.
 
         Raises LedgerError: it comes again. Presses of buttons wait for nothing.
@@ -165,7 +165,9 @@ class Telegram:
         key = (chat.id if chat else 0, poll.number if private else 0)
         async with nullcontext() if update.callback_query else self._order[key]:
             try:
-                await self._update(poll, update, [each.effective_message for each in whole[1:]])
+                await self._take_update(
+                    poll, update, [each.effective_message for each in whole[1:]]
+                )
             except LedgerError:
                 raise
             except Exception as error:
@@ -173,30 +175,30 @@ class Telegram:
                 said = "telegram: an update was taken in by half: %s in %s, line %s"
                 log.warning(said, type(error).__name__, at.name, at.lineno)
 
-    async def _update(
+    async def _take_update(
         self, poll: BotPolling, update: telegram.Update, rest: Sequence[telegram.Message | None]
     ) -> None:
         if update.effective_chat and update.effective_chat.is_direct_messages:
             return  # many people's private talks with a channel, in one chat
         if message := update.message or update.channel_post:
-            await self._message(poll, message, list(filter(None, rest)))
+            await self._take_message(poll, message, list(filter(None, rest)))
         elif edited := update.edited_message or update.edited_channel_post:
-            await self._edited(poll, edited)
+            await self._take_edit(poll, edited)
         elif reaction := update.message_reaction:
-            await self._reacted(poll, reaction)
+            await self._take_reaction(poll, reaction)
         elif query := update.callback_query:
             await self._presses.pressed(poll, query)
         elif change := update.my_chat_member:
             await self._came_or_went(poll, change)
 
-    async def _edited(self, poll: BotPolling, edited: telegram.Message) -> None:
+    async def _take_edit(self, poll: BotPolling, edited: telegram.Message) -> None:
         moves = edited.location is not None  # who shares where they are is heard once
-        if moves or await self._ear(poll, edited.chat) is not poll:
+        if moves or await self._hearing_bot(poll, edited.chat) is not poll:
             return
-        one = _arrival(poll, edited)
+        one = _arrival_of(poll, edited)
         text = incoming_message.words(edited, self._crowd.names(edited))
         await self._reception.edited(one.spot.key, str(edited.message_id), one.by.account, text)
-        await self._expose(one)
+        await self._spend_exposed_code(one)
 
     async def _came_or_went(self, poll: BotPolling, change: telegram.ChatMemberUpdated) -> None:
         """A bot was let into a chat, or sent away: of no bot of ours, the place is in no room."""
@@ -209,37 +211,41 @@ class Telegram:
             for place in await self._places_in(change.chat.id, poll.number if private else 0):
                 await self._reception.sessions.part(place, "the bot was sent away")
 
-    async def _message(
+    async def _take_message(
         self, poll: BotPolling, message: telegram.Message, rest: Sequence[telegram.Message] = ()
     ) -> None:
         """Take in a message, with the `rest` of its album."""
-        if message.chat.type == ChatType.CHANNEL and await self._over(poll, message):
+        if message.chat.type == ChatType.CHANNEL and await self._is_for_another_bot(poll, message):
             return
-        one = _arrival(poll, message)
+        one = _arrival_of(poll, message)
         ours = one.by.account in map(str, self._crowd.ours())
         if not ours:
             self._sending.met(poll, one.spot.key, message.message_id)
         if message.migrate_to_chat_id or message.migrate_from_chat_id:
             before = message.migrate_from_chat_id or message.chat.id
             after = message.migrate_to_chat_id or message.chat.id
-            await self._moved(before, ChannelSpot(ChatKey(after).key, one.spot.name, "group"))
+            await self._move_room_along(
+                before, ChannelSpot(ChatKey(after).key, one.spot.name, "group")
+            )
             return
-        ear = await self._ear(poll, message.chat)
-        if ours or await self._denied(one):
+        ear = await self._hearing_bot(poll, message.chat)
+        if ours or await self._answers_no(one):
             return
         asked = incoming_message.answers(message, self._crowd.ours())
         asked = asked or (
             ear.known and incoming_message.is_bot_mentioned(message, ear.bot.username)
         )
-        if await self._unserved(one, ear, asked=asked):
+        if await self._is_unserved(one, ear, asked=asked):
             return
         if order := incoming_message.order(message):
-            await self._ordered(one, ear, order)
+            await self._do_own_command(one, ear, order)
         elif ear is poll and not await self._reception.heard(one.spot.key, message.message_id):
             waits = asked or self._crowd.mentioned(message)
-            await self._said(one, rest, waits=waits or incoming_message.ground(message) is None)
+            await self._hear_line(
+                one, rest, waits=waits or incoming_message.ground(message) is None
+            )
 
-    async def _unserved(self, one: _Arrival, ear: BotPolling, *, asked: bool) -> bool:
+    async def _is_unserved(self, one: _Arrival, ear: BotPolling, *, asked: bool) -> bool:
         """Whether mates do not talk in this group, as whoever `asked` them there is told."""
         ground = incoming_message.ground(one.message)
         if ground is None:
@@ -247,12 +253,14 @@ class Telegram:
         closed = await self._reception.serves(ground, one.by.account, asked=asked)
         if closed is None:
             return False
-        await self._expose(one)
+        await self._spend_exposed_code(one)
         if closed and ear is one.poll:
-            await self._answer(one, closed)
+            await self._answer_there(one, closed)
         return True
 
-    async def _said(self, one: _Arrival, rest: Sequence[telegram.Message], *, waits: bool) -> None:
+    async def _hear_line(
+        self, one: _Arrival, rest: Sequence[telegram.Message], *, waits: bool
+    ) -> None:
         """Let a line be heard; whoever `waits` for an answer is told which files were refused."""
         poll, message, spot, by = one
         album = [message, *rest]
@@ -262,7 +270,7 @@ class Telegram:
             return
         if attached and await self._stays_out(one):
             return
-        keeper = await self._keeps(one)
+        keeper = await self._may_manage(one)
         given = attached and await self._reception.may_give(spot, by.account, keeper=keeper)
         files, refused = await self._fetch(poll, attached if given else ())
         notices = refused if waits else []  # else the line alone says that something is missing
@@ -285,21 +293,21 @@ class Telegram:
                 pieces=tuple(str(each.message_id) for each in rest),
                 captions=caption_lengths(told) if rest else (),
             )
-            notices = [*filter(None, await self._heard(coming)), *notices]
+            notices = [*filter(None, await self._let_be_heard(coming)), *notices]
         if notices:
             await self._answer_once(one, "\n".join(notices))
 
-    async def _keeps(self, one: _Arrival, *, now: bool = False) -> bool:
+    async def _may_manage(self, one: _Arrival, *, now: bool = False) -> bool:
         """Whether who says this may manage the place; see `GroupAdmins.keeps`."""
         return one.spot.kind == "private" or await one.poll.groups.keeps(one.message, now=now)
 
-    async def _expose(self, one: _Arrival) -> None:
+    async def _spend_exposed_code(self, one: _Arrival) -> None:
         """Spend a code for linking that others can read in it, and say so."""
         text = incoming_message.words(one.message, self._crowd.names(one.message))
         if told := await self._reception.exposed(one.spot, text):
-            await self._answer(one, told)
+            await self._answer_there(one, told)
 
-    async def _heard(self, coming: IncomingMessage) -> list[str]:
+    async def _let_be_heard(self, coming: IncomingMessage) -> list[str]:
         """Let a message be heard; what is to be said of that."""
         try:
             taken = await self._reception.take(coming)
@@ -309,7 +317,9 @@ class Telegram:
             self._watch.room(taken.room)
         return [taken.notice, taken.warning]
 
-    async def _reacted(self, poll: BotPolling, change: telegram.MessageReactionUpdated) -> None:
+    async def _take_reaction(
+        self, poll: BotPolling, change: telegram.MessageReactionUpdated
+    ) -> None:
         who = change.user or change.actor_chat  # who manages a group may speak as the group
         if who is None:
             return
@@ -326,12 +336,12 @@ class Telegram:
             for emoji in sorted(new ^ old):
                 await self._reception.reacted(place, number, by, emoji, back=emoji in old)
 
-    async def _denied(self, one: _Arrival) -> bool:
+    async def _answers_no(self, one: _Arrival) -> bool:
         """Whether a message answers a question with a no, which it then is."""
         reason = denial_reason(one.message.text or "")
         if reason is None or not incoming_message.answers(one.message, self._crowd.ours()):
             return False
-        keeper = await self._keeps(one, now=True)
+        keeper = await self._may_manage(one, now=True)
         who = Presser(account=one.by.account, name=one.by.name, keeper=keeper, bot=one.by.bot)
         to = incoming_message.reply(one.message)
         told = await self._reception.buttons.questions.denied([one.spot.key], to, who, reason)
@@ -339,7 +349,7 @@ class Telegram:
             await self._answer_once(one, told)
         return told is not None
 
-    async def _ordered(
+    async def _do_own_command(
         self, one: _Arrival, ear: BotPolling, order: incoming_message.BotCommand
     ) -> None:
         """Do a command that is this bot's to do, unless another one of ours did."""
@@ -350,29 +360,29 @@ class Telegram:
             return
         here = incoming_message.spot(message, ear.number)
         try:
-            await self._command(one._replace(spot=here), order)
+            await self._run_command(one._replace(spot=here), order)
         except LedgerError:
             self._crowd.failed(one.spot.key, message.message_id)
             raise
 
-    async def _command(self, one: _Arrival, order: incoming_message.BotCommand) -> None:
+    async def _run_command(self, one: _Arrival, order: incoming_message.BotCommand) -> None:
         poll, message, spot, by = one
         name = order.name
         proving = is_link_command(spot, name, order.argument)
         if not proving and await self._stays_out(one):
             return
         if name == START:
-            await self._answer(one, await self._greeting(one))
+            await self._answer_there(one, await self._greeting_for(one))
             return
         if name not in BY_NAME:
             if order.to or spot.kind == "private":
-                await self._answer(one, f"There is no command /{name}. See /help.")
+                await self._answer_there(one, f"There is no command /{name}. See /help.")
             return
         nonce, taken = f"{spot.key}/{message.message_id}", self._taken
         once = not proving and BY_NAME[name].changes(order.argument)
         if once and (before := await taken.begin(NAME, nonce)):
             if before == "begun":
-                await self._answer(one, UNKNOWN)
+                await self._answer_there(one, UNKNOWN)
                 await taken.over(NAME, nonce)
             return
         try:
@@ -383,7 +393,7 @@ class Telegram:
                 by.name,
                 name,
                 order.argument,
-                keeper=await self._keeps(one, now=True),
+                keeper=await self._may_manage(one, now=True),
                 reply_to=incoming_message.reply(message),
             )
         except NotLetIn as wrong:
@@ -396,11 +406,11 @@ class Telegram:
             taken.failed(NAME, nonce)
             raise
         alone = BY_NAME[name].private and spot.kind != "private"
-        await self._answer(one, answer, alone=alone)
+        await self._answer_there(one, answer, alone=alone)
         if once:
             await taken.over(NAME, nonce)
 
-    async def _greeting(self, one: _Arrival) -> str:
+    async def _greeting_for(self, one: _Arrival) -> str:
         """What is said to whoever begins to talk with a bot, or brings it into a group."""
         poll, mates, chat = one.poll, self._front.rooms.mates, one.message.chat.id
         names = [mates[each].name for each in self._crowd.mates_of(poll) if each in mates]
@@ -414,15 +424,15 @@ class Telegram:
         by = one.by
         notice = await self._reception.admit(one.spot, by.account, by.name, bot=by.bot)
         if notice:
-            await self._answer(one, notice)
+            await self._answer_there(one, notice)
         return notice is not None
 
     async def _answer_once(self, one: _Arrival, text: str) -> None:
         """Answer, unless another bot of ours did something about this message before."""
         if self._crowd.acts(one.spot.key, one.message.message_id):
-            await self._answer(one, text)
+            await self._answer_there(one, text)
 
-    async def _answer(self, one: _Arrival, text: str, *, alone: bool = False) -> None:
+    async def _answer_there(self, one: _Arrival, text: str, *, alone: bool = False) -> None:
         """Answer where it was said, or whoever said it `alone`."""
         at, reply = parse_chat_key(one.spot.key), one.message.message_id
         said = ReplyAnswer(poll=one.poll, at=at, text=text, reply=reply)
@@ -436,7 +446,7 @@ class Telegram:
         mine = [place for place in known if parse_chat_key(place).chat == chat]
         return [place for place in mine if not bot or parse_chat_key(place).bot in (None, bot)]
 
-    async def _moved(self, before: int, there: ChannelSpot) -> None:
+    async def _move_room_along(self, before: int, there: ChannelSpot) -> None:
         """A group became a supergroup, or has another ear, and so another key: the room goes along.
 
         Of a supergroup both numbers tell, in no certain order; the first that comes does it.
@@ -455,15 +465,15 @@ class Telegram:
                     mates = tuple(state.mates)
                     await self._reception.sessions.join(there, room, mates, instead=place)
 
-    async def _over(self, poll: BotPolling, post: telegram.Message) -> bool:
+    async def _is_for_another_bot(self, poll: BotPolling, post: telegram.Message) -> bool:
         """Whether a channel's post is another bot's to hear, or was heard or said by one before."""
-        if await self._ear(poll, post.chat) is not poll:
+        if await self._hearing_bot(poll, post.chat) is not poll:
             return True
         line, number = self._reception.sessions.channels.line, str(post.message_id)
         keys = [incoming_message.eared(post.chat, each.number).key for each in self._polls]
         return any([await line(key, number) for key in keys])
 
-    async def _ear(self, poll: BotPolling, chat: telegram.Chat) -> BotPolling:
+    async def _hearing_bot(self, poll: BotPolling, chat: telegram.Chat) -> BotPolling:
         """Which bot of ours hears a chat, and speaks there: in some kinds one for all."""
         if chat.type not in incoming_message.EARED:
             return poll
@@ -474,7 +484,7 @@ class Telegram:
             known = {parse_chat_key(place).bot for place in await self._places_in(chat.id, 0)}
             here = await self._crowd.here(poll, chat.id, known)
             ear = self._crowd.ear(here, known)
-            await self._moved(chat.id, incoming_message.eared(chat, ear.number))
+            await self._move_room_along(chat.id, incoming_message.eared(chat, ear.number))
             self._ears[chat.id] = ear
             if len(here) > 1 and not ear.for_all:
                 ear.for_all = True

@@ -165,12 +165,12 @@ class Terminal(App[None]):
         self._composer.pen.placeholder = "Say something…"
         self._composer.pen.focus()
         self._say_status()
-        self.call_after_refresh(self._shown)
+        self.call_after_refresh(self._begin_following)
 
-    def _shown(self) -> None:
-        self.run_worker(self._follow(), name="follow", exit_on_error=False)
+    def _begin_following(self) -> None:
+        self.run_worker(self._follow_room(), name="follow", exit_on_error=False)
 
-    async def _follow(self) -> None:
+    async def _follow_room(self) -> None:
         try:
             if self._begin is not None:
                 await self._begin()
@@ -186,9 +186,9 @@ class Terminal(App[None]):
     def _draw_soon(self) -> None:
         if self._drawing is None:
             since = asyncio.get_running_loop().time() - self._drawn
-            self._drawing = self.set_timer(max(FRAME - since, 0.001), self._draw)
+            self._drawing = self.set_timer(max(FRAME - since, 0.001), self._draw_updates)
 
-    def _draw(self) -> None:
+    def _draw_updates(self) -> None:
         self._drawing = None
         self._drawn = asyncio.get_running_loop().time()
         updates, self._inbox = self._inbox, []
@@ -198,14 +198,14 @@ class Terminal(App[None]):
             if isinstance(update, Event):
                 fresh.append(update)
                 continue
-            self._write(fresh)
+            self._write_events(fresh)
             fresh = []
-            self._update(update)
-        self._write(fresh)
+            self._take_update(update)
+        self._write_events(fresh)
         self._scribe.trim()
-        self._around()
+        self._draw_surroundings()
 
-    def _write(self, fresh: list[Event]) -> None:
+    def _write_events(self, fresh: list[Event]) -> None:
         if not fresh:
             return
         if not self._transcript.at_foot:
@@ -213,7 +213,7 @@ class Terminal(App[None]):
         self._scribe.write(fresh)
         self._link.seen(fresh[-1].seq)
 
-    def _update(self, update: Update) -> None:
+    def _take_update(self, update: Update) -> None:
         match update:
             case LinkJoined(again=again, anew=anew):
                 self._parted = ""
@@ -233,21 +233,21 @@ class Terminal(App[None]):
             case Thinking() | Draft() | Withdrawn() | Rested() | ToolProgress():
                 self._scribe.breathe(update)
             case RoomSight():
-                self._greet()
+                self._show_newest()
             case TextsForgotten():
                 self.run_worker(self._link.anew(), group="anew", exit_on_error=False)
             case LineTaken() | Event():
                 pass
 
-    def _greet(self) -> None:
+    def _show_newest(self) -> None:
         """Once what was said before is shown: if the first screen is not, repeat its end."""
         if not self._greeted:
             self._greeted = True
-            self.call_after_refresh(self._repeat)
+            self.call_after_refresh(self._repeat_last_lines)
 
-    def _repeat(self) -> None:
+    def _repeat_last_lines(self) -> None:
         if not self._transcript.settled:
-            self.set_timer(FRAME, self._repeat)
+            self.set_timer(FRAME, self._repeat_last_lines)
             return
         if self.minutes.newest() is None or not self._transcript.above:
             return
@@ -255,7 +255,7 @@ class Terminal(App[None]):
         told = [Notice(safe_for_terminal(notice), classes="told")] if notice else []
         self._transcript.append([*told, Static(key_hints(), classes="notice")])
 
-    def _around(self) -> None:
+    def _draw_surroundings(self) -> None:
         scene = self.minutes.scene
         speaking = self._scribe.speaking
         self._composer.pen.scene = scene
@@ -278,14 +278,14 @@ class Terminal(App[None]):
         elif not self.minutes.scene.room:
             status = Content("Opening the home…")
         elif speaking := self._scribe.speaking:
-            status = Content.assemble(self._doing(speaking), ("  Esc stops", "$faint"))
+            status = Content.assemble(self._describe_doing(speaking), ("  Esc stops", "$faint"))
         elif self.minutes.asks:
             numbers = join_as_prose([str(number) for number in self.minutes.asks], 4)
             status = Content.assemble((f"Waits for a yes: {numbers}", "$warning"), "  F3 answers")
         aside = f"↓ {self._unread} new  Esc" if self._unread else ""
         self._composer.show_status(status, Content.assemble((aside, "bold $primary")))
 
-    def _doing(self, speaking: dict[str, str]) -> str:
+    def _describe_doing(self, speaking: dict[str, str]) -> str:
         names = {handle: self.minutes.scene.mate(handle).name for handle in speaking}
         for handle, doing in speaking.items():
             if doing not in ("typing…", "thinking…"):
@@ -293,41 +293,41 @@ class Terminal(App[None]):
         who = f"{join_as_prose([*names.values()], 4)} {'are' if len(names) > 1 else 'is'}"
         return f"{who} {'typing' if 'typing…' in speaking.values() else 'thinking'}…"
 
-    def _notice(self, text: str, kind: str) -> None:
+    def _show_notice(self, text: str, kind: str) -> None:
         self._transcript.append([Notice(safe_for_terminal(text), classes=kind)])
 
     # ------------------------------------------------------------ what a person does
 
     @on(InputPen.Said)
-    def _said(self, message: InputPen.Said) -> None:
+    def _send_typed(self, message: InputPen.Said) -> None:
         self._transcript.foot()
         try:
             match parse_typed_line(message.text):
                 case TypedCommand() as given:
-                    self.run_worker(self._do(given, message.text), exit_on_error=False)
+                    self.run_worker(self._do_command(given, message.text), exit_on_error=False)
                 case str(text):
                     source, notes = self._runner.say(text, self._reply_to)
                     self._scribe.say(source, text)
                     self._answer_to("")
                     for note in notes:
-                        self._notice(f"In what you said, {note}.", "answer")
+                        self._show_notice(f"In what you said, {note}.", "answer")
         except LoopforgeError as error:
-            self._refused(error, message.text)
+            self._show_refusal(error, message.text)
 
-    async def _do(self, given: TypedCommand, typed: str) -> None:
+    async def _do_command(self, given: TypedCommand, typed: str) -> None:
         try:
             answer = await self._runner.do(given)
         except LoopforgeError as error:
-            self._refused(error, typed)
+            self._show_refusal(error, typed)
         else:
-            self._show(answer)
+            self._show_answer(answer)
 
-    def _refused(self, error: LoopforgeError, typed: str) -> None:
-        self._notice(str(error), "error")
+    def _show_refusal(self, error: LoopforgeError, typed: str) -> None:
+        self._show_notice(str(error), "error")
         if not self._composer.pen.text:
             self._composer.pen.set_text(typed)
 
-    def _show(self, answer: CommandAnswer) -> None:
+    def _show_answer(self, answer: CommandAnswer) -> None:
         if answer.then == "quit":
             self.exit()
         elif answer.then == "reply":
@@ -335,7 +335,7 @@ class Terminal(App[None]):
         elif answer.page:
             self.push_screen(OverlayPage(answer.title, answer.text))
         elif answer.text:
-            self._notice(answer.text, "answer")
+            self._show_notice(answer.text, "answer")
 
     def _answer_to(self, line: str) -> None:
         self._reply_to = line
@@ -347,7 +347,7 @@ class Terminal(App[None]):
         if self._reply_to:
             self._answer_to("")
         elif self._scribe.speaking:
-            self.run_worker(self._do(TypedCommand(name="stop"), ""), exit_on_error=False)
+            self.run_worker(self._do_command(TypedCommand(name="stop"), ""), exit_on_error=False)
         else:
             self._transcript.foot()
 
@@ -366,19 +366,19 @@ class Terminal(App[None]):
         self._transcript.leaf(by)
 
     @on(Transcript.Moved)
-    def _moved(self) -> None:
+    def _note_scroll(self) -> None:
         if self._unread:
             self._say_status()
 
     @on(Transcript.WantsEarlier)
-    def _earlier(self) -> None:
+    def _want_earlier(self) -> None:
         self.run_worker(self._load_earlier(), group="earlier", exclusive=True, exit_on_error=False)
 
     async def _load_earlier(self) -> None:
         try:
             events = await self._link.history(self._scribe.oldest or None, EARLIER)
         except LoopforgeError as error:
-            self._notice(str(error), "error")
+            self._show_notice(str(error), "error")
             events = []
         for event in events:
             self.minutes.add(event)
@@ -394,14 +394,14 @@ class Terminal(App[None]):
         if isinstance(self.screen, OverlayPage):
             return
         if not self.minutes.asks:
-            self._notice("No mate asks anything here.", "answer")
+            self._show_notice("No mate asks anything here.", "answer")
             return
         number, event = next(iter(self.minutes.asks.items()))
         asked = str(event.body.text) if isinstance(event.body, Told) else ""
-        answered = partial(self._answered, number)
+        answered = partial(self._answer_question, number)
         self.push_screen(QuestionPage(f"Question {number}", asked), answered)
 
-    def _answered(self, number: int, verb: str | None) -> None:
+    def _answer_question(self, number: int, verb: str | None) -> None:
         """A no is written out, so that a reason can follow; a yes is given at once."""
         if not verb:
             return
@@ -411,11 +411,11 @@ class Terminal(App[None]):
         more = " always" if verb == "always" else ""
         given = parse_typed_line(f"/approve {number}{more}")
         if isinstance(given, TypedCommand):
-            self.run_worker(self._do(given, ""), exit_on_error=False)
+            self.run_worker(self._do_command(given, ""), exit_on_error=False)
 
     async def action_help(self) -> None:
         """Show what can be typed."""
-        await self._do(TypedCommand(name="help"), "")
+        await self._do_command(TypedCommand(name="help"), "")
 
     async def action_quit(self) -> None:
         """Leave."""

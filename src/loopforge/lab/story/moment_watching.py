@@ -90,13 +90,13 @@ class ActAccount:
     def enter(self, change: Change, row: int) -> None:
         """Take one entry in; what changed between two entries was changed by hand."""
         if change.before != self.after:
-            self._cause(BY_HAND, change.before - self.after)
-        self._cause(change.rule, change.after - change.before)
+            self._add_cause(BY_HAND, change.before - self.after)
+        self._add_cause(change.rule, change.after - change.before)
         self.after = change.after
         if not self.rows or self.rows[-1] != row:
             self.rows.append(row)
 
-    def _cause(self, rule: str, delta: int) -> None:
+    def _add_cause(self, rule: str, delta: int) -> None:
         times, total = self.causes.get(rule, (0, 0))
         self.causes[rule] = (times + 1, total + delta)
 
@@ -198,21 +198,21 @@ class StoryWatch:
             self.last = row
             match row:
                 case Decided():
-                    self._decided(row)
+                    self._watch_decision(row)
                 case Stepped():
-                    self._stepped(row)
+                    self._watch_step(row)
                 case Reflected():
-                    self._reflected(row)
+                    self._watch_reflection(row)
                 case DayEnded():
                     self.today.counts.ended = row.n, row.quota
-                    yield self._over()
+                    yield self._end_day()
                     self.today = Today(DayCounts(row.day + 1))
                 case Began() | RunLastRow():
                     pass
         if self.today.counts.steps:
-            yield self._over()
+            yield self._end_day()
 
-    def _over(self) -> Today:
+    def _end_day(self) -> Today:
         self.past.append(self.today.counts)
         return self.today
 
@@ -254,7 +254,7 @@ class StoryWatch:
 
     # ------------------------------------------------------------ rows
 
-    def _decided(self, row: Decided) -> None:
+    def _watch_decision(self, row: Decided) -> None:
         kept, good = self.judged(row)
         outcome, today = row.outcome, self.today
         today.good[row.n] = good
@@ -270,19 +270,19 @@ class StoryWatch:
             today.silent[row.who] += 1
             today.counts.silent += 1
         else:
-            self.ended = self._turned(row, kept=kept)
+            self.ended = self._turned_streak(row, kept=kept)
             if self.widest is None or outcome.belief_error > self.widest.outcome.belief_error:
                 self.widest = row
-        moment = self._moment(row, self.ended)
+        moment = self._best_moment(row, self.ended)
         if moment:
             entry = (moment.worth, -row.n, moment)
             if len(today.moments) < KEPT_OF_A_DAY:
                 heapq.heappush(today.moments, entry)
             else:
                 heapq.heappushpop(today.moments, entry)
-        self._enter(row.inner, row.n)
+        self._book_changes(row.inner, row.n)
 
-    def _stepped(self, row: Stepped) -> None:
+    def _watch_step(self, row: Stepped) -> None:
         today, counts = self.today, self.today.counts
         if not counts.steps:
             counts.opened = row.n, row.quota, row.pressure
@@ -301,7 +301,7 @@ class StoryWatch:
             self.faults[row.step] = (row.n, row.faults)
             today.faults += [(row.n, row.step, what) for what in row.faults]
 
-    def _reflected(self, row: Reflected) -> None:
+    def _watch_reflection(self, row: Reflected) -> None:
         today = self.today
         today.evenings.append(row)
         today.counts.evenings.append(row.n)
@@ -309,13 +309,13 @@ class StoryWatch:
         known = sum(not (each.good or today.good.get(each.row, True)) for each in row.of)
         counts = today.acts[row.who], today.wrong[row.who], known, today.silent[row.who]
         self.evenings.setdefault(row.who, []).append(RobotDay(row.n, *counts))
-        self._enter(row.inner, row.n)
+        self._book_changes(row.inner, row.n)
 
     def misjudged(self, row: Reflected) -> list[Believed]:
         """What this evening, which is today's, takes for other than it was."""
         return [each for each in row.of if each.good != self.today.good.get(each.row)]
 
-    def _enter(self, inner: tuple[Change, ...], row: int) -> None:
+    def _book_changes(self, inner: tuple[Change, ...], row: int) -> None:
         for change in inner:
             if not change.what.startswith(INNER):
                 continue
@@ -328,7 +328,7 @@ class StoryWatch:
 
     # ------------------------------------------------------------ angles
 
-    def _moment(self, row: Decided, streak: Streak | None) -> WatchedMoment | None:
+    def _best_moment(self, row: Decided, streak: Streak | None) -> WatchedMoment | None:
         """The best angle on an act, if it has one."""
         outcome, found = row.outcome, list[WatchedMoment]()
         margin = abs(row.truth.case - 500)
@@ -352,7 +352,7 @@ class StoryWatch:
             found.append(WatchedMoment(340 + margin // 8, "twist", row))
         return max(found, key=lambda each: each.worth) if found else None
 
-    def _turned(self, row: Decided, *, kept: bool) -> Streak | None:
+    def _turned_streak(self, row: Decided, *, kept: bool) -> Streak | None:
         """The streak that this act ended, if it ended one; and the new count."""
         streak = self.streaks.get(row.who)
         if streak is None:

@@ -93,23 +93,23 @@ class StoryPen:
         def stale(way: tuple[int, str]) -> tuple[bool, int, bool, int, int]:
             nth, text = way
             shape = f"{kind}.{nth}"
-            worn = max(self.said[part] for part in _parts(text))
+            worn = max(self.said[part] for part in _sentences_of(text))
             dice = self.luck.throw(rows[0], shape, str(rows[-1]))
-            return shape == self.last, worn, _opens(text) == self.word, self.used[shape], dice
+            return shape == self.last, worn, _first_word(text) == self.word, self.used[shape], dice
 
         nth, text = min(ways, key=stale)
-        self.last, self.word = f"{kind}.{nth}", _opens(text)
+        self.last, self.word = f"{kind}.{nth}", _first_word(text)
         self.used[self.last] += 1
-        self.said.update(_parts(text))
+        self.said.update(_sentences_of(text))
         return Sentence(add_place_articles(text, self.places), rows, claim)
 
 
-def _parts(text: str) -> list[str]:
+def _sentences_of(text: str) -> list[str]:
     """The sentences of a phrase, and of what is quoted in it."""
     return re.split(r"(?<=[.!?”:]) ", text)
 
 
-def _opens(text: str) -> str:
+def _first_word(text: str) -> str:
     """The first word of a sentence."""
     return text.split(" ", 1)[0].strip("“”,.:").casefold()
 
@@ -146,9 +146,12 @@ class StoryTeller:
 
     def day(self, today: Today) -> StoryDay:
         """One day."""
-        scenes = [self._say(self._opening(today))]
-        scenes += [self._scene(pick, today) for pick in self._picks(today)]
-        scenes += [self._say(self._evening(today)), self._say(self._accounts(today))]
+        scenes = [self._say_all(self._opening_of(today))]
+        scenes += [self._scene_of(pick, today) for pick in self._pick_moments(today)]
+        scenes += [
+            self._say_all(self._tell_evening(today)),
+            self._say_all(self._tell_accounts(today)),
+        ]
         counts = today.counts
         close = [
             day_findings.tally(counts.day, [counts]),
@@ -156,7 +159,7 @@ class StoryTeller:
             day_findings.tense(counts),
             day_findings.made(counts),
         ]
-        scenes.append(self._say(close))
+        scenes.append(self._say_all(close))
         self.final |= {evening.who: evening for evening in today.evenings}
         return StoryDay(
             day=counts.day,
@@ -165,21 +168,21 @@ class StoryTeller:
             scenes=tuple(scene for scene in scenes if scene),
         )
 
-    def _say(self, told: Iterable[Told | None]) -> Scene:
+    def _say_all(self, told: Iterable[Told | None]) -> Scene:
         return tuple(self.pen.put(each) for each in told if each is not None)
 
-    def _opening(self, today: Today) -> list[Told | None]:
+    def _opening_of(self, today: Today) -> list[Told | None]:
         before = self.watch.past[-2] if len(self.watch.past) > 1 else None
         first = [day_findings.opening(self.watch)] if before is None else []
         return [*first, day_findings.morning(today.counts, before)]
 
-    def _picks(self, today: Today) -> list[ScenePick]:
+    def _pick_moments(self, today: Today) -> list[ScenePick]:
         """The most telling moments of a day, in order; each is worth less for what it repeats.
 
         The last place goes to somebody who saw through a sign, where nobody else has yet.
         """
-        left = [self._act(moment) for _, _, moment in today.moments]
-        left += [self._alone(known) for known in today.broke]
+        left = [self._pick_of_act(moment) for _, _, moment in today.moments]
+        left += [self._pick_of_incident(known) for known in today.broke]
         left += [ScenePick(LUCK, row, step, "luck", fault=what) for row, step, what in today.faults]
         left.sort(key=lambda pick: (pick.row, pick.angle))
         most = max(FEWEST_SCENES, min(MOST_SCENES, 1 + len(today.counts.steps) // 4))
@@ -189,7 +192,9 @@ class StoryTeller:
             if len(picks) == most - 1 and not here["angle noticed"]:
                 seen_through = [pick for pick in left if pick.angle == "noticed"]
                 left = seen_through or left
-            best = max(left, key=lambda pick: (pick.worth - self._known(pick, here), -pick.row))
+            best = max(
+                left, key=lambda pick: (pick.worth - self._known_parts(pick, here), -pick.row)
+            )
             left = [pick for pick in left if (pick.row, pick.step) != (best.row, best.step)]
             picks.append(best)
             self.told[f"rule {best.rule}"] += bool(best.rule)
@@ -199,7 +204,7 @@ class StoryTeller:
             picks.append(ScenePick(0, 0, fork["at"], "fork"))
         return sorted(picks, key=lambda pick: (pick.step, pick.row))
 
-    def _known(self, pick: ScenePick, here: Counter[str]) -> int:
+    def _known_parts(self, pick: ScenePick, here: Counter[str]) -> int:
         """How much of this was told before."""
         worn = FAMILIAR["rule"] * self.told[f"rule {pick.rule}"] if pick.rule else 0
         for part in ("who", "angle", "kind"):
@@ -207,7 +212,7 @@ class StoryTeller:
                 worn += FAMILIAR[part] * here[f"{part} {value}"]
         return worn
 
-    def _act(self, moment: WatchedMoment) -> ScenePick:
+    def _pick_of_act(self, moment: WatchedMoment) -> ScenePick:
         row, kind, more = moment.row, "", 0
         known = self.watch.incidents.get(row.outcome.incident)
         if known is not None:
@@ -224,44 +229,44 @@ class StoryTeller:
             moment=moment,
         )
 
-    def _alone(self, known: KnownIncident) -> ScenePick:
+    def _pick_of_incident(self, known: KnownIncident) -> ScenePick:
         links = len(found.thread(self.watch, known.incident)[0])
         kind = known.incident.kind
         return ScenePick(ALONE + 70 * links, known.row, known.step, "alone", kind=kind, known=known)
 
     # ------------------------------------------------------------ a scene
 
-    def _scene(self, pick: ScenePick, today: Today) -> Scene:
+    def _scene_of(self, pick: ScenePick, today: Today) -> Scene:
         if pick.known is not None:
-            return self._broke(pick.known)
+            return self._tell_incident(pick.known)
         if pick.angle == "fork":
-            return self._say([day_findings.forked(self.watch)])
+            return self._say_all([day_findings.forked(self.watch)])
         if pick.moment is None:
-            return self._say([found.struck(self.watch, pick.row, pick.step, pick.fault)])
-        return self._lived(pick.moment, today)
+            return self._say_all([found.struck(self.watch, pick.row, pick.step, pick.fault)])
+        return self._tell_act(pick.moment, today)
 
-    def _lived(self, moment: WatchedMoment, today: Today) -> Scene:
+    def _tell_act(self, moment: WatchedMoment, today: Today) -> Scene:
         """An act: what came before it, itself, what came of it, and what was made of it."""
         watch, row = self.watch, moment.row
-        scene = [*self._say(self._before(moment))]
+        scene = [*self._say_all(self._told_before_act(moment))]
         scene.append(self.pen.put(found.did(watch, row), bare=moment.angle in ("turn", "silent")))
-        scene += self._say([found.met(watch, row)])
+        scene += self._say_all([found.met(watch, row)])
         if row.minded.exchange and moment.angle != "silent":
-            scene += self._reason(row)
+            scene += self._tell_reason(row)
         known = watch.incidents.get(row.outcome.incident)
         if known is not None:
-            scene += self._broke(known)
+            scene += self._tell_incident(known)
         self.told[f"row {row.n}"] += 1
-        return (*scene, *self._say(self._after(moment, today)))
+        return (*scene, *self._say_all(self._told_after_act(moment, today)))
 
-    def _reason(self, row: Decided) -> Scene:
+    def _tell_reason(self, row: Decided) -> Scene:
         """Why, in its own words, where a model gave words that were not quoted before."""
         told = found.reason(self.watch, row)
         text = getattr(told[0], "text", "") if told is not None else ""
         self.quoted[text] += 1
-        return self._say([told]) if self.quoted[text] == 1 else ()
+        return self._say_all([told]) if self.quoted[text] == 1 else ()
 
-    def _broke(self, known: KnownIncident) -> Scene:
+    def _tell_incident(self, known: KnownIncident) -> Scene:
         """An incident; its thread, and the act at the far end of it, where they are news."""
         links, _ = found.thread(self.watch, known.incident)
         news = not any(self.told[f"link {link.ref}"] for link in links)
@@ -273,7 +278,7 @@ class StoryTeller:
             scene.append(self.pen.put(far, far=True))
         return tuple(scene)
 
-    def _before(self, moment: WatchedMoment) -> list[Told | None]:
+    def _told_before_act(self, moment: WatchedMoment) -> list[Told | None]:
         watch, row, voice = self.watch, moment.row, moment.row.voice
         said = bool(row.shown.recent_supervisor_text) and voice.heard != "silence"
         fresh = f"said {row.shown.recent_supervisor_text}"
@@ -296,7 +301,7 @@ class StoryTeller:
             case _:
                 return []
 
-    def _after(self, moment: WatchedMoment, today: Today) -> list[Told | None]:
+    def _told_after_act(self, moment: WatchedMoment, today: Today) -> list[Told | None]:
         """What the one who did it saw of it, or made of it in the evening."""
         row, outcome = moment.row, moment.row.outcome
         if outcome.good or moment.angle == "silent":
@@ -307,9 +312,9 @@ class StoryTeller:
             return [found.unseen(self.watch, row)]
         self.pen.used["unseen"] += outcome.seen_good
         told = found.believed(row, evening) if evening else None
-        return [told] if told is not None and self._fresh(told[0]) else []
+        return [told] if told is not None and self._is_fresh(told[0]) else []
 
-    def _fresh(self, claim: AnyClaim) -> bool:
+    def _is_fresh(self, claim: AnyClaim) -> bool:
         """Whether nobody has been told yet on whom this one lays what goes wrong."""
         if getattr(claim, "good", False):
             return True
@@ -319,21 +324,21 @@ class StoryTeller:
 
     # ------------------------------------------------------------ an evening
 
-    def _evening(self, today: Today) -> list[Told | None]:
+    def _tell_evening(self, today: Today) -> list[Told | None]:
         """Who misjudged most of the day, and what that one made of it; and one other voice."""
         order = sorted(today.evenings, key=lambda each: (-each.misjudged, each.who))
         said: list[Told | None] = []
         for nth, evening in enumerate(order):
             if len(said) >= 3:
                 break
-            quote = self._quote(evening)
+            quote = self._freshest_quote(evening)
             if nth == 0 and evening.misjudged >= MANY:
                 said += [day_findings.misjudged(self.watch, evening), quote]
             elif quote is not None:
                 said.append(quote)
         return said
 
-    def _quote(self, evening: Reflected) -> Told | None:
+    def _freshest_quote(self, evening: Reflected) -> Told | None:
         """The freshest that this robot said this evening; nothing where all of it is stale.
 
         Nor what was quoted of it before, word for word.
@@ -359,11 +364,11 @@ class StoryTeller:
         self.voiced.add(evening.who)
         return best[2]
 
-    def _accounts(self, today: Today) -> list[Told | None]:
+    def _tell_accounts(self, today: Today) -> list[Told | None]:
         """Who moved furthest on this day, across a band if so; of an only day arcs tell."""
         if self.watch.scenario.days == 1:
             return []
-        best = _furthest(today.accounts.items(), self.told)
+        best = _furthest_moved(today.accounts.items(), self.told)
         if best is None:
             return []
         (who, what), account = best
@@ -374,14 +379,14 @@ class StoryTeller:
 
     def arcs(self) -> tuple[Arc, ...]:
         """What became of each."""
-        return tuple(self._arc(spec.name) for spec in self.watch.scenario.robots)
+        return tuple(self._arc_of(spec.name) for spec in self.watch.scenario.robots)
 
-    def _arc(self, who: str) -> Arc:
+    def _arc_of(self, who: str) -> Arc:
         watch = self.watch
         spec = next(each for each in watch.scenario.robots if each.name == who)
         mine = [each for each in watch.accounts.items() if each[0][0] == who]
         told: list[Told | None] = []
-        best = _furthest(mine, self.arced)
+        best = _furthest_moved(mine, self.arced)
         if best is not None:
             (_, what), account = best
             self.arced[f"moved {what}"] += 1
@@ -389,8 +394,8 @@ class StoryTeller:
             told.append(day_findings.moved(who, what, 0 if one else EVER, account))
         told += [day_findings.brought(watch, who), day_findings.wrong_ever(watch, who)]
         if who in self.final and len(self.watch.past) > 1:
-            told.append(self._quote(self.final[who]))
-        return Arc(who, spec.role, spec.voice, spec.backstory, self._say(told))
+            told.append(self._freshest_quote(self.final[who]))
+        return Arc(who, spec.role, spec.voice, spec.backstory, self._say_all(told))
 
     def recap(self) -> tuple[Scene, ...]:
         """What it came to; of an only day its own end has told how much of it was wrong."""
@@ -405,12 +410,15 @@ class StoryTeller:
             else [],
             [found.happened(watch, known, longest=True)] if known else [],
             [found.gap(watch, watch.widest, widest=True)] if watch.widest else [],
-            [day_findings.ranked(watch), next(filter(None, map(self._quote, words)), None)],
+            [
+                day_findings.ranked(watch),
+                next(filter(None, map(self._freshest_quote, words)), None),
+            ],
         ]
-        return tuple(scene for scene in map(self._say, scenes) if scene)
+        return tuple(scene for scene in map(self._say_all, scenes) if scene)
 
 
-def _furthest(
+def _furthest_moved(
     accounts: Iterable[tuple[tuple[str, str], ActAccount]], told: Counter[str]
 ) -> tuple[tuple[str, str], ActAccount] | None:
     """The value that moved furthest; rather across a band, rather one not told of before."""

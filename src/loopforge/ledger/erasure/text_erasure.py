@@ -148,26 +148,28 @@ def find(
     people = kin.selves(wish.person)
     if wish.stream and not wish.exactly:
         echoes = search.once("echoes", partial(cross_quotes.elsewhere, connection, wish.stream))
-    targets = list(_targets(connection, wish, kin, people, search))
+    targets = list(_targets_of(connection, wish, kin, people, search))
     texts = search.texts(connection, [target.ref for target in targets])
     gone: dict[str, set[str]] = {}
     for target in targets:
         if target.ref in texts:
             gone.setdefault(target.stream, set()).add(target.ref)
-    if whole := _whole(connection, wish.stream):
+    if whole := _texts_of_stream(connection, wish.stream):
         gone[wish.stream] = whole
     named = frozenset[str]().union(*gone.values())
     spared = kin.others(people, named)
     if not wish.exactly:
         for stream in sorted(gone.keys() - {wish.stream}):
-            gone[stream] |= _quoting(connection, stream, targets, texts, search) - spared
-    look = partial(_derived, connection, wish, targets, texts, people, views, search)
+            gone[stream] |= _quoting_texts(connection, stream, targets, texts, search) - spared
+    look = partial(_derived_texts, connection, wish, targets, texts, people, views, search)
     resting = frozenset[str]().union(*look(gone, "all").values()) if echoes else frozenset()
     for stream, refs in echoes.items():
-        if there := _there(connection, refs) - spared - resting:
+        if there := _refs_with_text(connection, refs) - spared - resting:
             gone[stream] = gone.get(stream, set()) | there
     known = {target.ref: target.name for target in targets}
-    derived, elsewhere = _along(connection, wish, gone, partial(look, gone), known, spared, search)
+    derived, elsewhere = _texts_going_along(
+        connection, wish, gone, partial(look, gone), known, spared, search
+    )
     record = frozenset[str]().union(*(one.record for one in elsewhere.values()))
     every = frozenset[str]().union(*gone.values())
     gone = {stream: refs - search.gone for stream, refs in gone.items()}
@@ -183,7 +185,7 @@ def find(
     return ErasureFindings(gone, named, told)
 
 
-def _along(
+def _texts_going_along(
     connection: Connection,
     wish: ErasureRequest,
     gone: dict[str, set[str]],
@@ -206,26 +208,26 @@ def _along(
         shown = (
             {} if wish.exactly else shown_elsewhere(connection, search, more, named, wish.stream)
         )
-        made = _making(connection, items, search)
+        made = _quotes_by_makers(connection, items, search)
         known |= every
         for stream, one in shown.items():
             elsewhere.setdefault(stream, QuotesMade(set(), set())).add(one)
         quoted = {stream: one.told | one.record for stream, one in shown.items()}
         for stream, refs in (*resting.items(), *quoted.items(), *made.items()):
-            if there := _there(connection, refs) - known - set(spared):
+            if there := _refs_with_text(connection, refs) - known - set(spared):
                 gone[stream] = gone.get(stream, set()) | there
         if not set[str]().union(*gone.values()) - known:
             return derived, elsewhere
 
 
-def _making(
+def _quotes_by_makers(
     connection: Connection, items: Collection[str], search: ErasureSearch
 ) -> dict[str, set[str]]:
     """What quotes items of memory in the very turns that made them: answers, plans; by stream."""
-    brought = list(_bringers(connection, "texts.ref", sorted(items)))
+    brought = list(_texts_with_origin(connection, "texts.ref", sorted(items)))
     texts, made = search.texts(connection, [ref for _, ref in brought]), dict[str, set[str]]()
     for event, ref in brought:
-        since = _since(connection, event)
+        since = _quotable_since(connection, event)
         if event.kind.startswith("memory.") and since < event.seq:
             sieve = QuoteMatcher([ForgottenText(texts[ref], since)])
             turn = turn_texts(connection, event.stream, since, event.seq)
@@ -238,7 +240,7 @@ def _making(
 # ---------------------------------------------------------------- what was named
 
 
-def _targets(
+def _targets_of(
     connection: Connection,
     wish: ErasureRequest,
     kin: PersonIdentities,
@@ -246,7 +248,7 @@ def _targets(
     search: ErasureSearch,
 ) -> Iterator[_Target]:
     edits = () if wish.exactly else edits_of(connection, wish.events)
-    copies = () if wish.exactly else _copies(connection, wish.events)
+    copies = () if wish.exactly else _task_copies(connection, wish.events)
     for id in dict.fromkeys((*wish.events, *edits, *copies)):
         yield from search.once((id,), partial(list, _of_event(connection, id)))
     yield from search.once("refs", partial(list, _of_refs(connection, wish.refs)))
@@ -254,7 +256,7 @@ def _targets(
         yield from _of_person(connection, wish.person, kin, people, search)
 
 
-def _copies(connection: Connection, lines: Sequence[str]) -> Iterator[str]:
+def _task_copies(connection: Connection, lines: Sequence[str]) -> Iterator[str]:
     """The events by which tasks were made of these lines, or took them in, as their own words."""
     one = sql_placeholder(connection)
     query = (
@@ -270,17 +272,17 @@ def _copies(connection: Connection, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _of_refs(connection: Connection, refs: Sequence[str]) -> Iterator[_Target]:
-    for event, ref in _bringers(connection, "texts.ref", refs):
-        yield _Target(ref, event.stream, _since(connection, event), name=False)
+    for event, ref in _texts_with_origin(connection, "texts.ref", refs):
+        yield _Target(ref, event.stream, _quotable_since(connection, event), name=False)
 
 
 def _of_event(connection: Connection, id: str) -> Iterator[_Target]:
     """The words of an event."""
     event = event_by_id(connection, id)
-    (row,) = _rows(connection, "id", [event.id])
+    (row,) = _events_where(connection, "id", [event.id])
     refs = {words.ref for words in event_of(row)[1]}
-    brought = {ref for _, ref in _bringers(connection, "events.id", [event.id])}
-    since = _since(connection, event)
+    brought = {ref for _, ref in _texts_with_origin(connection, "events.id", [event.id])}
+    since = _quotable_since(connection, event)
     for ref in sorted(refs if event.kind.startswith(OWN) else refs & brought):
         yield _Target(ref, event.stream, since, name=event.kind in NAMES)
 
@@ -299,8 +301,8 @@ def _of_person(
     for start in range(0, len(new), PAGE):
         some = new[start : start + PAGE]
         targets.update((id, []) for id in some)
-        for event, ref in _bringers(connection, "events.id", some):
-            since = _since(connection, event)
+        for event, ref in _texts_with_origin(connection, "events.id", some):
+            since = _quotable_since(connection, event)
             one = _Target(ref, event.stream, since, name=event.kind in NAMES)
             targets[event.id].append(one)
     for id in done:
@@ -313,7 +315,7 @@ def _of_person(
         raise Unknown(f"Nobody with the id {person!r} is in the ledger.")
 
 
-def _since(connection: Connection, event: Event) -> int:
+def _quotable_since(connection: Connection, event: Event) -> int:
     """From which event of its stream on the words of an event may have been written down."""
     turn = getattr(event.body, "turn", "")
     if not turn and event.cause:
@@ -326,7 +328,7 @@ def _since(connection: Connection, event: Event) -> int:
     return event.seq if row is None else min(row[0], event.seq)
 
 
-def _whole(connection: Connection, stream: str) -> set[str]:
+def _texts_of_stream(connection: Connection, stream: str) -> set[str]:
     """Every text that came in with a stream; none of no stream."""
     if not stream:
         return set()
@@ -339,7 +341,7 @@ def _whole(connection: Connection, stream: str) -> set[str]:
 # ---------------------------------------------------------------- what quotes it
 
 
-def _quoting(
+def _quoting_texts(
     connection: Connection,
     stream: str,
     targets: Iterable[_Target],
@@ -354,7 +356,7 @@ def _quoting(
     return {quote.ref for quote in search.quotes(connection, stream, forgotten)}
 
 
-def _derived(
+def _derived_texts(
     connection: Connection,
     wish: ErasureRequest,
     targets: Sequence[_Target],
@@ -388,7 +390,9 @@ def _derived(
 # ---------------------------------------------------------------- rows
 
 
-def _rows(connection: Connection, column: str, values: Sequence[str]) -> Sequence[Sequence[object]]:
+def _events_where(
+    connection: Connection, column: str, values: Sequence[str]
+) -> Sequence[Sequence[object]]:
     query = (
         f"SELECT {COLUMNS} FROM events WHERE {column} {in_list_sql(connection)} "  # noqa: S608
         "ORDER BY stream, seq"
@@ -396,7 +400,7 @@ def _rows(connection: Connection, column: str, values: Sequence[str]) -> Sequenc
     return connection.exec_driver_sql(query, (list_parameter(connection, values),)).all()
 
 
-def _bringers(
+def _texts_with_origin(
     connection: Connection, column: str, values: Sequence[str]
 ) -> Iterator[tuple[Event, str]]:
     """The texts that a column says, each with the event that brought it in."""
@@ -410,7 +414,7 @@ def _bringers(
         yield event_of(row[:-1])[0], row[-1]
 
 
-def _there(connection: Connection, refs: Collection[str]) -> set[str]:
+def _refs_with_text(connection: Connection, refs: Collection[str]) -> set[str]:
     """Those of these refs that still have a text."""
     query = f"SELECT ref FROM texts WHERE ref {in_list_sql(connection)}"  # noqa: S608
     return set(connection.exec_driver_sql(query, (list_parameter(connection, refs),)).scalars())

@@ -124,19 +124,19 @@ class Provider:
         """
         least = self.spec.first_token_seconds
         least = least if within is None else min(within, least)
-        tried = await self._attempt(question, hear, least)
+        tried = await self._attempt_once(question, hear, least)
         offered = has_native_tools(self.spec, question)
         if tried.toolless and offered and not tried.text:
             self.spec = replace(self.spec, tools=False)
-            tried = await self._attempt(question, hear, least)
+            tried = await self._attempt_once(question, hear, least)
         if tried.formless and question.schema is not None and self.spec.structured:
             self.spec = replace(self.spec, structured=False)
-            tried = await self._attempt(question, hear, least)
+            tried = await self._attempt_once(question, hear, least)
         if tried.toolless and offered:
             self.spec = replace(self.spec, tools=True)
         return tried
 
-    async def _attempt(
+    async def _attempt_once(
         self, question: Question, hear: Callable[[str], None], within: float
     ) -> AttemptOutcome:
         try:
@@ -146,8 +146,8 @@ class Provider:
                 outcome="failed", detail=f"no client could be made: {error}", lasting=True
             )
         heard = StreamedText(self._clock.ticks(), SpokenWords(question.schema, question.field))
-        reading = self._tasks.spawn(self._read(wire, question, hear, heard), "model answer")
-        watching = self._tasks.spawn(self._watch(heard, reading, within), "model deadline")
+        reading = self._tasks.spawn(self._read_stream(wire, question, hear, heard), "model answer")
+        watching = self._tasks.spawn(self._end_when_late(heard, reading, within), "model deadline")
         try:
             await asyncio.wait({reading})
         finally:
@@ -156,28 +156,28 @@ class Provider:
             await asyncio.gather(watching, reading, return_exceptions=True)
         fault = None if reading.cancelled() else reading.result()
         if reading.cancelled():
-            fault = self._late(heard)
-        return self._tried(question, heard, fault, exact=wire.exact)
+            fault = self._late_outcome(heard)
+        return self._outcome_of(question, heard, fault, exact=wire.exact)
 
     # ------------------------------------------------------------ reading
 
-    async def _watch(
+    async def _end_when_late(
         self, heard: StreamedText, reading: asyncio.Task[AttemptOutcome | None], within: float
     ) -> None:
         """End the reading when its time is up."""
         await self._clock.sleep(min(within, self.spec.total_seconds))
-        while heard.first is not None and (left := self._left(heard)) > 0:
+        while heard.first is not None and (left := self._seconds_left(heard)) > 0:
             await self._clock.sleep(min(left, self.spec.first_token_seconds))
         reading.cancel()
 
-    def _left(self, heard: StreamedText) -> float:
+    def _seconds_left(self, heard: StreamedText) -> float:
         """Seconds until the whole must be there, or more of it where there are words."""
         ends = heard.began + self.spec.total_seconds
         if heard.text:
             ends = min(ends, heard.last + self.spec.first_token_seconds)
         return ends - self._clock.ticks()
 
-    def _late(self, heard: StreamedText) -> AttemptOutcome:
+    def _late_outcome(self, heard: StreamedText) -> AttemptOutcome:
         if heard.first is None:
             return AttemptOutcome("timed_out", "no word came in time", cause="silent")
         if self._clock.ticks() < heard.began + self.spec.total_seconds:
@@ -186,7 +186,7 @@ class Provider:
             "timed_out", "the answer did not end in time", ours=True, cause="endless"
         )
 
-    async def _read(
+    async def _read_stream(
         self,
         wire: ProviderClient,
         question: Question,
@@ -197,7 +197,7 @@ class Provider:
         from pydantic_ai.direct import model_request_stream
 
         most = LONGEST_TOKEN * (question.max_tokens + self.spec.thinking) + 2000
-        pictures = await self._shown(question)
+        pictures = await self._shown_pictures(question)
         try:
             async with (
                 closing_responses(),
@@ -208,16 +208,16 @@ class Provider:
                     model_request_parameters=parameters_of(self.spec, question),
                 ) as stream,
             ):
-                await self._follow(stream, hear, heard, most, question.longest)
+                await self._follow_stream(stream, hear, heard, most, question.longest)
         except EndlessAnswer as error:
             return AttemptOutcome("malformed", str(error))
         except AnswerCut as error:
             return AttemptOutcome("answered", str(error))
         except Exception as error:
-            return fault_of(error, begun=_begun(heard))
+            return fault_of(error, begun=_has_begun(heard))
         return None
 
-    async def _shown(self, question: Question) -> dict[str, bytes]:
+    async def _shown_pictures(self, question: Question) -> dict[str, bytes]:
         """The bytes of the pictures that this model can be shown, by hash."""
         shown: dict[str, bytes] = {}
         if self._pictures is None:
@@ -228,7 +228,7 @@ class Provider:
                     shown[one.hash] = await self._pictures.get(one.hash)
         return shown
 
-    async def _follow(
+    async def _follow_stream(
         self,
         stream: StreamedResponse,
         hear: Callable[[str], None],
@@ -252,7 +252,7 @@ class Provider:
                     hear("")
                 piece = _text_of(event)
                 say(thoughts.feed(piece))
-                length += len(piece) or _written(event)
+                length += len(piece) or _argument_characters(event)
                 if 0 < longest < heard.spoken.length:
                     raise AnswerCut(f"cut off: more than {longest} characters to be said")
                 parts += event.event_kind == "part_start"
@@ -266,43 +266,43 @@ class Provider:
 
     # ------------------------------------------------------------ judging
 
-    def _tried(
+    def _outcome_of(
         self, question: Question, heard: StreamedText, fault: AttemptOutcome | None, *, exact: bool
     ) -> AttemptOutcome:
         now = self._clock.ticks()
         data: dict[str, Any] | None = None
         early = fault is not None
         if fault is None:
-            fault, data = self._judge(question, heard, exact=exact)
+            fault, data = self._judge_answer(question, heard, exact=exact)
         broken = fault.outcome == "failed" or (fault.outcome == "refused" and bool(heard.text))
         return replace(
             fault,
-            text=heard.text or (_refusal(heard) if fault.outcome == "refused" else ""),
+            text=heard.text or (_refusal_words(heard) if fault.outcome == "refused" else ""),
             data=data,
-            usage=self._usage(question, heard, early=early),
-            first=_milliseconds(heard.first or now, heard.began),
-            took=_milliseconds(now, heard.began),
+            usage=self._usage_of(question, heard, early=early),
+            first=_milliseconds_since(heard.first or now, heard.began),
+            took=_milliseconds_since(now, heard.began),
             cut=early or broken or fault.detail == CUT_OFF,
             shown=question.aloud and bool(heard.spoken.words),
         )
 
-    def _judge(
+    def _judge_answer(
         self, question: Question, heard: StreamedText, *, exact: bool
     ) -> tuple[AttemptOutcome, dict[str, Any] | None]:
         """What a stream that came to its end amounts to."""
         finish = heard.response.finish_reason if heard.response else None
         if finish == "content_filter":
             return AttemptOutcome(
-                "refused", _refusal(heard) or "stopped by the provider's filter"
+                "refused", _refusal_words(heard) or "stopped by the provider's filter"
             ), None
-        if (reason := str(_details(heard).get("finish_reason"))) in UNREADABLE:
+        if (reason := str(_provider_details(heard).get("finish_reason"))) in UNREADABLE:
             told = f"its provider could not read how it wanted a tool used ({reason})"
             return AttemptOutcome("malformed", told, again=True, wait=0.0), None
-        if "error" in (finish, _details(heard).get("finish_reason")):
-            told = f"the model broke off: {_details(heard)}"
+        if "error" in (finish, _provider_details(heard).get("finish_reason")):
+            told = f"the model broke off: {_provider_details(heard)}"
             return AttemptOutcome("failed", told, cause="broken"), None
-        if finish is None and "finish_reason" not in _details(heard):
-            if _begun(heard):
+        if finish is None and "finish_reason" not in _provider_details(heard):
+            if _has_begun(heard):
                 told = "the stream ended before the answer did"
                 return AttemptOutcome("failed", told, again=True, cause="cut"), None
             return AttemptOutcome(
@@ -311,7 +311,7 @@ class Provider:
         if calls := calls_of(heard.response, question):
             if finish == "length":
                 return AttemptOutcome("malformed", CUT_OFF), None
-            return AttemptOutcome("answered", ""), {**_beside(heard.text), CALLS: calls}
+            return AttemptOutcome("answered", ""), {**_data_beside_calls(heard.text), CALLS: calls}
         if question.schema is None:
             if heard.text.strip():
                 cut = CUT_OFF if finish == "length" else ""
@@ -334,31 +334,31 @@ class Provider:
         without: dict[str, Any] = {} if form is question.schema else {CALLS: []}
         return AttemptOutcome("answered", ""), data | without
 
-    def _usage(self, question: Question, heard: StreamedText, *, early: bool) -> Usage:
+    def _usage_of(self, question: Question, heard: StreamedText, *, early: bool) -> Usage:
         """Tokens as the provider counts them; where it does not, or was cut off, what came."""
         used = heard.response.usage if heard.response else None
         if used is None or not (used.input_tokens or used.output_tokens):
-            if not _begun(heard):
+            if not _has_begun(heard):
                 return Usage()
             read = sum(estimate_tokens(text) for _, text in question.messages)
             read += PICTURE_TOKENS * len(question.pictures) * self.spec.vision
-            counted = Usage(read=read, written=estimate_tokens(_came(heard)))
+            counted = Usage(read=read, written=estimate_tokens(_all_that_came(heard)))
             return replace(counted, cost=usage_cost(self.spec, counted))
         counts = (used.input_tokens, used.cache_read_tokens, used.output_tokens)
-        read, cached, written = map(_believed, counts)
+        read, cached, written = map(_whole_tokens, counts)
         if early:  # Anthropic's first count is of one token
-            written = max(written, estimate_tokens(_came(heard)))
+            written = max(written, estimate_tokens(_all_that_came(heard)))
         counted = Usage(read=read, cached=cached, written=written)
-        spent = usage_cost(self.spec, counted, stored=_believed(used.cache_write_tokens))
+        spent = usage_cost(self.spec, counted, stored=_whole_tokens(used.cache_write_tokens))
         return replace(counted, cost=spent)
 
 
-def _begun(heard: StreamedText) -> bool:
+def _has_begun(heard: StreamedText) -> bool:
     """Whether anything of an answer came: words, a thought, or a use of a tool."""
     return heard.response is not None and bool(heard.response.parts)
 
 
-def _came(heard: StreamedText) -> str:
+def _all_that_came(heard: StreamedText) -> str:
     """All that came of an answer: its words, its thoughts, the arguments of its calls."""
     parts = heard.response.parts if heard.response else ()
     return "".join(
@@ -366,12 +366,12 @@ def _came(heard: StreamedText) -> str:
     )
 
 
-def _believed(tokens: float) -> int:
+def _whole_tokens(tokens: float) -> int:
     """Whole, whatever a server tells: no record holds half of one."""
     return int(min(max(tokens, 0), MOST_TOKENS))
 
 
-def _milliseconds(now: float, began: float) -> int:
+def _milliseconds_since(now: float, began: float) -> int:
     return round((now - began) * 1000)
 
 
@@ -387,7 +387,7 @@ def _text_of(event: ModelResponseStreamEvent) -> str:
     return ""
 
 
-def _written(event: ModelResponseStreamEvent) -> int:
+def _argument_characters(event: ModelResponseStreamEvent) -> int:
     """How many characters of a call's arguments an event adds."""
     from pydantic_ai.messages import PartDeltaEvent, ToolCallPartDelta
 
@@ -397,7 +397,7 @@ def _written(event: ModelResponseStreamEvent) -> int:
     return 0
 
 
-def _beside(text: str) -> dict[str, Any]:
+def _data_beside_calls(text: str) -> dict[str, Any]:
     """What was written beside calls, as far as it is of the form that was asked for."""
     with suppress(ValueError):
         written = parse_json_answer(text, lenient=True)
@@ -405,11 +405,11 @@ def _beside(text: str) -> dict[str, Any]:
     return {}
 
 
-def _details(heard: StreamedText) -> dict[str, Any]:
+def _provider_details(heard: StreamedText) -> dict[str, Any]:
     return (heard.response.provider_details if heard.response else None) or {}
 
 
-def _refusal(heard: StreamedText) -> str:
+def _refusal_words(heard: StreamedText) -> str:
     """The words of a refusal, where the provider gives any."""
-    told = _details(heard).get("refusal")
+    told = _provider_details(heard).get("refusal")
     return told if isinstance(told, str) else ""

@@ -82,15 +82,15 @@ NEAR, FEW = 3, 8
 none is."""
 
 
-def _kinds(*bodies: type) -> tuple[str, ...]:
+def _event_kinds(*bodies: type) -> tuple[str, ...]:
     return tuple(str(body.__struct_config__.tag) for body in bodies)  # type: ignore[attr-defined]
 
 
-ENDS = _kinds(*get_args(EffectEnd))
-FOLLOWED = _kinds(*get_args(EffectEvent), *HALTS)
+ENDS = _event_kinds(*get_args(EffectEnd))
+FOLLOWED = _event_kinds(*get_args(EffectEvent), *HALTS)
 
 
-def _unknown(name: str, granted: Collection[str]) -> str:
+def _unknown_tool_notice(name: str, granted: Collection[str]) -> str:
     """What a mind is told that names a tool it may not use: those it may mean, or all, if few."""
     may = sorted(granted)
     near = get_close_matches(name, may, n=NEAR, cutoff=0.4) or (may if len(may) <= FEW else [])
@@ -143,7 +143,7 @@ class Effects:
         self._asked: dict[str, asyncio.Task[None]] = {}
         self._questions: dict[str, tuple[str, str, str, str | None]] = {}
         self._tasks = BackgroundTasks()
-        self._lanes = LocalLanes(self._work, stamp.clock)
+        self._lanes = LocalLanes(self._work_off, stamp.clock)
         self._started = False
         ledger.subscribe(self._follow, kinds=FOLLOWED)
 
@@ -153,17 +153,17 @@ class Effects:
         for found in await queue.open_effects():
             self._open.setdefault(found.effect, found)
             if found.halted:
-                self._stop(found, found.halted)
+                self._stop_effect(found, found.halted)
                 continue
             event = await self._ledger.event(found.effect)
             assert isinstance(event.body, EffectProposed)
             if found.state == "proposed":
-                self._ask(event, event.body)
+                self._expire_unanswered(event, event.body)
             if program := event.body.within:
                 self._programs[event.id] = program
         for effect, program in tuple(self._programs.items()):
             if program not in self._open and effect in self._open:
-                self._stop(self._open[effect], PROGRAM_OVER)
+                self._stop_effect(self._open[effect], PROGRAM_OVER)
         for effect in tuple(self._open):
             self._wake(effect)
 
@@ -199,7 +199,7 @@ class Effects:
         And whether it may. The first has its id. Where somebody is to be asked, it stands alone.
         """
         stream, turn, nth, charge = place
-        tool = self._tool(call.tool)
+        tool = self._known_tool(call.tool)
         objection = self._objection(call, permission)
         asks = permission.verdict == "asks" and objection is None
         written = as_json(call.arguments)
@@ -230,11 +230,13 @@ class Effects:
     def _objection(self, call: Call, permission: CallPermission) -> tuple[str, str] | None:
         """By which rule it may not be used, and why; None where it may."""
         if permission.verdict == "refused":
-            return permission.by, permission.why or _unknown(call.tool, permission.granted)
+            return permission.by, permission.why or _unknown_tool_notice(
+                call.tool, permission.granted
+            )
         why = self._tools.misfit(call.tool, call.arguments)
         return ("arguments", why) if why else None
 
-    def _tool(self, name: str) -> Tool | None:
+    def _known_tool(self, name: str) -> Tool | None:
         return next((tool for tool in self._tools.known() if tool.name == name), None)
 
     async def outcome(self, effect: str, within: float = inf) -> EffectOutcome:
@@ -244,27 +246,27 @@ class Effects:
         """
         found = self._open.get(effect)
         if found is None:
-            return await self._told(effect, await self._recorded(effect))
+            return await self._outcome_of(effect, await self._recorded_end(effect))
         if found.state == "proposed":
             return EffectOutcome("deferred", ASKED)
         if effect in self._paused:
             return EffectOutcome("deferred", PAUSED)
-        waiting, tool = self._end_of(effect), self._tool(found.tool)
+        waiting, tool = self._end_of(effect), self._known_tool(found.tool)
         patience = min(tool.patience if tool else 0, within)
-        if not await self._in_time(waiting, self._nap(patience)):
+        if not await self._in_time(waiting, self._start_timer(patience)):
             return EffectOutcome("deferred", GOES_ON)
         end = waiting.result()
-        return await self._told(effect, end) if end else EffectOutcome("deferred", PAUSED)
+        return await self._outcome_of(effect, end) if end else EffectOutcome("deferred", PAUSED)
 
     def _end_of(self, effect: str) -> asyncio.Future[EffectEnd | None]:
         """To be known when it has ended; None where it waits for people."""
         return self._waiting.setdefault(effect, asyncio.get_running_loop().create_future())
 
-    async def _told(self, effect: str, end: EffectEnd) -> EffectOutcome:
+    async def _outcome_of(self, effect: str, end: EffectEnd) -> EffectOutcome:
         """What a mind is told of an end, with what a program spent on its way there."""
         event = await self._ledger.event(effect)
         assert isinstance(event.body, EffectProposed)
-        tool = self._tool(event.body.tool)
+        tool = self._known_tool(event.body.tool)
         if tool is None or not tool.composes:
             return EffectOutcome.of(end)
         return EffectOutcome.of(end, *await spent_within(self._ledger, event))
@@ -281,7 +283,7 @@ class Effects:
         """See `InnerWorker.inner_end`."""
         found = self._open.get(effect)
         if found is None:
-            return await self._recorded(effect)
+            return await self._recorded_end(effect)
         self._programs[effect] = program
         if found.state == "proposed":
             return None
@@ -289,7 +291,7 @@ class Effects:
         await asyncio.wait({waiting})
         return waiting.result()
 
-    async def _recorded(self, effect: str) -> EffectEnd:
+    async def _recorded_end(self, effect: str) -> EffectEnd:
         began = await self._ledger.event(effect)
         for event in await self._ledger.read(began.stream, after=began.seq, kinds=ENDS):
             if isinstance(event.body, EffectEnd) and event.body.effect == effect:
@@ -300,7 +302,7 @@ class Effects:
         """End every effect of a stream, or of one turn in it, wherever it stands."""
         for found in tuple(self._open.values()):
             if found.stream == stream and turn in ("", found.turn):
-                self._stop(found, why)
+                self._stop_effect(found, why)
 
     # ------------------------------------------------------------ following
 
@@ -312,48 +314,48 @@ class Effects:
                 if isinstance(body, EffectProposed) and body.within:
                     self._programs[event.id] = body.within
                 if isinstance(body, EffectProposed) and body.asks:
-                    self._ask(event, body)
+                    self._expire_unanswered(event, body)
             elif type(body) in HALTS:
                 self.stop(stream, HALTS[type(body)])
             elif isinstance(body, EffectApproved):
-                self._moved(body.effect, "approved")
+                self._note_state(body.effect, "approved")
                 self._wake(body.effect)
             elif isinstance(body, EffectRunning):
-                self._moved(body.effect, "running")
+                self._note_state(body.effect, "running")
             elif isinstance(body, EffectEnd):
-                self._over(body)
+                self._note_end(body)
 
-    def _ask(self, event: Event, body: EffectProposed) -> None:
+    def _expire_unanswered(self, event: Event, body: EffectProposed) -> None:
         """Let it expire where nobody answers."""
         self._questions[event.id] = (event.stream, event.actor, body.tool, body.arguments.text)
         if self._started:
-            lapse = self._lapse(event.id, lapse_of(event), body.hours)
+            lapse = self._expire_at(event.id, lapse_of(event), body.hours)
             self._asked[event.id] = self._tasks.spawn(lapse, "asking")
 
-    async def _lapse(self, effect: str, when: datetime, hours: int) -> None:
+    async def _expire_at(self, effect: str, when: datetime, hours: int) -> None:
         await self._stamp.clock.sleep_until(when)
         told = Words(UNANSWERED.format(hours_in_words(hours)))
         self._ends.setdefault(effect, EffectExpired(effect=effect, value=told))
         self._wake(effect)
 
-    def _moved(self, effect: str, state: str) -> None:
+    def _note_state(self, effect: str, state: str) -> None:
         self._questions.pop(effect, None)
         if asked := self._asked.pop(effect, None):
             asked.cancel()
         if found := self._open.get(effect):
             self._open[effect] = found._replace(state=state)
 
-    def _over(self, end: EffectEnd) -> None:
+    def _note_end(self, end: EffectEnd) -> None:
         self._forget(end.effect)
-        self._settle(end.effect, end)
+        self._resolve_waiters(end.effect, end)
         if (program := self._programs.pop(end.effect, "")) in self._paused:
             self._paused.discard(program)
             self._wake(program)
         for effect in [one for one, program in self._programs.items() if program == end.effect]:
             if found := self._open.get(effect):
-                self._stop(found, PROGRAM_OVER)
+                self._stop_effect(found, PROGRAM_OVER)
 
-    def _settle(self, effect: str, end: EffectEnd | None) -> None:
+    def _resolve_waiters(self, effect: str, end: EffectEnd | None) -> None:
         """Let whoever waits for it know."""
         waiting = self._waiting.pop(effect, None)
         if waiting is not None and not waiting.done():
@@ -369,7 +371,7 @@ class Effects:
         if limit := self._limits.get(effect):
             limit.cancel()
 
-    def _stop(self, found: OpenEffect, why: str) -> None:
+    def _stop_effect(self, found: OpenEffect, why: str) -> None:
         stopped = EffectStopped(effect=found.effect, value=Words(why))
         self._ends.setdefault(found.effect, stopped)
         if limit := self._limits.get(found.effect):
@@ -382,35 +384,35 @@ class Effects:
 
     # ------------------------------------------------------------ working
 
-    async def _work(self, effect: str) -> None:
+    async def _work_off(self, effect: str) -> None:
         """Bring one effect to its end. What fails without saying so (the ledger) is tried again."""
         found = self._open.get(effect)
         if found is None:
             return
-        end = self._ends.get(effect) or await self._run(found)
+        end = self._ends.get(effect) or await self._advance(found)
         if end is not None:
             end = self._ends.setdefault(effect, end)
-            await self._note(found, end)
+            await self._record(found, end)
 
-    async def _run(self, found: OpenEffect) -> EffectEnd | None:
+    async def _advance(self, found: OpenEffect) -> EffectEnd | None:
         if found.state == "proposed" or found.effect in self._paused:
             return None
         if found.state == "running" and not found.idempotent:
             return EffectUnknown(effect=found.effect, value=Words(DIED))
-        call = await self._call(found)
+        call = await self._call_of(found)
         if call is None:
             return EffectFailed(effect=found.effect, value=Words(GONE))
-        if self._tool(found.tool) and (why := self._tools.misfit(found.tool, call.arguments)):
+        if self._known_tool(found.tool) and (why := self._tools.misfit(found.tool, call.arguments)):
             return EffectFailed(effect=found.effect, value=Words(why))
-        await self._note(found, EffectRunning(effect=found.effect))
+        await self._record(found, EffectRunning(effect=found.effect))
         if found.effect in self._ends or found.effect not in self._open:
             return self._ends.get(found.effect)
-        return await self._use(found, call)
+        return await self._use_tool(found, call)
 
-    async def _call(self, found: OpenEffect) -> ToolCall | None:
+    async def _call_of(self, found: OpenEffect) -> ToolCall | None:
         """What the tool is given; None where its arguments were forgotten."""
         proposed = await self._ledger.event(found.effect)
-        body, tool = proposed.body, self._tool(found.tool)
+        body, tool = proposed.body, self._known_tool(found.tool)
         mate = proposed.actor.partition(":")[2]
         if not isinstance(body, EffectProposed) or body.arguments.text is None:
             return None
@@ -423,30 +425,30 @@ class Effects:
             people=body.people,
             present=await self._site.rooms.present(found.stream),
             until=self._stamp.clock.now() + timedelta(seconds=tool.limit if tool else 0),
-            door=await self._door(proposed) if tool and tool.composes else None,
+            door=await self._inner_calls_of(proposed) if tool and tool.composes else None,
             charge=paid_for(found.stream, mate, body),
             sandbox=await self._site.inner.sandbox(found.stream, mate),
         )
 
-    async def _door(self, program: Event) -> InnerCalls:
+    async def _inner_calls_of(self, program: Event) -> InnerCalls:
         """By which a program has other tools used."""
         known, site = await calls_within(self._ledger, program), self._site
         return InnerCalls(program, self._ledger, self, site.inner, site.files.read, known)
 
-    def _pause(self, effect: str) -> None:
+    def _pause_for_people(self, effect: str) -> None:
         """It waits for people; unless they answered meanwhile, it is woken by that."""
         asked = [one for one, program in self._programs.items() if program == effect]
         if any(self._open[one].state == "proposed" for one in asked if one in self._open):
             self._paused.add(effect)
-            self._settle(effect, None)
+            self._resolve_waiters(effect, None)
         else:
             self._wake(effect)
 
-    async def _use(self, found: OpenEffect, call: ToolCall) -> EffectEnd | None:
+    async def _use_tool(self, found: OpenEffect, call: ToolCall) -> EffectEnd | None:
         """Let the tool do it, for as long as it may. One that is stopped is waited for no more."""
-        effect, tool = found.effect, self._tool(found.tool)
+        effect, tool = found.effect, self._known_tool(found.tool)
         limit = tool.limit if tool else 0
-        nap = self._limits[effect] = self._nap(limit)
+        nap = self._limits[effect] = self._start_timer(limit)
         began = ToolProgress(effect=effect, turn=found.turn, mate=call.mate, tool=found.tool)
         progress = CallProgress(self._site.signals, self._stamp.clock, found.stream, began)
         call = msgspec.structs.replace(call, tell=progress.tell)
@@ -463,7 +465,7 @@ class Effects:
             why = f"{found.tool} took longer than {limit:g} seconds."
             return EffectExpired(effect=effect, value=Words(why))
         if isinstance(call.door, InnerCalls) and call.door.asked:
-            self._pause(effect)
+            self._pause_for_people(effect)
             return None
         if work.cancelled() or work.exception() is not None:
             return EffectFailed(effect=effect, value=Words(f"{found.tool} broke off."))
@@ -472,7 +474,7 @@ class Effects:
             return EffectFailed(effect=effect, value=Words(failure_shown(given.text)))
         return await store_tool_result(found, given, tool.price if tool else 0.0, self._site.files)
 
-    def _nap(self, seconds: float) -> asyncio.Task[None]:
+    def _start_timer(self, seconds: float) -> asyncio.Task[None]:
         return self._tasks.spawn(self._stamp.clock.sleep(seconds), "patience")
 
     async def _in_time(self, work: asyncio.Future[Any], nap: asyncio.Task[None]) -> bool:
@@ -483,7 +485,7 @@ class Effects:
             nap.cancel()
         return work.done()
 
-    async def _note(self, found: OpenEffect, body: EffectRunning | EffectEnd) -> None:
+    async def _record(self, found: OpenEffect, body: EffectRunning | EffectEnd) -> None:
         """Write what happened to it, unless somebody else ended it before."""
         facts = [self._stamp.fact(body, actor="runtime", cause=found.effect)]
         if found.state == "proposed":  # people were asked, and nobody answered
@@ -500,7 +502,7 @@ class Effects:
         except Conflict as error:
             if isinstance(body, EffectExpired) and await self._is_allowed(found):
                 self._ends.pop(found.effect, None)
-                self._moved(found.effect, "approved")
+                self._note_state(found.effect, "approved")
                 self._wake(found.effect)
                 return
             log.warning("effect %s is over already: %s", found.effect, error)
@@ -509,7 +511,7 @@ class Effects:
     async def _is_allowed(self, found: OpenEffect) -> bool:
         """Whether somebody said yes in the last moment before it lapsed: it is to run, then."""
         kinds, began = (
-            _kinds(EffectApproved, *get_args(EffectEnd)),
+            _event_kinds(EffectApproved, *get_args(EffectEnd)),
             await self._ledger.event(found.effect),
         )
         after = await self._ledger.read(found.stream, after=began.seq, kinds=kinds)

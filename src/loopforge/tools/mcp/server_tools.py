@@ -131,7 +131,7 @@ class McpServers:
             if name not in self._known:
                 self._known[name] = _Known(
                     server=server,
-                    connection=self._connection(name, server),
+                    connection=self._new_connection(name, server),
                     listing=ToolListing(),
                 )
             self._hold_to(name, self._known[name])
@@ -140,13 +140,13 @@ class McpServers:
 
     def tools(self) -> Sequence[tuple[Tool, ToolWork]]:
         """The tools that may be used, each with its work."""
-        found = [each for offers in self._offered().values() for each in offers]
-        return [*found, (ANSWER_SERVER, self._answer)] if self._known else found
+        found = [each for offers in self._tools_by_server().values() for each in offers]
+        return [*found, (ANSWER_SERVER, self._answer_server)] if self._known else found
 
-    def _offered(self) -> dict[str, list[tuple[Tool, ToolWork]]]:
+    def _tools_by_server(self) -> dict[str, list[tuple[Tool, ToolWork]]]:
         """Those tools by server. Of two that would be called alike the first is offered."""
         for name, known in self._known.items():
-            self._reread(name, known)
+            self._reread_kept(name, known)
         if self._offers is not None:
             return self._offers
         found, taken = dict[str, list[tuple[Tool, ToolWork]]](), {*self._others, ANSWER_SERVER.name}
@@ -165,13 +165,13 @@ class McpServers:
                     )
                     continue
                 taken.add(given.name)
-                found[name].append((given, self._use(name, known, tool.name)))
+                found[name].append((given, self._work_of(name, known, tool.name)))
         self._offers = found
         return found
 
     def views(self) -> list[McpServerView]:
         """How it stands with each."""
-        offers = self._offered()
+        offers = self._tools_by_server()
         return [
             McpServerView(
                 name=name,
@@ -197,17 +197,17 @@ class McpServers:
         for name, known in list(self._known.items()):
             if only and name != only:
                 continue
-            self._reread(name, known)
+            self._reread_kept(name, known)
             if anew or not known.listing.tools:
-                await self._list(name)
+                await self._list_tools(name)
 
     def accept(self, name: str) -> list[str]:
         """Take a server's tools as it describes them now: the names of those that had changed."""
         known = self._known[name]
-        self._reread(name, known)
+        self._reread_kept(name, known)
         names = [tool.name for tool in known.listing.other]
         known.flaws = []
-        self._hold(name, known, known.listing.accepted())
+        self._hold_listing(name, known, known.listing.accepted())
         return names
 
     async def close(self) -> None:
@@ -223,7 +223,7 @@ class McpServers:
             await known.close()
             known.apart = {key: one for key, one in known.apart.items() if not one.resting}
 
-    def _connection(self, name: str, server: McpServer, whose: str = "") -> McpConnection:
+    def _new_connection(self, name: str, server: McpServer, whose: str = "") -> McpConnection:
         assert self._home is not None
         connection = McpConnection(
             name,
@@ -232,11 +232,11 @@ class McpServers:
             seconds=server.seconds,
             idle=server.idle,
             ready=server.ready,
-            changed=lambda: self._changed(name, connection),
+            changed=lambda: self._note_changed(name, connection),
         )
         return connection
 
-    def _of(self, name: str, known: _Known, call: ToolCall) -> McpConnection:
+    def _connection_for(self, name: str, known: _Known, call: ToolCall) -> McpConnection:
         """The connection that a call has. Raises InputError where too many run."""
         if not known.server.apart:
             return known.connection
@@ -248,10 +248,10 @@ class McpServers:
                     f"{name} runs for {MOST_APART} others already; one of them ends when nobody "
                     f"used it for {known.server.idle:g} seconds"
                 )
-            known.apart[whose] = self._connection(name, known.server, whose)
+            known.apart[whose] = self._new_connection(name, known.server, whose)
         return known.apart[whose]
 
-    def _changed(self, name: str, connection: McpConnection) -> None:
+    def _note_changed(self, name: str, connection: McpConnection) -> None:
         known = self._known.get(name)
         if known is None or connection not in (known.connection, *known.apart.values()):
             return  # it was taken away meanwhile
@@ -259,10 +259,13 @@ class McpServers:
         if not known.relisting:
             known.relisting = True
             self._tasks.spawn(
-                self._relist(name, known, connection), f"tools of the MCP server {name}"
+                self._relist_while_changed(name, known, connection),
+                f"tools of the MCP server {name}",
             )
 
-    async def _relist(self, name: str, known: _Known, connection: McpConnection) -> None:
+    async def _relist_while_changed(
+        self, name: str, known: _Known, connection: McpConnection
+    ) -> None:
         """Ask for its tools while it says that they changed, one time after another.
 
         That neither starts it nor keeps it from being idle, else one that always says so would
@@ -271,24 +274,24 @@ class McpServers:
         try:
             while known.changed and connection.state != "idle":
                 known.changed = False
-                await self._list(name, connection)
+                await self._list_tools(name, connection)
                 assert self._home is not None
                 await self._home.clock.sleep(RELISTED)
         finally:
             known.relisting = False
 
-    async def _list(self, name: str, running: McpConnection | None = None) -> None:
+    async def _list_tools(self, name: str, running: McpConnection | None = None) -> None:
         """Ask for its tools; `running`: one that said they changed, and is not used by that."""
         known = self._known.get(name)
         if known is None:
             return  # it was taken away meanwhile
         try:
             asked = running or known.connection
-            self._heard(name, known, await asked.tools(stirs=running is None))
+            self._take_listing(name, known, await asked.tools(stirs=running is None))
         except (LoopforgeError, OSError) as error:
             known.flaws = [known.told(error)] if running is None else known.flaws
 
-    def _reread(self, name: str, known: _Known) -> None:
+    def _reread_kept(self, name: str, known: _Known) -> None:
         """Hold to what another program wrote, such as `loopforge tool accept` beside this one."""
         assert self._home is not None
         home = self._home.settings.home
@@ -302,15 +305,15 @@ class McpServers:
         home = self._home.settings.home
         known.kept, known.listing = written_at(home, name), listing_of(home, name, known.server)
 
-    def _heard(self, name: str, known: _Known, listed: Sequence[Any]) -> None:
+    def _take_listing(self, name: str, known: _Known, listed: Sequence[Any]) -> None:
         """Take note of what it listed."""
         tools, flaws = read_listed(listed)
         if self._known.get(name) is known:  # it may be another one by now
-            self._reread(name, known)
+            self._reread_kept(name, known)
             known.flaws = flaws
-            self._hold(name, known, known.listing.heard(tools))
+            self._hold_listing(name, known, known.listing.heard(tools))
 
-    def _hold(self, name: str, known: _Known, listing: ToolListing) -> None:
+    def _hold_listing(self, name: str, known: _Known, listing: ToolListing) -> None:
         assert self._home is not None
         known.flaws += changed_tool_flaws(name, listing)
         if listing != known.listing:
@@ -318,14 +321,14 @@ class McpServers:
             keep_listing(self._home.settings.home, name, listing)
             known.kept = written_at(self._home.settings.home, name)
 
-    def _use(self, name: str, known: _Known, tool: str) -> ToolWork:
+    def _work_of(self, name: str, known: _Known, tool: str) -> ToolWork:
         async def use(call: ToolCall) -> ToolResult:
             asked = AskedInput(server=name, tool=tool, arguments=call.arguments, questions=())
-            return await self._come_of(self._of(name, known, call), known, asked, call)
+            return await self._come_of(self._connection_for(name, known, call), known, asked, call)
 
         return use
 
-    async def _answer(self, call: ToolCall) -> ToolResult:
+    async def _answer_server(self, call: ToolCall) -> ToolResult:
         """Go on with a use that asked people for something."""
         assert self._home is not None
         which, files = str(call.arguments["question"]), self._home.files
@@ -335,7 +338,9 @@ class McpServers:
         declined = bool(call.arguments.get("decline"))
         answers = answers_of(asked, call.arguments.get("answers") or {}, decline=declined)
         known = self._known[asked.server]
-        return await self._come_of(self._of(asked.server, known, call), known, asked, call, answers)
+        return await self._come_of(
+            self._connection_for(asked.server, known, call), known, asked, call, answers
+        )
 
     async def _come_of(
         self,
@@ -350,7 +355,7 @@ class McpServers:
 
         try:
             if connection.state != "running":  # it may be another by now than when it was listed
-                self._heard(asked.server, known, await connection.tools())
+                self._take_listing(asked.server, known, await connection.tools())
             if asked.tool in {tool.name for tool in known.listing.other}:
                 raise InputError(
                     f"{asked.tool} is described otherwise than when it was taken, and is not used; "
@@ -395,14 +400,14 @@ def server_streams(home: Path, name: str, server: McpServer, whose: str = "") ->
             command = server.command
             if server.network:
                 command = with_network_forwarder(command)
-                reach = _network(server.network).connect_tcp
+                reach = _network_for(server.network).connect_tcp
                 await stack.enter_async_context(granted_network(place, server.network, reach))
             yield await stack.enter_async_context(confined_streams(sandbox, command, over))
 
     return start
 
 
-def _network(granted: Collection[str]) -> GuardedNetwork:
+def _network_for(granted: Collection[str]) -> GuardedNetwork:
     """Public addresses, and what is named itself, wherever that leads."""
     named = [host if ":" in host else f"{host}:443" for host in granted if "*" not in host]
     return GuardedNetwork(named)

@@ -87,12 +87,12 @@ async def standing_of(site: PageContext, key: str) -> RosterStanding:
     raise Unknown(f"There is no mate {key!r} here.")
 
 
-def _flaws(site: PageContext, one: RosterStanding) -> list[ShownFlaw]:
+def _flaws_at_lines(site: PageContext, one: RosterStanding) -> list[ShownFlaw]:
     """What is wrong with a file, each at its line."""
     return locate_problems(one.problems, site.chronicle.text(one.file) or "")
 
 
-async def _shared(site: PageContext, visitor: Visitor) -> dict[str, list[RoomListEntry]]:
+async def _shared_rooms(site: PageContext, visitor: Visitor) -> dict[str, list[RoomListEntry]]:
     """The rooms the visitor shares with each mate."""
     where: dict[str, list[RoomListEntry]] = {}
     for plate in await site.front.lobby.rooms_of(visitor.person, {}):
@@ -113,10 +113,12 @@ async def mates(site: PageContext, visitor: Visitor, told: Word = "") -> Templat
         visitor,
         here="mates",
         running=[(key_of(one), one) for one in standings if one.state.startswith("runs")],
-        broken=[(key_of(one), one, _flaws(site, one)) for one in standings if one.problems],
+        broken=[
+            (key_of(one), one, _flaws_at_lines(site, one)) for one in standings if one.problems
+        ],
         gone=[(key_of(one), one) for one in standings if one.state == "gone"],
         shelf=list_retired_mates(site.roster),
-        where=await _shared(site, visitor),
+        where=await _shared_rooms(site, visitor),
         folder=str(site.roster.folder),
         asks=asked_model,
         told=TOLD.get(told, ""),
@@ -147,14 +149,14 @@ async def shown_mate(
         key=key_of(one),
         one=one,
         mate=one.mate,
-        flaws=_flaws(site, one),
+        flaws=_flaws_at_lines(site, one),
         talk=parse_dialogue(one.mate.prompt) if one.mate else None,
         where=[plate for plate, inside in plates if inside],
         elsewhere=[plate for plate, inside in plates if not inside],
         text=site.chronicle.text(one.file),
         path=str(site.roster.folder / one.file) if visitor.right == "owner" else one.file,
         versions=versions,
-        newest=_signed(site, versions[:1]),
+        newest=_versions_with_authors(site, versions[:1]),
         figures=await site.beliefs.figures(one.handle),
         did=await figures_of(site, one.handle) if one.handle else None,
         asks=asked_model,
@@ -227,7 +229,7 @@ async def new_page(
     if not name.strip():
         return render_page("mate-new.html", owner, here="mates", role=role, error="")
     text = draft_mate_file(name.strip(), role.strip(), min(4, max(1, tier)))
-    return _editor(site, owner, None, text, base="", name=name)
+    return _editor_page(site, owner, None, text, base="", name=name)
 
 
 @post("/mates/new")
@@ -237,12 +239,12 @@ async def new(site: PageContext, owner: Visitor, data: Fields) -> Template | Red
     try:
         made = await site.chronicle.new(text, owner.person)
     except InputError as error:
-        return _editor(
+        return _editor_page(
             site, owner, None, text, base="", error=str(error), portrait=portrait, status=400
         )
     if is_hash(portrait) and await site.artifacts.has(portrait):
         await site.pictures.give(of_mate(made.handle), portrait, owner.person)
-    return Redirect(f"{path_of(_key(site, made))}?told=new", status_code=303)
+    return Redirect(f"{path_of(_key_of_made(site, made))}?told=new", status_code=303)
 
 
 @post("/mates/new/file", request_max_body_size=LARGEST + 100_000)
@@ -256,11 +258,15 @@ async def new_file(request: Asked, site: PageContext, owner: Visitor) -> Templat
         brought = await asyncio.to_thread(read_file, data, given.filename)
     except InputError as error:
         return render_page("mate-new.html", owner, here="mates", role="", error=str(error))
-    more = {"card": is_card(data), "left": brought.told, "portrait": await _portrait(site, data)}
-    return _editor(site, owner, None, normalize_line_endings(brought.text), base="", **more)
+    more = {
+        "card": is_card(data),
+        "left": brought.told,
+        "portrait": await _keep_portrait(site, data),
+    }
+    return _editor_page(site, owner, None, normalize_line_endings(brought.text), base="", **more)
 
 
-async def _portrait(site: PageContext, data: bytes) -> str:
+async def _keep_portrait(site: PageContext, data: bytes) -> str:
     """The picture of a card that is one, made small and kept until the mate is saved; or ""."""
     if media_of(data[:64]) not in PICTURES:
         return ""
@@ -270,14 +276,14 @@ async def _portrait(site: PageContext, data: bytes) -> str:
         return ""
 
 
-def _key(site: PageContext, made: Mate) -> str:
+def _key_of_made(site: PageContext, made: Mate) -> str:
     return site.roster.path(made.handle).name if made.handle in NAMED else made.handle
 
 
 @post("/mates/new/check")
 async def new_check(site: PageContext, owner: Visitor, data: Fields) -> Template:
     """What is wrong with a text that is to be a new mate, as a fragment."""
-    return _checked(site, owner, None, normalize_line_endings(data.get("text", "")))
+    return _check_page(site, owner, None, normalize_line_endings(data.get("text", "")))
 
 
 @get("/mates/{handle:str}/edit")
@@ -288,7 +294,7 @@ async def edit_page(site: PageContext, owner: Visitor, handle: Word) -> Template
     base, versions = version_hash(text), await site.chronicle.versions(one.handle)
     if text is None and versions:
         text = await site.chronicle.version(one.handle, versions[0].hash)
-    return _editor(site, owner, one, text or "", base=base)
+    return _editor_page(site, owner, one, text or "", base=base)
 
 
 @post("/mates/{handle:str}/edit")
@@ -304,26 +310,28 @@ async def edit(
     made, flaws = check_mate_text(site.roster, one, text)
     if made is None:
         said = "Not saved: this is no mate yet. What you typed is still here."
-        return _editor(site, owner, one, text, base=base, flaws=flaws, error=said, status=400)
+        return _editor_page(site, owner, one, text, base=base, flaws=flaws, error=said, status=400)
     try:
         await site.chronicle.write(made.handle, text, owner.person, file=one.file, base=base)
     except Changed as error:
-        return _overtaken(site, owner, one, text, str(error))
+        return _overtaken_page(site, owner, one, text, str(error))
     except BadMate as error:
         flaws = locate_problems([error], text)
-        return _editor(site, owner, one, text, base=base, flaws=flaws, error=str(error), status=400)
+        return _editor_page(
+            site, owner, one, text, base=base, flaws=flaws, error=str(error), status=400
+        )
     except InputError as error:
-        return _editor(site, owner, one, text, base=base, error=str(error), status=400)
-    return Redirect(f"{path_of(_key(site, made))}?told=saved", status_code=303)
+        return _editor_page(site, owner, one, text, base=base, error=str(error), status=400)
+    return Redirect(f"{path_of(_key_of_made(site, made))}?told=saved", status_code=303)
 
 
-def _overtaken(
+def _overtaken_page(
     site: PageContext, owner: Visitor, one: RosterStanding, text: str, error: str
 ) -> Template:
     """Show what stands on disk against what was typed; saving from here is knowingly done."""
     now = site.chronicle.text(one.file)
     other = diff_lines(now or "", text)
-    return _editor(
+    return _editor_page(
         site, owner, one, text, base=version_hash(now), error=error, other=other, status=409
     )
 
@@ -331,19 +339,21 @@ def _overtaken(
 @post("/mates/{handle:str}/check")
 async def check(site: PageContext, owner: Visitor, handle: Word, data: Fields) -> Template:
     """What is wrong with a text that is to be this mate's file, as a fragment."""
-    return _checked(
+    return _check_page(
         site, owner, await standing_of(site, handle), normalize_line_endings(data.get("text", ""))
     )
 
 
-def _checked(site: PageContext, owner: Visitor, one: RosterStanding | None, text: str) -> Template:
+def _check_page(
+    site: PageContext, owner: Visitor, one: RosterStanding | None, text: str
+) -> Template:
     made, flaws = check_mate_text(site.roster, one, text)
     return render_page(
         "mate-check.html", owner, here="mates", mate=made, flaws=flaws, asks=asked_model
     )
 
 
-def _editor(
+def _editor_page(
     site: PageContext,
     owner: Visitor,
     one: RosterStanding | None,
@@ -392,7 +402,9 @@ async def bring_back(site: PageContext, owner: Visitor, data: Fields) -> Redirec
 # ---------------------------------------------------------------- versions
 
 
-def _signed(site: PageContext, versions: Sequence[MateVersion]) -> list[tuple[MateVersion, str]]:
+def _versions_with_authors(
+    site: PageContext, versions: Sequence[MateVersion]
+) -> list[tuple[MateVersion, str]]:
     """Versions with the names of those who wrote them."""
     return [(one, name_of(site, one.by) if one.by else "on disk") for one in versions]
 
@@ -402,18 +414,18 @@ async def history(site: PageContext, visitor: Visitor, handle: Word) -> Template
     """Every version on record, newest first: when, by whom, how much changed."""
     one = await standing_of(site, handle)
     changes = await site.growth.changes.changes(one.handle) if one.handle else []
-    counts = await _counts(site, one.handle)
+    counts = await _line_counts(site, one.handle)
     return render_page(
         "mate-history.html",
         visitor,
         here="mates",
         key=key_of(one),
         one=one,
-        told=[_shown(site, change, counts) for change in changes[::-1]],
+        told=[_shown_change(site, change, counts) for change in changes[::-1]],
     )
 
 
-def _shown(
+def _shown_change(
     site: PageContext, change: MateChange, counts: Mapping[int, tuple[int, int]]
 ) -> tuple[MateChange, str, tuple[int, int] | None]:
     """A change, who made it, and the lines that came and went by it, where they were counted."""
@@ -422,7 +434,7 @@ def _shown(
     return change, by, next(found, None)
 
 
-async def _counts(site: PageContext, handle: str) -> dict[int, tuple[int, int]]:
+async def _line_counts(site: PageContext, handle: str) -> dict[int, tuple[int, int]]:
     """Lines added and taken away by each of the newest versions, by `seq`."""
     versions = (await site.chronicle.versions(handle))[: COUNTED + 1]
     texts = [await site.chronicle.version(handle, one.hash) for one in versions]
@@ -437,10 +449,10 @@ async def _counts(site: PageContext, handle: str) -> dict[int, tuple[int, int]]:
 async def version(site: PageContext, visitor: Visitor, handle: Word, hash: Word) -> Template:
     """One version, against the one before it."""
     one = await standing_of(site, handle)
-    return await _version(site, visitor, one, hash)
+    return await _version_page(site, visitor, one, hash)
 
 
-async def _version(
+async def _version_page(
     site: PageContext, visitor: Visitor, one: RosterStanding, hash: str, **more: Any
 ) -> Template:
     text = await site.chronicle.version(one.handle, hash)
@@ -450,7 +462,7 @@ async def _version(
     old = await site.chronicle.version(one.handle, before.hash) if before else ""
     now = site.chronicle.text(one.file)
     readable = FORGOTTEN not in (text, old)
-    ((shown, by),) = _signed(site, versions[place : place + 1])
+    ((shown, by),) = _versions_with_authors(site, versions[place : place + 1])
     return render_page(
         "mate-version.html",
         visitor,
@@ -484,5 +496,5 @@ async def put_back(
         await site.chronicle.look()
         await site.chronicle.write(one.handle, text, owner.person, base=data.get("base", ""))
     except InputError as error:
-        return await _version(site, owner, one, hash, error=str(error), status=400)
+        return await _version_page(site, owner, one, hash, error=str(error), status=400)
     return Redirect(f"{path_of(key_of(one))}?told=back", status_code=303)

@@ -122,7 +122,7 @@ async def room(
     head = (await front.rooms.state(place.room)).seq
     before = at + PAGE // 2 if at else None
     events = await front.past(place.room, before=before, limit=PAGE, sight=place.sight)
-    lines = [(event, await _line(site, place, event)) for event in events]
+    lines = [(event, await _render_line(site, place, event)) for event in events]
     reads = await site.accounts.decisions.vault.reads(place.visitor.person)
     plates = await front.lobby.rooms_of(place.visitor.person, reads)
     read = reads.get(stream_of(place.room), 0)
@@ -135,7 +135,7 @@ async def room(
         lines=lines,
         head=head,
         oldest=events[0].seq if events else 0,
-        more=_more(events),
+        more=_may_have_more(events),
         read=read,
         plates=plates[:BESIDE],
         unread=next((plate.unread for plate in plates if plate.room == place.room and read), 0),
@@ -143,7 +143,7 @@ async def room(
         present=site.hub.here(place.room),
         welcome=welcome == "yes" and place.visitor.person != place.scene.opener,
         house=site.accounts.decisions.book.owner_name,
-        examples=_examples(site, place, events),
+        examples=_example_lines(site, place, events),
         told=notes.read(place.visitor.person, told),
         limits={
             "file": site.live.now.upload_limit_bytes,
@@ -167,7 +167,7 @@ async def beside(site: PageContext, place: RoomAccess) -> Template:
     return render_page("room-list.html", place.visitor, scene=place.scene, plates=plates[:BESIDE])
 
 
-def _examples(site: PageContext, place: RoomAccess, events: Sequence[Event]) -> list[str]:
+def _example_lines(site: PageContext, place: RoomAccess, events: Sequence[Event]) -> list[str]:
     """A line to each of the first mates, of those their files give an answer to.
 
     None where a person has spoken.
@@ -183,7 +183,7 @@ def _examples(site: PageContext, place: RoomAccess, events: Sequence[Event]) -> 
     return found
 
 
-async def _line(site: PageContext, place: RoomAccess, event: Event) -> str:
+async def _render_line(site: PageContext, place: RoomAccess, event: Event) -> str:
     return await site.hub.render.line(event, place.scene, place.owner)
 
 
@@ -191,14 +191,14 @@ async def _line(site: PageContext, place: RoomAccess, event: Event) -> str:
 async def before(site: PageContext, place: RoomAccess, seq: Seq) -> Template:
     """Lines from before `seq`, as a fragment."""
     events = await site.front.past(place.room, before=seq, limit=PAGE, sight=place.sight)
-    lines = [(event, await _line(site, place, event)) for event in events]
-    more, oldest = _more(events), events[0].seq if events else 0
+    lines = [(event, await _render_line(site, place, event)) for event in events]
+    more, oldest = _may_have_more(events), events[0].seq if events else 0
     return render_page(
         "earlier-lines.html", place.visitor, place=place, lines=lines, more=more, oldest=oldest
     )
 
 
-def _more(events: Sequence[Event]) -> bool:
+def _may_have_more(events: Sequence[Event]) -> bool:
     """Whether there may be more before a page of the past."""
     return sum(event.kind not in CHANGES for event in events) == PAGE
 
@@ -207,7 +207,7 @@ def _more(events: Sequence[Event]) -> bool:
 async def search(site: PageContext, place: RoomAccess, words: Sought = "") -> Template:
     """Lines that hold these words."""
     found = await site.front.search(place.room, words, FOUND, place.sight) if words.strip() else []
-    lines = [(event, await _line(site, place, event)) for event in found]
+    lines = [(event, await _render_line(site, place, event)) for event in found]
     return render_page(
         "search.html", place.visitor, here="rooms", place=place, words=words, lines=lines
     )
@@ -226,22 +226,22 @@ async def speak(
     form = await request.form()
     await provide_visitor(request, site)  # a long form may outlast the session that began it
     uploads = [each for each in form.getall("files", []) if isinstance(each, UploadFile)]
-    files = await _received(site, paces, person, [each for each in uploads if each.filename])
-    if not files and not wants_json(request) and ORDER.fullmatch(_word(form, "text")):
-        return await _obeyed(request, site, place, paces, _word(form, "text"))
-    source = _word(form, "source")[:80]
+    files = await _receive_files(site, paces, person, [each for each in uploads if each.filename])
+    if not files and not wants_json(request) and ORDER.fullmatch(_form_words(form, "text")):
+        return await _obey_command(request, site, place, paces, _form_words(form, "text"))
+    source = _form_words(form, "source")[:80]
     head = (await site.front.rooms.state(place.room)).seq
     try:
         event = await site.front.rooms.hear(
             place.room,
             Heard(
                 person=person,
-                text=Words(_word(form, "text")),
+                text=Words(_form_words(form, "text")),
                 surface="web",
                 source=f"{person}:{source}" if source else "",
-                reply_to=await _answered(site, place, _word(form, "reply_to")[:80]),
+                reply_to=await _answered_line(site, place, _form_words(form, "reply_to")[:80]),
                 files=tuple(files),
-                owner=_owner(place),
+                owner=_is_owner(place),
             ),
         )
     except BaseException:
@@ -252,16 +252,16 @@ async def speak(
     return form_response(request, place.room, seq=event.seq, id=event.id)
 
 
-def _owner(place: RoomAccess) -> bool:
+def _is_owner(place: RoomAccess) -> bool:
     return place.visitor.right == "owner"
 
 
-async def _act(site: PageContext, place: RoomAccess, name: str, argument: str) -> str:
+async def _change_room(site: PageContext, place: RoomAccess, name: str, argument: str) -> str:
     person = place.visitor.person
-    return await site.front.commands.act(place.room, person, name, argument, owner=_owner(place))
+    return await site.front.commands.act(place.room, person, name, argument, owner=_is_owner(place))
 
 
-async def _answered(site: PageContext, place: RoomAccess, line: str) -> str:
+async def _answered_line(site: PageContext, place: RoomAccess, line: str) -> str:
     """The line that is answered, if this person may see it."""
     try:
         return (await site.front.line(place.room, line, place.sight)).id if line else ""
@@ -269,13 +269,13 @@ async def _answered(site: PageContext, place: RoomAccess, line: str) -> str:
         return ""
 
 
-def _word(form: Any, name: str) -> str:
+def _form_words(form: Any, name: str) -> str:
     """A field of a form that is words; "" where it is something else."""
     value = form.get(name, "")
     return value if isinstance(value, str) else ""
 
 
-async def _received(
+async def _receive_files(
     site: PageContext, paces: RequestLimits, person: str, uploads: list[UploadFile]
 ) -> list[File]:
     if len(uploads) > MOST_FILES:
@@ -334,7 +334,7 @@ async def stop(
 ) -> Response[Any]:
     """Halt everything mates do here, at once."""
     paces.stops.take(place.visitor.person)
-    told = await _act(site, place, "stop", "")
+    told = await _change_room(site, place, "stop", "")
     return form_response(request, place.room, told=told)
 
 
@@ -343,10 +343,10 @@ async def command(
     request: Asked, site: PageContext, place: RoomAccess, data: Fields, paces: RequestLimits
 ) -> Response[Any]:
     """Do what a line that begins with a slash asks for, such as `/status`; who asked is told."""
-    return await _obeyed(request, site, place, paces, data.get("text", ""))
+    return await _obey_command(request, site, place, paces, data.get("text", ""))
 
 
-async def _obeyed(
+async def _obey_command(
     request: Asked, site: PageContext, place: RoomAccess, paces: RequestLimits, text: str
 ) -> Response[Any]:
     person = place.visitor.person
@@ -355,7 +355,7 @@ async def _obeyed(
     name, argument = (found[1].casefold(), (found[2] or "").strip()) if found else ("", "")
     if name == "link":
         raise InputError("Accounts are linked under your picture, at the top right.")
-    told = await _act(site, place, name, argument)
+    told = await _change_room(site, place, name, argument)
     if wants_json(request):
         return form_response(request, place.room, told=told)
     notes: FlashMessages = request.app.state["notes"]
@@ -372,7 +372,7 @@ async def mark(
     if name not in ("keep", "spent"):
         raise InputError("A line is marked keep or spent.")
     await site.front.line(place.room, data.get("line", ""), place.sight)
-    told = await _act(site, place, name, data.get("line", ""))
+    told = await _change_room(site, place, name, data.get("line", ""))
     return form_response(request, place.room, told=told)
 
 
@@ -407,10 +407,10 @@ async def settings(
 ) -> Template:
     """Who is here, and how each mate is called; `told` names what a change was answered."""
     notes: FlashMessages = request.app.state["notes"]
-    return await _settings(site, place, notes.read(place.visitor.person, told))
+    return await _settings_page(site, place, notes.read(place.visitor.person, told))
 
 
-async def _settings(site: PageContext, place: RoomAccess, told: str) -> Template:
+async def _settings_page(site: PageContext, place: RoomAccess, told: str) -> Template:
     state = await site.front.rooms.state(place.room)
     mates = site.roster.mates()
     return render_page(
@@ -434,7 +434,7 @@ async def _settings(site: PageContext, place: RoomAccess, told: str) -> Template
         bounds=turn_bounds.MEANING,
         home_bounds=site.front.rooms.bounds,
         told=told,
-        spending=(await _act(site, place, "budget", "")).splitlines(),
+        spending=(await _change_room(site, place, "budget", "")).splitlines(),
         not_inviting=await site.front.inviting.why_not(
             place.visitor.person, place.room, owner=place.owner
         ),
@@ -499,11 +499,11 @@ async def change(
             argument = ""
         case _:
             argument = mate
-    told = await _act(site, place, act, argument)
+    told = await _change_room(site, place, act, argument)
     if wants_json(request):
         return Response({"told": told}, media_type=MediaType.JSON, status_code=200)
     if act in ASKS and (act not in ACTS or not argument):
-        return await _settings(site, place, told)
+        return await _settings_page(site, place, told)
     notes: FlashMessages = request.app.state["notes"]
     code = notes.keep(place.visitor.person, told)
     return Redirect(f"/rooms/{place.room}/settings?told={code}", status_code=303)
@@ -534,7 +534,7 @@ async def leave(site: PageContext, place: RoomAccess) -> Redirect:
 @get("/rooms/{room:str}/delete")
 async def ask_delete(site: PageContext, place: RoomAccess) -> Template:
     """What deleting it would mean, and whether."""
-    _must(place)
+    _check_may_close(place)
     rests = await site.front.closing.resting(place.room)
     return render_page("room-delete.html", place.visitor, here="rooms", place=place, rests=rests)
 
@@ -542,7 +542,7 @@ async def ask_delete(site: PageContext, place: RoomAccess) -> Template:
 @post("/rooms/{room:str}/delete")
 async def delete(site: PageContext, place: RoomAccess, data: Fields) -> Redirect:
     """Delete it, and truly forget what was said in it."""
-    _must(place)
+    _check_may_close(place)
     if data.get("sure", "") != "yes":
         raise InputError("Tick that you are sure; what is forgotten cannot be brought back.")
     await site.front.closing.close_room(
@@ -554,6 +554,6 @@ async def delete(site: PageContext, place: RoomAccess, data: Fields) -> Redirect
     return Redirect("/", status_code=303)
 
 
-def _must(place: RoomAccess) -> None:
+def _check_may_close(place: RoomAccess) -> None:
     if not place.may_close:
         raise InputError("Only who opened this room, or the owner of the home, may delete it.")

@@ -128,7 +128,7 @@ LET_GO = ("task.opened", "task.steered", "task.resumed")
 """What people have a task go on with, also behind a stop of its room."""
 
 
-def _stoppable(state: TaskState) -> bool:
+def _is_stoppable(state: TaskState) -> bool:
     return state.at_work or state.stage == "waiting"
 
 
@@ -153,17 +153,17 @@ class ThreadPosts:
 
     async def follow(self) -> None:
         """Tell of what happens from now on, and of what happened while nothing ran."""
-        self._ledger.subscribe(self._happened, streams=PREFIX)
-        self._ledger.subscribe(self._decided, streams=ROOM, kinds=["room.stopped"])
-        self._ledger.subscribe(self._reacted, streams=ROOM, kinds=["room.person_reacted"])
-        self._ledger.subscribe(self._deleted, streams=ROOM, kinds=["room.line_deleted"])
-        self._ledger.subscribe(self._erased, kinds=["ledger.erased"])
+        self._ledger.subscribe(self._wake_teller, streams=PREFIX)
+        self._ledger.subscribe(self._follow_stops, streams=ROOM, kinds=["room.stopped"])
+        self._ledger.subscribe(self._follow_reactions, streams=ROOM, kinds=["room.person_reacted"])
+        self._ledger.subscribe(self._follow_deletions, streams=ROOM, kinds=["room.line_deleted"])
+        self._ledger.subscribe(self._count_erasures, kinds=["ledger.erased"])
         since = self._stamp.clock.now() - LATER
         for state in await self._tasks.tasks():
             if state.thread.startswith(ROOM):
-                await self._missed(state)
+                await self._stop_if_missed(state)
                 if state.last is not None and state.last > since:
-                    self._happened(state.stream, ())
+                    self._wake_teller(state.stream, ())
 
     async def settled(self) -> None:
         """Return when rooms were told of all that happened until now, but for edits to come."""
@@ -177,31 +177,35 @@ class ThreadPosts:
 
     # ------------------------------------------------------------ what people do in the room
 
-    def _decided(self, stream: str, events: Sequence[Event]) -> None:
+    def _follow_stops(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:
             if isinstance(event.body, Stopped):
-                self._spawn(partial(self._stop, stream, event.body.person), "a task is stopped")
+                self._spawn(
+                    partial(self._stop_tasks, stream, event.body.person), "a task is stopped"
+                )
 
-    async def _stop(self, room: str, person: str) -> None:
+    async def _stop_tasks(self, room: str, person: str) -> None:
         for state in await self._tasks.store.of_thread(room):
-            if _stoppable(state):
+            if _is_stoppable(state):
                 await self._tasks.stop(state.id, person)
 
-    async def _missed(self, state: TaskState) -> None:
+    async def _stop_if_missed(self, state: TaskState) -> None:
         """Stop a task whose room was stopped, where the home ended before it was."""
         last = partial(self._ledger.read, limit=1, newest=True)
-        if _stoppable(state) and (stops := await last(state.thread, kinds=["room.stopped"])):
+        if _is_stoppable(state) and (stops := await last(state.thread, kinds=["room.stopped"])):
             (let_go,) = await last(state.stream, kinds=LET_GO)
             if isinstance(stops[0].body, Stopped) and stops[0].at > let_go.at:
                 await self._tasks.stop(state.id, stops[0].body.person)
 
-    def _reacted(self, stream: str, events: Sequence[Event]) -> None:
+    def _follow_reactions(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:
             body = event.body
             if isinstance(body, PersonReacted) and not body.back:
-                self._spawn(partial(self._rated, stream, body), "a sign on a line of a task")
+                self._spawn(
+                    partial(self._take_reaction, stream, body), "a sign on a line of a task"
+                )
 
-    async def _rated(self, room: str, body: PersonReacted) -> None:
+    async def _take_reaction(self, room: str, body: PersonReacted) -> None:
         """A thumb counts for whoever gave the task; so does a sign that stops it."""
         thumb, halt = body.emoji[:1] in (UP, DOWN), body.emoji[:1] in HALT
         if not (thumb or halt):
@@ -221,13 +225,13 @@ class ThreadPosts:
         elif not state.forgotten:
             await self._tasks.rate(state.id, body.person, up=body.emoji[:1] == UP, line=body.to)
 
-    def _deleted(self, stream: str, events: Sequence[Event]) -> None:
+    def _follow_deletions(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:
             if isinstance(body := event.body, LineDeleted):
-                work = partial(self._left, stream, body.line, event.id)
+                work = partial(self._name_files_left, stream, body.line, event.id)
                 self._spawn(work, "a line that steered is deleted")
 
-    async def _left(self, room: str, line: str, cause: str) -> None:
+    async def _name_files_left(self, room: str, line: str, cause: str) -> None:
         """Say which files may still hold what a deleted line had a task do."""
         for state in await self._tasks.store.of_thread(room):
             if state.forgotten or not state.written:
@@ -237,40 +241,40 @@ class ThreadPosts:
             sources = {one.body.source for one in steered if isinstance(one.body, TaskSteered)}
             if line in sources - waiting:
                 told = public_words(LEFT.format(pluralize(len(state.written), "file")))
-                await self._voice.say(room, self._mate(state), told, cause=cause)
+                await self._voice.say(room, self._mate_of(state), told, cause=cause)
 
-    def _erased(self, _stream: str, _events: Sequence[Event]) -> None:
+    def _count_erasures(self, _stream: str, _events: Sequence[Event]) -> None:
         self._erasures += 1
 
     # ------------------------------------------------------------ what happens to the task
 
-    def _happened(self, stream: str, _events: Sequence[Event]) -> None:
+    def _wake_teller(self, stream: str, _events: Sequence[Event]) -> None:
         self._more.add(stream)
         if stream not in self._busy:
             self._busy.add(stream)
-            self._spawn(partial(self._keep, stream), f"what is said of {stream}")
+            self._spawn(partial(self._keep_telling, stream), f"what is said of {stream}")
 
-    async def _keep(self, stream: str) -> None:
+    async def _keep_telling(self, stream: str) -> None:
         try:
             while stream in self._more:
                 self._more.discard(stream)
-                await self._tell(stream)
+                await self._tell_news(stream)
         except LoopforgeError as error:
             log.warning("a room was not told of %s: %s", stream, error)
         finally:
             self._busy.discard(stream)
 
-    async def _tell(self, stream: str) -> None:
+    async def _tell_news(self, stream: str) -> None:
         state = await self._tasks.store.state(stream)
         if state.opened is None or not state.thread.startswith(ROOM):
             return
         post = self._posts.setdefault(stream, _Post())
         for event in await self._ledger.read(stream, after=post.seq):
-            await self._event(state, post, event)
+            await self._post_event(state, post, event)
             post.seq = event.seq
         await self._read_anew(post, state)
         if post.stale(state, self._tasks.page_of(state)):
-            await (self._soon(post, stream) if state.at_work else self._now(post, stream))
+            await (self._edit_soon(post, stream) if state.at_work else self._edit_now(post, stream))
 
     async def _read_anew(self, post: _Post, state: TaskState) -> None:
         """After an erasure: else its lines would say again, when edited, what is to be no more."""
@@ -281,52 +285,52 @@ class ThreadPosts:
             post.asking[line] = await self._ledger.event(event.id)
         for use, (who, event) in tuple(post.answers.items()):
             post.answers[use] = who, await self._ledger.event(event.id)
-        post.order = await self._order(state) if post.order else ""
-        post.head = _taken(state.classified) if state.classified and post.head else ""
+        post.order = await self._order_text(state) if post.order else ""
+        post.head = _classification_line(state.classified) if state.classified and post.head else ""
         post.foot = progress_line(state.progress[-1]) if state.progress and post.foot else ""
         post.texts.clear()
 
-    async def _event(self, state: TaskState, post: _Post, event: Event) -> None:
+    async def _post_event(self, state: TaskState, post: _Post, event: Event) -> None:
         match event.body:
             case TaskClassified() as body if not post.line:
-                post.head, post.order = _taken(body), await self._order(state)
+                post.head, post.order = _classification_line(body), await self._order_text(state)
                 text = shown_progress(state, post.head, "", self._tasks.page_of(state))
                 text = post.order + text
-                post.line = await self._say(state, text, event)
+                post.line = await self._say_in_thread(state, text, event)
                 if event.at >= self._began:  # else it may say what was so before
                     post.texts[post.line] = text
                 post.edited = self._stamp.clock.ticks()
             case TaskClassified() as body:
-                post.head = _taken(body)
-                await self._say(state, f"Taken otherwise from now on: {post.head}", event)
+                post.head = _classification_line(body)
+                await self._say_in_thread(state, f"Taken otherwise from now on: {post.head}", event)
             case TaskProgressed() as body:
                 post.foot = progress_line(body)
             case TaskDelayed(why=why) if post.line:
                 post.foot = f"{post.foot}\nIt waits: {why}."
             case TaskSteered(source=source) if source:
                 await self._voice.react(
-                    state.thread, self._mate(state), source, SEEN, cause=event.id
+                    state.thread, self._mate_of(state), source, SEEN, cause=event.id
                 )
             case TaskFinished() as body:
-                await self._result(state, body, event)
+                await self._post_result(state, body, event)
             case EffectApproved() | EffectDenied() | EffectExpired() as body:
                 if any(asked.id == body.effect for asked in post.asking.values()):
-                    post.answers[body.effect] = await self._who(state, event), event
+                    post.answers[body.effect] = await self._actor_name(state, event), event
             case ResultApproved() | ResultRejected() as body:
-                who = await self._who(state, event)
-                await self._say(state, told_decision(who, body), event)
+                who = await self._actor_name(state, event)
+                await self._say_in_thread(state, told_decision(who, body), event)
             case _:
                 if text := told_of(event, state):
-                    line = await self._say(state, text, event)
+                    line = await self._say_in_thread(state, text, event)
                     if line and isinstance(event.body, ASKING):
                         post.asking[line] = event
                         if event.at >= self._began:
                             post.texts[line] = text
 
-    async def _who(self, state: TaskState, event: Event) -> str:
+    async def _actor_name(self, state: TaskState, event: Event) -> str:
         return await self._voice.called(state.thread, event.actor.removeprefix("person:"))
 
-    async def _order(self, state: TaskState) -> str:
+    async def _order_text(self, state: TaskState) -> str:
         """Who gave it, and what is to be done; "" where a line of the room says so, or none may."""
         text = " ".join(str(state.task.text).split())
         if state.forgotten or state.opened is None:
@@ -339,7 +343,7 @@ class ThreadPosts:
         who = await self._voice.called(state.thread, state.task.person)
         return f"{who} wants: {text[:ORDER]}{'…' if len(text) > ORDER else ''}\n\n"
 
-    async def _result(self, state: TaskState, body: TaskFinished, event: Event) -> None:
+    async def _post_result(self, state: TaskState, body: TaskFinished, event: Event) -> None:
         """The result, with the files that it names."""
         text, files = str(body.result), list[File]()
         try:
@@ -351,36 +355,36 @@ class ThreadPosts:
                 text += f"\n\n[{path} is not sent: {why}]"
         except (LoopforgeError, OSError) as error:
             text += f"\n\n[Its files could not be sent: {why_of(error)}]"
-        await self._say(state, text, event, files)
+        await self._say_in_thread(state, text, event, files)
 
-    async def _say(
+    async def _say_in_thread(
         self, state: TaskState, text: str, event: Event, files: Sequence[File] = ()
     ) -> str:
         return await self._voice.say(
-            state.thread, self._mate(state), text, cause=event.id, files=files
+            state.thread, self._mate_of(state), text, cause=event.id, files=files
         )
 
-    def _mate(self, state: TaskState) -> str:
+    def _mate_of(self, state: TaskState) -> str:
         return state.task.mate
 
     # ------------------------------------------------------------ the message that is edited
 
-    async def _soon(self, post: _Post, stream: str) -> None:
+    async def _edit_soon(self, post: _Post, stream: str) -> None:
         if not post.due:
             post.due = True
-            self._background.spawn(self._later(post, stream), "how a task goes")
+            self._background.spawn(self._edit_later(post, stream), "how a task goes")
 
-    async def _later(self, post: _Post, stream: str) -> None:
+    async def _edit_later(self, post: _Post, stream: str) -> None:
         clock = self._stamp.clock
         while post.due:
             await clock.sleep(max(0.0, post.edited + PAUSE - clock.ticks()))
-            post.due = not await self._edited(post, stream)
+            post.due = not await self._edit_post(post, stream)
 
-    async def _now(self, post: _Post, stream: str) -> None:
-        if not await self._edited(post, stream):
-            await self._soon(post, stream)
+    async def _edit_now(self, post: _Post, stream: str) -> None:
+        if not await self._edit_post(post, stream):
+            await self._edit_soon(post, stream)
 
-    async def _edited(self, post: _Post, stream: str) -> bool:
+    async def _edit_post(self, post: _Post, stream: str) -> bool:
         """Let a line say what it is to say now; whether all of them do."""
         async with post.editing:  # else what it said before could come last
             state = await self._tasks.store.state(stream)
@@ -388,7 +392,7 @@ class ThreadPosts:
             page = self._tasks.page_of(state)
             for line, text in post.stale(state, page):
                 post.edited = self._stamp.clock.ticks()
-                if not await self._voice.edit(state.thread, self._mate(state), line, text):
+                if not await self._voice.edit(state.thread, self._mate_of(state), line, text):
                     return False
                 post.texts[line] = text
             return not post.stale(await self._tasks.store.state(stream), page)
@@ -404,7 +408,7 @@ def shown_progress(state: TaskState, head: str, foot: str, page: str) -> str:
     return "\n".join(rows) + (f"\n\n{foot}" if foot else "")
 
 
-def _taken(body: TaskClassified) -> str:
+def _classification_line(body: TaskClassified) -> str:
     return (
         f"Taken as {body.task_type}, {body.complexity}, by {body.flow} ({body.role}). {body.reason}"
     )
@@ -452,12 +456,12 @@ def told_of(event: Event, state: TaskState, answers: Mapping[str, str] = {}) -> 
         case TaskStopped(kind="person"):
             return ""
         case TaskStopped(why=why):
-            return f"It stands still: {why}. {_onward(state)}"
+            return f"It stands still: {why}. {_how_to_go_on(state)}"
         case TaskResumed():
             return "It goes on."
         case TaskSummarized(text=text):
             stopped = state.stage == "stopped"
-            return f"{text}\n{_onward(state)}" if stopped else ""
+            return f"{text}\n{_how_to_go_on(state)}" if stopped else ""
         case ResultOffered(commit="", message=message):
             return f"There is nothing to merge: {message}"
         case ResultOffered() as body:
@@ -490,7 +494,7 @@ def in_fence(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{inner}\n{fence}"
 
 
-def _onward(state: TaskState) -> str:
+def _how_to_go_on(state: TaskState) -> str:
     """What lets a task go on that stands still."""
     spent = state.halted is not None and state.halted.kind == "money"
     return PAID.format(id=state.id[-8:]) if spent else "/resume lets it go on."

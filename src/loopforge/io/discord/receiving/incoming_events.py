@@ -98,7 +98,7 @@ class IncomingEvents:
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
         self._unsure: dict[int, Talk] = {}
-        takes = (self._hear, self._edit)
+        takes = (self._hear_once, self._take_edit)
         self._backlog, self._turnstile = Backlog(parts.front), ReadLimiter()
         self._missed = MissedBackfill(crowd, parts, options, watch, drafts, self._backlog, takes)
         self._reading: dict[int, set[object]] = defaultdict(set)
@@ -135,14 +135,14 @@ class IncomingEvents:
 
     async def on_resumed(self, client: GatewayClient) -> None:
         """It missed nothing, unless it reads what it missed before."""
-        self._tasks.spawn(self._rest(client), f"{client.user} resumed")
+        self._tasks.spawn(self._finish_backfill(client), f"{client.user} resumed")
 
     async def on_ready(self, client: GatewayClient) -> None:
         """Its servers are known: read what was missed."""
         self._crowd.stands(self._crowd.index(client), "connected")
         self._arrived(client)
         for id, channel in self._unsure.items():
-            self._put(client, id, _Turn(partial(self._join, client, channel)))
+            self._queue_or_hold(client, id, _Turn(partial(self._let_mates_join, client, channel)))
         if not self._crowd.mates_awaited():
             self._unsure.clear()
         self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
@@ -161,8 +161,8 @@ class IncomingEvents:
         self._backlog.heard(self._crowd.index(client), message.id)
         if is_sent_by_account(client, message) and client.speech.heard(message.id):
             self._crowd.contested(self._crowd.index(client))
-        turn = _Turn(lambda: self._hear(client, message), message.id)
-        self._put(client, message.channel.id, turn)
+        turn = _Turn(lambda: self._hear_once(client, message), message.id)
+        self._queue_or_hold(client, message.channel.id, turn)
 
     async def on_raw_message_edit(
         self, client: GatewayClient, event: discord.RawMessageUpdateEvent
@@ -175,9 +175,11 @@ class IncomingEvents:
             client.passed_over(SAID[1])
             await self.on_spoiled(client, event.channel_id, event.message_id, edited=True)
         elif event.message.flags.source_message_deleted:
-            self._deleted(client, event.channel_id, {event.message_id})
+            self._queue_deletion(client, event.channel_id, {event.message_id})
         elif event.message.edited_at is not None:
-            self._change(client, event.channel_id, lambda: self._edit(client, event.message))
+            self._queue_change(
+                client, event.channel_id, lambda: self._take_edit(client, event.message)
+            )
 
     async def on_spoiled(
         self, client: GatewayClient, channel: int, message: int, *, edited: bool
@@ -185,36 +187,36 @@ class IncomingEvents:
         """A message came without what is needed of it: ask for it, in its turn."""
         job = partial(self._missed.again, client, channel, message, edited=edited)
         if edited:
-            self._change(client, channel, job)
+            self._queue_change(client, channel, job)
         else:
-            self._put(client, channel, _Turn(job, message))
+            self._queue_or_hold(client, channel, _Turn(job, message))
 
     async def on_raw_message_delete(
         self, client: GatewayClient, event: discord.RawMessageDeleteEvent
     ) -> None:
         """A message is no more."""
-        self._deleted(client, event.channel_id, {event.message_id})
+        self._queue_deletion(client, event.channel_id, {event.message_id})
 
     async def on_raw_bulk_message_delete(
         self, client: GatewayClient, event: discord.RawBulkMessageDeleteEvent
     ) -> None:
         """Several are no more."""
-        self._deleted(client, event.channel_id, event.message_ids)
+        self._queue_deletion(client, event.channel_id, event.message_ids)
 
-    def _deleted(self, client: GatewayClient, channel: int, messages: set[int]) -> None:
+    def _queue_deletion(self, client: GatewayClient, channel: int, messages: set[int]) -> None:
         async def work() -> None:
             for each in sorted(messages):
                 for place in await self._threads.places(channel, each):
                     await self._reception.deleted(place, str(each))
 
-        self._change(client, channel, work)
+        self._queue_change(client, channel, work)
 
     async def on_raw_reaction_add(
         self, client: GatewayClient, event: discord.RawReactionActionEvent
     ) -> None:
         """An emoji was put on a message, or taken back; our own do not count."""
         if not self._crowd.us(event.user_id):
-            self._change(client, event.channel_id, lambda: self._react(client, event))
+            self._queue_change(client, event.channel_id, lambda: self._take_reaction(client, event))
 
     on_raw_reaction_remove = on_raw_reaction_add
 
@@ -222,36 +224,36 @@ class IncomingEvents:
         """This client is no more; what it heard last, its successor reads."""
         for by, channel, turn in self._held.pop(client, []):
             if by is not client:
-                self._put(by, channel, turn)
+                self._queue_or_hold(by, channel, turn)
 
     # ------------------------------------------------------------ one queue for each place
 
-    def _put(self, client: GatewayClient, channel: int, turn: _Turn) -> None:
+    def _queue_or_hold(self, client: GatewayClient, channel: int, turn: _Turn) -> None:
         reads = client if client in self._held else self._crowd.first(channel)
         if reads is not None and reads in self._held:  # what was missed there comes first
             self._held[reads].append((client, channel, turn))
         else:
-            self._queue(channel, turn)
+            self._queue_turn(channel, turn)
 
-    def _change(self, client: GatewayClient, channel: int, job: Job) -> None:
+    def _queue_change(self, client: GatewayClient, channel: int, job: Job) -> None:
         """The same, for what says not by itself that it was brought already by another of us."""
 
         async def work() -> None:
             if self._crowd.first(channel) in (client, None):
                 await job()
 
-        self._put(client, channel, _Turn(work))
+        self._queue_or_hold(client, channel, _Turn(work))
 
-    def _queue(self, channel: int, turn: _Turn) -> None:
+    def _queue_turn(self, channel: int, turn: _Turn) -> None:
         if channel not in self._queues:
             self._queues[channel] = asyncio.Queue()
-            self._tasks.spawn(self._work(channel), f"inward {channel}")
+            self._tasks.spawn(self._work_through(channel), f"inward {channel}")
         self._queues[channel].put_nowait(turn)
         if turn.message:
             self._backlog.waits(turn.message)
         self._turnstile.hurry(channel)
 
-    async def _work(self, channel: int) -> None:
+    async def _work_through(self, channel: int) -> None:
         """Do what came in one place, in order, for as long as this lives."""
         queue = self._queues[channel]
         while True:
@@ -288,7 +290,7 @@ class IncomingEvents:
                 return
         if reading in self._reading[index]:
             self._reading[index].remove(reading)
-            await self._rest(client)
+            await self._finish_backfill(client)
 
     async def _caught_up(
         self, client: GatewayClient, late: discord.Guild | None, reading: object
@@ -296,41 +298,44 @@ class IncomingEvents:
         """Whether it could be found out what was missed, and that was read, or is not to be."""
         try:
             missed = await self._missed.jobs(client, late)
-            waiting = [self._reads(*each) for each in missed]
-            self._release(client, reading)
+            waiting = [self._queue_reading(*each) for each in missed]
+            self._release_held(client, reading)
             closed = await self._missed.closed(client, late)
-            missed, waiting = missed + closed, waiting + [self._reads(*each) for each in closed]
+            missed, waiting = (
+                missed + closed,
+                waiting + [self._queue_reading(*each) for each in closed],
+            )
             while not all(read := await asyncio.gather(*waiting)):
                 await self._clock.sleep(AGAIN)
                 if self._given_up(client, reading):
                     return False
                 missed = [each for each, done in zip(missed, read, strict=True) if not done]
-                waiting = [self._reads(*each) for each in missed]
+                waiting = [self._queue_reading(*each) for each in missed]
         except LedgerError as error:
             log.critical("what was missed on Discord cannot be found out now: %s", error)
             return False
         finally:
-            self._release(client, reading)
+            self._release_held(client, reading)
         return True
 
     def _given_up(self, client: GatewayClient, reading: object) -> bool:
         """Whether a newer session reads all of it, or nobody does."""
         return reading not in self._reading[self._crowd.index(client)] or client.is_closed()
 
-    async def _rest(self, client: GatewayClient) -> None:
+    async def _finish_backfill(self, client: GatewayClient) -> None:
         """It missed nothing, if nothing is left to be read, and nothing is away."""
         index = self._crowd.index(client)
         if client not in self._held and not self._reading[index] and _all_there(client):
             await self._backlog.done(index)
 
-    def _release(self, client: GatewayClient, reading: object) -> None:
+    def _release_held(self, client: GatewayClient, reading: object) -> None:
         """Take what was heard meanwhile, after what is read there; but not a newer session's."""
         if reading not in self._reading[self._crowd.index(client)]:
             return
         for by, channel, turn in self._held.pop(client, []):
-            self._put(by, channel, turn)
+            self._queue_or_hold(by, channel, turn)
 
-    def _reads(self, channel: int, read: Read) -> asyncio.Future[bool]:
+    def _queue_reading(self, channel: int, read: Read) -> asyncio.Future[bool]:
         """Let a place be read in its turn; whether all of it was."""
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
@@ -344,12 +349,12 @@ class IncomingEvents:
                 if not done.done():
                     done.set_result(complete)
 
-        self._queue(channel, _Turn(job))
+        self._queue_turn(channel, _Turn(job))
         return done
 
     # ------------------------------------------------------------ hearing
 
-    async def _hear(self, client: GatewayClient, message: discord.Message) -> None:
+    async def _hear_once(self, client: GatewayClient, message: discord.Message) -> None:
         """Take one message in, once, whichever of our bots brought it."""
         if (
             message.id in self._known
@@ -381,11 +386,11 @@ class IncomingEvents:
         venue: HeardPlace | None = None,
     ) -> None:
         seat = AccountSeat(client, channel)
-        notice = await self._taken(seat, message, venue)
+        notice = await self._take_if_allowed(seat, message, venue)
         self._known.append(message.id)
-        await self._answer(seat, message, notice)
+        await self._explain_refusal(seat, message, notice)
 
-    async def _taken(
+    async def _take_if_allowed(
         self, seat: AccountSeat, message: discord.Message, venue: HeardPlace | None
     ) -> str:
         """Let it be heard, if it may be; what is to be said of that."""
@@ -395,20 +400,20 @@ class IncomingEvents:
             asked = is_addressed_to_us(message, self._crowd)
             refused = await self._reception.serves(ground, account_of(message), asked=asked)
             if refused is not None:
-                await self._expose(seat, message)
+                await self._spend_exposed_code(seat, message)
                 return refused
         files, problems = list[File](), list[str]()
         if attachments_of(message):
-            notice, given = await self._door(message, channel)
+            notice, given = await self._check_uploader(message, channel)
             if notice is not None:
                 return notice
             files, problems = await self._files.taken(message) if given else ([], [])
         text = body_of(message, self._crowd, channel)
         bare = not text.strip() and not files
-        if bare and (not problems or self._waits(channel, message)):
+        if bare and (not problems or self._awaits_answer(channel, message)):
             return " ".join(problems)
         try:
-            told = await self._take(
+            told = await self._take_in(
                 seat, message, note_refused_files(text, problems).strip(), files, venue
             )
         except (BadLine, TooLarge, InputError) as error:
@@ -416,7 +421,9 @@ class IncomingEvents:
             told = str(error)
         return " ".join([told, *problems]).strip()
 
-    async def _door(self, message: discord.Message, channel: Talk) -> tuple[str | None, bool]:
+    async def _check_uploader(
+        self, message: discord.Message, channel: Talk
+    ) -> tuple[str | None, bool]:
         """What the door says to somebody who brings files, and whether these are kept."""
         account, name = account_of(message), message.author.display_name
         spot, bot = spot_of(channel, name), message.author.bot
@@ -425,7 +432,7 @@ class IncomingEvents:
             spot, account, keeper=may_author_manage(message)
         )
 
-    async def _take(
+    async def _take_in(
         self,
         seat: AccountSeat,
         message: discord.Message,
@@ -452,7 +459,7 @@ class IncomingEvents:
                 ours=ours,
                 bot=message.author.bot,
                 keeper=may_author_manage(message),
-                called=venue.called or self._shared(message),
+                called=venue.called or self._mentions_shared_account(message),
                 files=tuple(files),
             )
             taken = await self._reception.take(coming)
@@ -463,10 +470,10 @@ class IncomingEvents:
             self._watch.room(taken.room)
         if taken.heard is not None and self._crowd.mates_awaited():
             self._unsure[venue.channel.id] = venue.channel  # whoever is there by those is not yet
-        await self._post(seat, message, taken.warning)
+        await self._post_notice(seat, message, taken.warning)
         return taken.notice
 
-    async def _join(self, client: GatewayClient, channel: Talk) -> None:
+    async def _let_mates_join(self, client: GatewayClient, channel: Talk) -> None:
         """Let the mates of an account that connected late into a place that was spoken in."""
         here = set(self._crowd.mates_in(channel)) & set(self._crowd.mates_of(client.account))
         spot = spot_of(channel, "")
@@ -478,7 +485,7 @@ class IncomingEvents:
         found = reference.resolved if reference is not None else None
         return isinstance(found, discord.Message) and await self._is_ours(found)
 
-    def _shared(self, message: discord.Message) -> bool:
+    def _mentions_shared_account(self, message: discord.Message) -> bool:
         """Whether it mentions an account of ours that is there for several mates."""
         ours = self._crowd.users()
         return any(ours[user.id].shared for user in message.mentions if user.id in ours)
@@ -492,18 +499,20 @@ class IncomingEvents:
             await self._crowd.gathered()  # it may be of an account that connects only now
         return await self._hooks.ours(message)
 
-    def _waits(self, channel: Talk, message: discord.Message) -> bool:
+    def _awaits_answer(self, channel: Talk, message: discord.Message) -> bool:
         """Whether somebody waits for an answer, and is told why something was not taken."""
         if message.author.bot:
             return False
         return isinstance(channel, discord.DMChannel) or is_addressed_to_us(message, self._crowd)
 
-    async def _answer(self, seat: AccountSeat, message: discord.Message, text: str) -> None:
+    async def _explain_refusal(
+        self, seat: AccountSeat, message: discord.Message, text: str
+    ) -> None:
         """Say why something was not taken, to somebody who waits for an answer."""
-        if self._waits(seat.channel, message):
-            await self._post(seat, message, text)
+        if self._awaits_answer(seat.channel, message):
+            await self._post_notice(seat, message, text)
 
-    async def _post(self, seat: AccountSeat, message: discord.Message, text: str) -> None:
+    async def _post_notice(self, seat: AccountSeat, message: discord.Message, text: str) -> None:
         if not text:
             return
         try:
@@ -511,15 +520,15 @@ class IncomingEvents:
         except FAILURES as error:
             log.info("a notice could not be shown: %s", redact_tokens(error))
 
-    async def _expose(self, seat: AccountSeat, message: discord.Message) -> None:
+    async def _spend_exposed_code(self, seat: AccountSeat, message: discord.Message) -> None:
         """Spend a code for linking that others can read in it, and say so."""
         spot = spot_of(seat.channel, message.author.display_name)
         text = body_of(message, self._crowd, seat.channel)
-        await self._post(seat, message, await self._reception.exposed(spot, text))
+        await self._post_notice(seat, message, await self._reception.exposed(spot, text))
 
     # ------------------------------------------------------------ changes
 
-    async def _edit(self, client: GatewayClient, message: discord.Message) -> None:
+    async def _take_edit(self, client: GatewayClient, message: discord.Message) -> None:
         if await self._is_ours(message):
             return
         channel = client.met(message.channel)
@@ -529,13 +538,15 @@ class IncomingEvents:
             for place in await self._threads.places(channel.id, message.id):
                 own = str if message.author.bot else own_words
                 await self._reception.edited(place, str(message.id), account, text, own)
-            await self._expose(AccountSeat(client, channel), message)
+            await self._spend_exposed_code(AccountSeat(client, channel), message)
 
-    async def _react(self, client: GatewayClient, event: discord.RawReactionActionEvent) -> None:
+    async def _take_reaction(
+        self, client: GatewayClient, event: discord.RawReactionActionEvent
+    ) -> None:
         """Take in an emoji; what a stop sign did is told to who put it there."""
         message = str(event.message_id)
         back, account = event.event_type == "REACTION_REMOVE", str(event.user_id)
-        name = await self._named(client, event)
+        name = await self._name_of_reactor(client, event)
         by = Presser(
             account=account,
             name=name,
@@ -548,7 +559,7 @@ class IncomingEvents:
             told = shown or told
         channel = await find_channel(client, event.channel_id)
         if str(event.emoji) in STOP_EMOJIS and not (back or told) and channel is not None:
-            told = await self._stop(client, channel, by)
+            told = await self._stop_in_place(client, channel, by)
         if channel is not None and told:
             try:
                 said = await channel.send(f"-# *{told}*", allowed_mentions=NOBODY)
@@ -556,7 +567,7 @@ class IncomingEvents:
             except FAILURES as error:
                 log.info("what a stop sign did could not be shown: %s", redact_tokens(error))
 
-    async def _stop(self, client: GatewayClient, channel: Talk, by: Presser) -> str:
+    async def _stop_in_place(self, client: GatewayClient, channel: Talk, by: Presser) -> str:
         """Stop what mates do in a place, by a sign on what is no line; what is told of it."""
         place = place_of(channel.id)
         if not await self._reception.sessions.known(place):
@@ -569,7 +580,9 @@ class IncomingEvents:
         except InputError as refused:
             return self._reception.unheeded(place, by, str(refused))
 
-    async def _named(self, client: GatewayClient, event: discord.RawReactionActionEvent) -> str:
+    async def _name_of_reactor(
+        self, client: GatewayClient, event: discord.RawReactionActionEvent
+    ) -> str:
         """Who that is; a reaction that is taken back comes without its name."""
         if event.member is not None:
             self._names[event.user_id] = event.member.display_name

@@ -105,14 +105,14 @@ class MissedBackfill:
             self._watch.room(room)
         if not mark:
             return []
-        found = await self._elsewhere(client, places, mark) if late is None else []
+        found = await self._jobs_elsewhere(client, places, mark) if late is None else []
         # From here on nothing waits: a server that comes now is late, and is read by itself.
         guilds = client.guilds if late is None else [late]
         found[:0] = [
-            *self._known(client, guilds, places, mark),
-            *self._fresh(client, guilds, places, mark),
+            *self._jobs_in_known(client, guilds, places, mark),
+            *self._jobs_in_fresh(client, guilds, places, mark),
         ]
-        return [(id, partial(self._tried, client, place_of(id), job)) for id, job in found]
+        return [(id, partial(self._try_to_read, client, place_of(id), job)) for id, job in found]
 
     async def closed(
         self, client: GatewayClient, late: discord.Guild | None = None
@@ -124,20 +124,22 @@ class MissedBackfill:
         hosts: list[Threaded] = [
             channel
             for guild in (client.guilds if late is None else [late])
-            for channel in _hosts(guild)
-            if self._crowd.first(channel.id) is client and _readable(client, channel)
+            for channel in _thread_hosts(guild)
+            if self._crowd.first(channel.id) is client and _is_readable(client, channel)
         ]
         hosts.sort(key=lambda each: -(each.last_message_id or 0))
         found: list[tuple[int, Read]] = []
         for host in hosts[:LISTED]:
             jobs: list[tuple[int, Job]] = []
-            if await self._listed(client, host, mark, jobs):
-                found += [(id, partial(self._tried, client, place_of(id), job)) for id, job in jobs]
+            if await self._list_with_retries(client, host, mark, jobs):
+                found += [
+                    (id, partial(self._try_to_read, client, place_of(id), job)) for id, job in jobs
+                ]
             else:
                 found.append((host.id, partial(self._listed_late, client, host, mark)))
         return found
 
-    def _known(
+    def _jobs_in_known(
         self,
         client: GatewayClient,
         guilds: Iterable[discord.Guild],
@@ -148,8 +150,8 @@ class MissedBackfill:
         here = [
             channel
             for guild in guilds
-            for channel in _channels(guild)
-            if place_of(channel.id) in places and _readable(client, channel)
+            for channel in _channels_of(guild)
+            if place_of(channel.id) in places and _is_readable(client, channel)
         ]
         here.sort(key=lambda each: -(each.last_message_id or 0))
         for nth, channel in enumerate(here):
@@ -159,7 +161,7 @@ class MissedBackfill:
                 job = partial(self._catch_up, client, channel, mark, room)
                 yield channel.id, partial(job, newest if first else 0)
 
-    def _fresh(
+    def _jobs_in_fresh(
         self,
         client: GatewayClient,
         guilds: Iterable[discord.Guild],
@@ -170,21 +172,21 @@ class MissedBackfill:
         found = [
             (channel, after)
             for guild in guilds
-            for after in [max(mark - MARGIN, _joined(guild))]
-            for channel in _channels(guild)
+            for after in [max(mark - MARGIN, _id_at_joining(guild))]
+            for channel in _channels_of(guild)
             if (channel.last_message_id or 0) > after
             and place_of(channel.id) not in places
-            and _readable(client, channel)
+            and _is_readable(client, channel)
         ]
         if len(found) > FRESH:
             log.warning("of %d places with something new, %d are read", len(found), FRESH)
         found.sort(key=lambda each: -(each[0].last_message_id or 0))
         return [
-            (each.id, partial(self._unknown, client, each, after, each.last_message_id or 0))
+            (each.id, partial(self._read_unknown, client, each, after, each.last_message_id or 0))
             for each, after in found[:FRESH]
         ]
 
-    async def _elsewhere(
+    async def _jobs_elsewhere(
         self, client: GatewayClient, places: dict[str, str], mark: int
     ) -> list[tuple[int, Job]]:
         """Private talks of this account, and places where a draft of a dead turn stands."""
@@ -193,18 +195,18 @@ class MissedBackfill:
         talks = [place for place, mates in private.items() if mates & mine and place in places]
         strays = {draft.place for draft in await self._channels.strays("discord")}
         jobs: dict[str, Job] = {
-            place: partial(self._tidy, client, place, places[place])
+            place: partial(self._tidy_drafts, client, place, places[place])
             for place in strays.intersection(places)
         }
         lasts = {place: await self._channels.last(place) for place in {*jobs, *talks}}
         newest = sorted(lasts, key=lasts.__getitem__, reverse=True)
         for nth, place in enumerate(each for each in newest if each in talks):
             last = lasts[place]
-            job = partial(self._private, client, place, mark, places[place], last)
+            job = partial(self._read_private, client, place, mark, places[place], last)
             jobs[place] = partial(job, looks=nth < LOOKED)
         return [(channel_of(place), jobs[place]) for place in newest]
 
-    async def _tried(self, client: GatewayClient | None, place: str, job: Job) -> bool:
+    async def _try_to_read(self, client: GatewayClient | None, place: str, job: Job) -> bool:
         """Read a place, as long as a client is there; what is said there meanwhile waits for it.
 
         Whether nothing is left there to be read.
@@ -231,14 +233,14 @@ class MissedBackfill:
         """Take in one message whose event was spoiled, as Discord gives it now."""
 
         async def job() -> None:
-            seat = await self._seat(client, channel)
+            seat = await self._seat_for(client, channel)
             told = await seat.channel.fetch_message(message)
             if is_complete_message(told):
                 await (self._edit if edited else self._hear)(seat.client, told)
 
-        await self._tried(None, place_of(channel), job)
+        await self._try_to_read(None, place_of(channel), job)
 
-    async def _seat(self, client: GatewayClient, channel: int) -> AccountSeat:
+    async def _seat_for(self, client: GatewayClient, channel: int) -> AccountSeat:
         """This client, or if it is no more whoever of us is there. Raises SendFailed."""
         found = await find_channel(client, channel) if not client.is_closed() else None
         if found is not None:
@@ -261,11 +263,11 @@ class MissedBackfill:
             await self._look_back(client, channel, last, after)
         if last > mark:  # another of ours heard it, or one before a crash: it hides what is missing
             last = after
-        since = max(last, after, _joined(channel.guild))
+        since = max(last, after, _id_at_joining(channel.guild))
         if newest > since:
-            await self._read(client, channel, since)
+            await self._read_since(client, channel, since)
 
-    async def _private(
+    async def _read_private(
         self, client: GatewayClient, place: str, mark: int, room: str, last: int, *, looks: bool
     ) -> None:
         """The same in a private talk, of which Discord tells nothing by itself."""
@@ -278,29 +280,29 @@ class MissedBackfill:
         if last and looks:
             await self._look_back(client, channel, last, after)
         if last:  # one above the watermark hides what is missing, as above
-            await self._read(client, channel, last if last <= mark else after)
+            await self._read_since(client, channel, last if last <= mark else after)
 
-    async def _tidy(self, client: GatewayClient, place: str, room: str) -> None:
+    async def _tidy_drafts(self, client: GatewayClient, place: str, room: str) -> None:
         with low_priority_calls():
             channel = await find_channel(client, channel_of(place))
             if channel is not None:
                 await self._drafts.tidy(AccountSeat(client, channel), room)
 
-    async def _listed(
+    async def _list_with_retries(
         self, client: GatewayClient, host: Threaded, mark: int, jobs: list[tuple[int, Job]]
     ) -> bool:
         """Whether a channel has told its closed threads, in so many tries."""
-        job = partial(self._list, client, host, mark, jobs)
-        return await self._tried(client, place_of(host.id), job)
+        job = partial(self._list_closed_threads, client, host, mark, jobs)
+        return await self._try_to_read(client, place_of(host.id), job)
 
     async def _listed_late(self, client: GatewayClient, host: Threaded, mark: int) -> bool:
         """List them and read them, where the list could not be had; whether all of that is done."""
         jobs: list[tuple[int, Job]] = []
-        if not await self._listed(client, host, mark, jobs):
+        if not await self._list_with_retries(client, host, mark, jobs):
             return False
-        return all([await self._tried(client, place_of(id), job) for id, job in jobs])
+        return all([await self._try_to_read(client, place_of(id), job) for id, job in jobs])
 
-    async def _list(
+    async def _list_closed_threads(
         self,
         client: GatewayClient,
         host: Threaded,
@@ -309,24 +311,26 @@ class MissedBackfill:
     ) -> None:
         """Find the threads of a channel that were closed since, and what is new in them."""
         jobs.clear()
-        after = max(mark - MARGIN, _joined(host.guild))
+        after = max(mark - MARGIN, _id_at_joining(host.guild))
         since = discord.utils.snowflake_time(max(mark - MARGIN, 0))
         with low_priority_calls():
             async for thread in host.archived_threads(limit=MOST_CLOSED):
                 if thread.archive_timestamp < since:
                     break
                 if (newest := thread.last_message_id or 0) > after:
-                    job = partial(self._unknown, client, thread, after, newest)
+                    job = partial(self._read_unknown, client, thread, after, newest)
                     jobs.append((thread.id, job))
 
-    async def _unknown(self, client: GatewayClient, channel: Open, after: int, newest: int) -> None:
+    async def _read_unknown(
+        self, client: GatewayClient, channel: Open, after: int, newest: int
+    ) -> None:
         """The same where nobody was heard so far; not if another of ours has read it by now."""
         since, upto = self._done.get(channel.id, (after + 1, 0))
         if after < since or upto < newest:
-            await self._read(client, channel, after)
+            await self._read_since(client, channel, after)
             self._done[channel.id] = (after, newest)
 
-    async def _read(self, client: GatewayClient, channel: Talk, after: int) -> None:
+    async def _read_since(self, client: GatewayClient, channel: Talk, after: int) -> None:
         """Hear what was said after a message; before one that is heard in a thread, all was."""
         most, missed = self._options.catch_up, list[discord.Message]()
         with low_priority_calls():
@@ -365,11 +369,11 @@ class MissedBackfill:
         place = place_of(channel.id)
         lowest = min(stands) if len(stands) == BACK else 0
         for id in await self._channels.heard(place, BACK):
-            if lowest <= id <= last and id not in stands and await _gone(channel, id):
+            if lowest <= id <= last and id not in stands and await _is_gone(channel, id):
                 await self._reception.deleted(place, str(id))
 
 
-def _channels(guild: discord.Guild) -> Iterator[Open]:
+def _channels_of(guild: discord.Guild) -> Iterator[Open]:
     """Where messages can be in a server, with the threads and posts that are open."""
     yield from guild.text_channels
     yield from guild.voice_channels
@@ -377,13 +381,13 @@ def _channels(guild: discord.Guild) -> Iterator[Open]:
     yield from guild.threads
 
 
-def _hosts(guild: discord.Guild) -> Iterator[Threaded]:
+def _thread_hosts(guild: discord.Guild) -> Iterator[Threaded]:
     """Where threads can be in a server."""
     yield from guild.text_channels
     yield from guild.forums
 
 
-def _joined(guild: discord.Guild) -> int:
+def _id_at_joining(guild: discord.Guild) -> int:
     """The lowest id since our account is there: what was said before was never for its ears."""
     me: discord.Member | None = guild.me
     return (
@@ -393,7 +397,7 @@ def _joined(guild: discord.Guild) -> int:
     )
 
 
-def _readable(client: GatewayClient, channel: object) -> bool:
+def _is_readable(client: GatewayClient, channel: object) -> bool:
     """Whether the past can be read there: without the right to, Discord says there is none."""
     if not client.sees(channel):
         return False
@@ -402,7 +406,7 @@ def _readable(client: GatewayClient, channel: object) -> bool:
     return own_permissions(channel).read_message_history
 
 
-async def _gone(channel: Talk, message: int) -> bool:
+async def _is_gone(channel: Talk, message: int) -> bool:
     """Whether Discord says that there is no such message. Raises what it says otherwise."""
     try:
         await channel_of_message(channel, message).fetch_message(message)

@@ -95,15 +95,15 @@ class DiscordDelivery:
         """Send it, without what is there already; the ids of its messages. Raises SendFailed."""
         match out.event.body:
             case Said() | Heard() | Told():
-                return await self._say(out)
+                return await self._send_line(out)
             case Reacted(mate=mate, to=line, emoji=emoji):
-                return await self._mark(out, mate, line, emoji)
+                return await self._send_reaction(out, mate, line, emoji)
             case LineEdited(line=line):
-                return await self._revise(out, line)
+                return await self._send_edit(out, line)
             case LineDeleted(line=line):
-                return await self._remove(out, line)
+                return await self._remove_line(out, line)
             case _ if out.what == "approval":
-                return await self._settle(out)
+                return await self._settle_question(out)
             case _:
                 raise SendFailed(f"Discord cannot show {out.event.kind}.", final=True)
 
@@ -111,18 +111,18 @@ class DiscordDelivery:
         """The ids of its messages, if all are there. What is done again does no harm."""
         if not isinstance(out.event.body, Said | Heard | Told):
             return None
-        letter = await self._letter(out)
+        letter = await self._outgoing_of(out)
         found = self._found.setdefault(out.delivery, {})
-        if draft := await self._draft(out):
-            found |= await self._shown(letter, draft)
-        found |= await self._standing(out, letter, found)
+        if draft := await self._standing_draft(out):
+            found |= await self._part_in_draft(letter, draft)
+        found |= await self._parts_there(out, letter, found)
         if len(found) < len(letter.parts):
             return None
-        return self._done(out)
+        return self._finish(out)
 
     # ------------------------------------------------------------ lines
 
-    async def _voice(self, out: Outgoing, event: Event) -> DiscordSpeaker:
+    async def _speaker_of(self, out: Outgoing, event: Event) -> DiscordSpeaker:
         """The voice by which something is said there."""
         match event.body:
             case Said(mate=mate):
@@ -134,60 +134,62 @@ class DiscordDelivery:
             case _:
                 return await self._voices.anybody(out.place)
 
-    async def _letter(self, out: Outgoing) -> DiscordOutgoing:
-        voice, body = await self._voice(out, out.event), out.event.body
+    async def _outgoing_of(self, out: Outgoing) -> DiscordOutgoing:
+        voice, body = await self._speaker_of(out, out.event), out.event.body
         if isinstance(body, Told):
             buttons = await buttons_of(self._front, out.event)
-            return DiscordOutgoing(voice, _word(body, str(body.text)), buttons=buttons)
+            return DiscordOutgoing(voice, _notice_parts(body, str(body.text)), buttons=buttons)
         if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
             return DiscordOutgoing(voice)
         text, long = f"{voice.quoted}{body.text}", None
-        if (file := as_file(as_discord_markdown(text), _room(voice, body.reply_to))) is not None:
+        if (
+            file := as_file(as_discord_markdown(text), _units_for_part(voice, body.reply_to))
+        ) is not None:
             data = str(body.text).encode("utf-8", "replace")
             text, long = file.preview.text, (file.name, data)
-        parts = await self._parts(out, voice, body.reply_to, text) or (voice.quoted.strip(),)
-        reply = await self._answered(out.place, body.reply_to)
+        parts = await self._parts_of(out, voice, body.reply_to, text) or (voice.quoted.strip(),)
+        reply = await self._answered_message(out.place, body.reply_to)
         buttons = await buttons_of(self._front, out.event)
         return DiscordOutgoing(voice, parts, reply, body.files, long, buttons)
 
-    async def _parts(
+    async def _parts_of(
         self, out: Outgoing, voice: DiscordSpeaker, reply: str, text: str
     ) -> tuple[str, ...]:
         """The messages of a text; a webhook's first one says what it answers."""
-        parts = split_into_messages(text, _room(voice, reply))
+        parts = split_into_messages(text, _units_for_part(voice, reply))
         if not reply or voice.hook is None:
             return parts
         head = await self._references.to(out, reply, voice.seat.channel)
         first, *rest = parts or ("",)
         return (f"{head}\n{first}".strip(), *rest) if head else parts
 
-    async def _answered(self, place: str, line: str) -> int | None:
+    async def _answered_message(self, place: str, line: str) -> int | None:
         posts = await self._channels.posts(place, line) if line else []
         return int(posts[0]) if posts else None
 
-    async def _say(self, out: Outgoing) -> str:
-        letter = await self._letter(out)
+    async def _send_line(self, out: Outgoing) -> str:
+        letter = await self._outgoing_of(out)
         found, left = self._found.setdefault(out.delivery, {}), 0
         try:
-            if 0 not in found and letter.parts and (draft := await self._draft(out)):
-                left = await self._replace(letter, draft, found)
+            if 0 not in found and letter.parts and (draft := await self._standing_draft(out)):
+                left = await self._replace_draft(letter, draft, found)
             for part in range(len(letter.parts)):
                 if part not in found:
-                    found[part] = await self._post(out, letter, part)
+                    found[part] = await self._post_part(out, letter, part)
             if left:  # a closed thread, in which nothing can be changed, was opened by the post
-                await self._away(letter, left)
+                await self._remove_draft(letter, left)
         except SendFailed as failure:
             if failure.final:
-                self._done(out)
+                self._finish(out)
             raise
-        return self._done(out)
+        return self._finish(out)
 
-    def _done(self, out: Outgoing) -> str:
-        self._drafts.done(*self._turn(out))
+    def _finish(self, out: Outgoing) -> str:
+        self._drafts.done(*self._turn_of(out))
         found = self._found.pop(out.delivery, {})
         return " ".join(str(found[part]) for part in sorted(found))
 
-    async def _post(self, out: Outgoing, letter: DiscordOutgoing, part: int) -> int:
+    async def _post_part(self, out: Outgoing, letter: DiscordOutgoing, part: int) -> int:
         voice, text = letter.voice, letter.parts[part]
         uploads: list[discord.File] = []
         if letter.ends(part):
@@ -195,34 +197,36 @@ class DiscordDelivery:
             text = clip(f"{text}\n{missing}".strip(), LIMIT)
         reply = letter.reply if part == 0 else None
         last = part == len(letter.parts) - 1
-        view = _view(letter.buttons) if last else None
+        view = _button_view(letter.buttons) if last else None
         return await voice.post(text, nonce(out.delivery, part), reply, uploads, view)
 
     # ------------------------------------------------------------ what stands there already
 
-    def _turn(self, out: Outgoing) -> tuple[str, str]:
+    def _turn_of(self, out: Outgoing) -> tuple[str, str]:
         """Where, and in which turn it was said."""
         return out.place, getattr(out.event.body, "turn", "")
 
-    async def _draft(self, out: Outgoing) -> int:
+    async def _standing_draft(self, out: Outgoing) -> int:
         """The message that shows what this line was to become; 0 if none does."""
-        return await self._drafts.take(*self._turn(out)) if self._turn(out)[1] else 0
+        return await self._drafts.take(*self._turn_of(out)) if self._turn_of(out)[1] else 0
 
-    async def _replace(self, letter: DiscordOutgoing, draft: int, found: dict[int, int]) -> int:
-        """Let the first part stand where the draft stood, if it still does; see `_away`."""
+    async def _replace_draft(
+        self, letter: DiscordOutgoing, draft: int, found: dict[int, int]
+    ) -> int:
+        """Let the first part stand where the draft stood, if it still does; see `_remove_draft`."""
         if letter.ends(0):
             # an edit cannot bring files that a nonce would protect
-            return await self._away(letter, draft)
+            return await self._remove_draft(letter, draft)
         try:
             await self._voices.change(letter.voice, draft, letter.parts[0])
         except SendFailed as failure:
             if not failure.final or failure.gone:
                 raise
-            return await self._away(letter, draft)
+            return await self._remove_draft(letter, draft)
         found[0] = draft
         return 0
 
-    async def _away(self, letter: DiscordOutgoing, draft: int) -> int:
+    async def _remove_draft(self, letter: DiscordOutgoing, draft: int) -> int:
         """Take a draft away; 0, or the draft where nobody may: the line is said all the same."""
         try:
             await self._voices.take(letter.voice, draft)
@@ -233,7 +237,7 @@ class DiscordDelivery:
             return draft
         return 0
 
-    async def _shown(self, letter: DiscordOutgoing, draft: int) -> dict[int, int]:
+    async def _part_in_draft(self, letter: DiscordOutgoing, draft: int) -> dict[int, int]:
         """The first part, if it stands already where the draft stood."""
         try:
             message = await letter.voice.seat.channel.fetch_message(draft)
@@ -241,10 +245,10 @@ class DiscordDelivery:
             return {}
         except Exception as error:
             raise as_send_failure(error, letter.voice.place) from None
-        same = letter.parts and _plain(message.content) == _plain(letter.parts[0])
+        same = letter.parts and _without_reply(message.content) == _without_reply(letter.parts[0])
         return {0: draft} if same else {}
 
-    async def _standing(
+    async def _parts_there(
         self, out: Outgoing, letter: DiscordOutgoing, known: dict[int, int]
     ) -> dict[int, int]:
         """The parts that are there, by reading the place back."""
@@ -270,7 +274,7 @@ class DiscordDelivery:
             if part in known:
                 continue
             for message in free:
-                if message.id not in known.values() and await self._matches(
+                if message.id not in known.values() and await self._is_part(
                     out, letter, part, message
                 ):
                     found[part] = message.id
@@ -280,11 +284,11 @@ class DiscordDelivery:
                 break
         return found
 
-    async def _matches(
+    async def _is_part(
         self, out: Outgoing, letter: DiscordOutgoing, part: int, message: discord.Message
     ) -> bool:
         """Whether a message is this part, and not an earlier line that reads the same."""
-        content, text = _plain(message.content), _plain(letter.parts[part])
+        content, text = _without_reply(message.content), _without_reply(letter.parts[part])
         if letter.ends(part):  # words for a lost file may follow
             same = content.startswith(text or "[file: ") or (not text and bool(message.attachments))
         else:
@@ -302,7 +306,7 @@ class DiscordDelivery:
 
     # ------------------------------------------------------------ on what is there
 
-    async def _mark(self, out: Outgoing, mate: str, line: str, emoji: str) -> str:
+    async def _send_reaction(self, out: Outgoing, mate: str, line: str, emoji: str) -> str:
         posts = await self._channels.posts(out.place, line)
         if not posts:
             return ""
@@ -320,21 +324,23 @@ class DiscordDelivery:
                 raise failure from None
         return posts[0]
 
-    async def _revise(self, out: Outgoing, line: str) -> str:
+    async def _send_edit(self, out: Outgoing, line: str) -> str:
         """Change the messages that a line is; what is too much for them is cut."""
         posts = await self._channels.posts(out.place, line)
-        said = await self._line(out, line)
+        said = await self._line_of(out, line)
         if not posts or said is None or not isinstance(out.event.body, LineEdited):
             return ""
-        voice, reply = await self._voice(out, said), getattr(said.body, "reply_to", "")
-        parts = [*await self._parts(out, voice, reply, f"{voice.quoted}{out.event.body.text}")]
+        voice, reply = await self._speaker_of(out, said), getattr(said.body, "reply_to", "")
+        parts = [*await self._parts_of(out, voice, reply, f"{voice.quoted}{out.event.body.text}")]
         ours = isinstance(said.body, Said)
-        view = _view(await buttons_of(self._front, said)) if ours else UNTOUCHED
+        view = _button_view(await buttons_of(self._front, said)) if ours else UNTOUCHED
         if getattr(said.body, "files", ()):
-            await self._shorten(voice, posts, parts)
-        return await self._reword(voice, posts, parts, view)
+            await self._shorten_line(voice, posts, parts)
+        return await self._reword_messages(voice, posts, parts, view)
 
-    async def _shorten(self, voice: DiscordSpeaker, posts: list[str], parts: list[str]) -> None:
+    async def _shorten_line(
+        self, voice: DiscordSpeaker, posts: list[str], parts: list[str]
+    ) -> None:
         """Let what a line with files needs no more go, but its last message, which bears them.
 
         The first one stays for as long as the line does.
@@ -347,17 +353,17 @@ class DiscordDelivery:
             posts[len(parts) : -1] = []
             parts.append("")
 
-    async def _settle(self, out: Outgoing) -> str:
+    async def _settle_question(self, out: Outgoing) -> str:
         """A question that was answered says so, and has no buttons any more."""
         told = await self._front.questions.about(out.event)
         posts = await self._channels.posts(out.place, told.id) if told is not None else []
         if told is None or not posts or not isinstance(told.body, Told):
             return ""
         text = await self._front.questions.settled(out.event, told)
-        voice = await self._voice(out, told)
-        return await self._reword(voice, posts, [*_word(told.body, text)], None)
+        voice = await self._speaker_of(out, told)
+        return await self._reword_messages(voice, posts, [*_notice_parts(told.body, text)], None)
 
-    async def _reword(
+    async def _reword_messages(
         self, voice: DiscordSpeaker, posts: list[str], parts: list[str], view: DiscordButtons
     ) -> str:
         """Let messages of ours be these parts, the last with these buttons; too many go."""
@@ -374,28 +380,28 @@ class DiscordDelivery:
             await self._voices.take(voice, int(message))
         return " ".join(posts)
 
-    async def _remove(self, out: Outgoing, line: str) -> str:
+    async def _remove_line(self, out: Outgoing, line: str) -> str:
         posts = await self._channels.posts(out.place, line)
-        said = await self._line(out, line)
+        said = await self._line_of(out, line)
         if posts and said is not None:
-            voice = await self._voice(out, said)
+            voice = await self._speaker_of(out, said)
             for message in posts:
                 await self._voices.take(voice, int(message))
         return " ".join(posts)
 
-    async def _line(self, out: Outgoing, line: str) -> Event | None:
+    async def _line_of(self, out: Outgoing, line: str) -> Event | None:
         try:
             return await self._front.line(out.stream.removeprefix(ROOM), line)
         except Unknown:
             return None
 
 
-def _room(voice: DiscordSpeaker, reply: str) -> int:
+def _units_for_part(voice: DiscordSpeaker, reply: str) -> int:
     """Units that a part of what this voice says may have."""
     return LIMIT - ROOM_FOR_IT if reply and voice.hook is not None else LIMIT
 
 
-def _word(told: Told, text: str) -> tuple[str, ...]:
+def _notice_parts(told: Told, text: str) -> tuple[str, ...]:
     """A word of the room: small and slanted; a question is not, so that it shows what it asks."""
     if told.asks:
         return split_into_messages(fence_indented_code(text))
@@ -403,7 +409,7 @@ def _word(told: Told, text: str) -> tuple[str, ...]:
     return split_into_messages("\n".join(small))
 
 
-def _view(presses: tuple[Press, ...]) -> discord.ui.View | None:
+def _button_view(presses: tuple[Press, ...]) -> discord.ui.View | None:
     """The buttons; discord.py need not keep them, since what they say stands in their ids."""
     if not presses:
         return None
@@ -419,6 +425,6 @@ def _view(presses: tuple[Press, ...]) -> discord.ui.View | None:
     return view
 
 
-def _plain(text: str) -> str:
+def _without_reply(text: str) -> str:
     """What a message says, without what it answers: that may have been changed since."""
     return strip_reply_quote(text).strip()

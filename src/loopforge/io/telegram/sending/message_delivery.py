@@ -115,32 +115,36 @@ class TelegramDelivery:
         if out.what not in ("line", "reminder"):
             return None
         async with self.locks[out.place]:
-            with self._doubted(out, looks=True):
-                await self._look(out)
+            with self._mark_doubt(out, looks=True):
+                await self._find_what_is_there(out)
         return None  # what was found is put right by `send`, and only then accepted
 
-    async def _look(self, out: Outgoing) -> None:
+    async def _find_what_is_there(self, out: Outgoing) -> None:
         """Find out what of a line is there. Raises SendFailed."""
-        letter, there = await self._letter(out), await self._begun(out)
+        letter, there = await self._outgoing_of(out), await self._numbers_begun(out)
         missing = len(letter.parts) - len(there)
         if missing:
-            found = await self._ours(letter.poll, out.place, out.first, there, missing)
+            found = await self._unaccounted_messages(
+                letter.poll, out.place, out.first, there, missing
+            )
             if len(found) > missing:
                 raise SendFailed(UNCLEAR, uncertain=True)
             there += found
 
-    async def _ours(
+    async def _unaccounted_messages(
         self, poll: BotPolling, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
     ) -> Sequence[int]:
         """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
-        like = _numbered(poll, parse_chat_key(place))
+        like = _numbered_together(poll, parse_chat_key(place))
         anchor = await self._sessions.channels.highest(like, place, before)
-        most = wanted if self._saw(like, anchor) else None
+        most = wanted if self._was_there_for(like, anchor) else None
         look = self._looks.setdefault(
             f"{place} {before}", ArrivalCheck(poll, parse_chat_key(place), self._clock)
         )
         try:
-            found = await self._above(look, poll, parse_chat_key(place), anchor, told, most)
+            found = await self._messages_above(
+                look, poll, parse_chat_key(place), anchor, told, most
+            )
         except SendFailed as refused:
             if refused.uncertain:
                 self._looks.pop(f"{place} {before}", None)
@@ -153,7 +157,7 @@ class TelegramDelivery:
             raise SendFailed(UNCLEAR, uncertain=True)
         return found
 
-    async def _above(
+    async def _messages_above(
         self,
         look: ArrivalCheck,
         poll: BotPolling,
@@ -162,41 +166,41 @@ class TelegramDelivery:
         told: Sequence[int] = (),
         wanted: int | None = 1,
     ) -> Sequence[int]:
-        like = _numbered(poll, at)
+        like = _numbered_together(poll, at)
 
         async def read() -> NumberSpan:
             top = await self._sessions.channels.top(like)
             known = await self._sessions.channels.numbers_above(like, anchor)
             known = known.union(told, (number for number in self._met[like] if number > anchor))
             known |= {number for _, number in self._sent[like]}  # not in the ledger yet, perhaps
-            return NumberSpan(anchor, top, known, partial(self._later, like))
+            return NumberSpan(anchor, top, known, partial(self._lowest_number_since, like))
 
         return await look.ours(read, wanted)
 
-    def _saw(self, like: Like, number: int) -> bool:
+    def _was_there_for(self, like: Like, number: int) -> bool:
         """Whether this process was there for a message, and so for all notices since."""
         return number in self._met[like] or any(each == number for _, each in self._sent[like])
 
     async def anchor(self, poll: BotPolling, at: ChatKey, reply: int | None) -> int:
         """A number above which everything stands that is sent from now on, in answer to that."""
-        like = _numbered(poll, at)
+        like = _numbered_together(poll, at)
         return reply or max([await self._sessions.channels.top(like), *self._met[like]])
 
     async def arrived(self, look: ArrivalCheck, poll: BotPolling, at: ChatKey, anchor: int) -> bool:
         """Whether something of ours that is no line stands above this number. Raises SendFailed."""
         async with self.locks[at.key]:
-            found = await self._above(look, poll, at, anchor)
+            found = await self._messages_above(look, poll, at, anchor)
         for number in found:
             self.met(poll, at.key, number)
         return bool(found)
 
-    def _later(self, like: Like, began: float) -> int:
+    def _lowest_number_since(self, like: Like, began: float) -> int:
         """The lowest number of what began to be sent at this time or later; 0: nothing was."""
         return min((number for at, number in self._sent[like] if at >= began), default=0)
 
     def met(self, poll: BotPolling, place: str, number: int) -> None:
         """A message of this number is known for what it is, though it is no line of a room."""
-        self._met[_numbered(poll, parse_chat_key(place))].append(number)
+        self._met[_numbered_together(poll, parse_chat_key(place))].append(number)
 
     async def stray(self, poll: BotPolling, key: GroupDraftKey) -> int:
         """The draft of a turn whose posting broke off; 0 if none stands, or nobody can tell.
@@ -207,7 +211,7 @@ class TelegramDelivery:
         if not drafted.lost:
             return 0
         try:
-            found = await self._ours(poll, key.place, key.turn)
+            found = await self._unaccounted_messages(poll, key.place, key.turn)
         except SendFailed as failure:
             if not failure.uncertain:
                 raise
@@ -218,16 +222,16 @@ class TelegramDelivery:
     async def send(self, out: Outgoing) -> str:
         """Send what is missing, put right what is there. Raises SendFailed."""
         async with self.locks[out.place]:
-            with self._doubted(out):
-                found = await self._send(out)
+            with self._mark_doubt(out):
+                found = await self._send_out(out)
         self._there.pop(out.delivery, None)
         return found
 
     @contextmanager
-    def _doubted(self, out: Outgoing, *, looks: bool = False) -> Iterator[None]:
+    def _mark_doubt(self, out: Outgoing, *, looks: bool = False) -> Iterator[None]:
         """Keep in mind whether a place is in doubt: while it `looks`, and after what broke off."""
         at = parse_chat_key(out.place)
-        places = self._doubts[self._speaker(out.event, at).number, at.chat]
+        places = self._doubts[self._speaker_of(out.event, at).number, at.chat]
         if looks:
             places.add(out.place)
         try:
@@ -241,24 +245,24 @@ class TelegramDelivery:
         if not looks:
             places.discard(out.place)
 
-    async def _send(self, out: Outgoing) -> str:
+    async def _send_out(self, out: Outgoing) -> str:
         match out.event.body:
             case Reacted(mate=mate, to=line, emoji=emoji):
-                await self._react(out, mate, line, emoji)
+                await self._send_reaction(out, mate, line, emoji)
                 return out.delivery
             case LineEdited(line=line):
-                return await self._again(out, line)
+                return await self._send_edit(out, line)
             case LineDeleted(line=line):
                 await self._take_away(out, line)
                 return out.delivery
             case _ if out.what == "approval":
-                return await self._settle(out)
+                return await self._settle_question(out)
             case _:
-                return await self._line(out)
+                return await self._send_line(out)
 
-    async def _line(self, out: Outgoing) -> str:
-        letter = await self._letter(out)
-        there = await self._begun(out)
+    async def _send_line(self, out: Outgoing) -> str:
+        letter = await self._outgoing_of(out)
+        there = await self._numbers_begun(out)
         at, outward = parse_chat_key(out.place), TelegramMessages(letter.poll)
         for nth, (number, part) in enumerate(zip(tuple(there), letter.parts, strict=False)):
             if isinstance(part, EntityText):
@@ -277,10 +281,10 @@ class TelegramDelivery:
                 there.append(await outward.file(at, part.name, part.data, to, under))
             else:
                 there.append(await outward.post(at, part, to, letter.under(nth)))
-            self._sent[_numbered(letter.poll, at)].append((began, there[-1]))
+            self._sent[_numbered_together(letter.poll, at)].append((began, there[-1]))
         return " ".join(map(str, there))
 
-    async def _begun(self, out: Outgoing) -> list[int]:
+    async def _numbers_begun(self, out: Outgoing) -> list[int]:
         """The numbers of what is there of it already; it is drafted there no more."""
         there = self._there.setdefault(out.delivery, [])
         draft = await self._sessions.channels.draft(out.place, out.event.id)
@@ -291,27 +295,27 @@ class TelegramDelivery:
             self.drafts[key].end()
             if draft == IN_DOUBT and not there:
                 self.drafts[key].lose()
-            poll = self._speaker(out.event, parse_chat_key(out.place))
+            poll = self._speaker_of(out.event, parse_chat_key(out.place))
             if not there and (stray := await self.stray(poll, key)):
                 there.append(stray)
         return there
 
-    async def _react(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
+    async def _send_reaction(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
         self.own.append((out.place, line))
         if message := await self.message(out.place, line):
             at = parse_chat_key(out.place)
             async with self.marking[out.place]:
                 await TelegramMessages(self.by(mate, at)).react(at, message, emoji)
 
-    async def _again(self, out: Outgoing, line: str) -> str:
+    async def _send_edit(self, out: Outgoing, line: str) -> str:
         """A line that was changed elsewhere is changed here, in the messages that it has.
 
         Those it needs no more go. Its files stay.
         """
         text = str(out.event.body.text)  # type: ignore[attr-defined]
-        return await self._reword(out, await self._said(out, line), text)
+        return await self._reword(out, await self._line_of(out, line), text)
 
-    async def _settle(self, out: Outgoing) -> str:
+    async def _settle_question(self, out: Outgoing) -> str:
         """A question that was answered says so, and has no buttons any more."""
         told = await self._front.questions.about(out.event)
         if told is None:
@@ -321,20 +325,20 @@ class TelegramDelivery:
 
     async def _reword(self, out: Outgoing, event: Event, text: str) -> str:
         at, line = parse_chat_key(out.place), event.id
-        letter = await self._worded(event, at, text)
+        letter = await self._word_line(event, at, text)
         posts = await self._sessions.channels.posts(out.place, line)
         files, outward = len(getattr(event.body, "files", ())), TelegramMessages(letter.poll)
         posts = posts[: len(posts) - files]
-        parts = _fitted(text, letter.parts[: len(letter.parts) - files], len(posts))
+        parts = _fit_parts(text, letter.parts[: len(letter.parts) - files], len(posts))
         last = min(len(posts), len(parts)) - 1
         for nth, (number, part) in enumerate(zip(posts, parts, strict=False)):
             under = letter.buttons if nth == last else None
-            await self._change(outward, at, int(number), part, under)
+            await self._change_message(outward, at, int(number), part, under)
         for number in posts[len(parts) :]:
             await outward.delete(at, int(number))
         return out.delivery
 
-    async def _change(
+    async def _change_message(
         self, outward: TelegramMessages, at: ChatKey, number: int, part: Part, under: Buttons
     ) -> None:
         """Let a message be this part; what became a file once stays one. One that is gone is."""
@@ -351,8 +355,8 @@ class TelegramDelivery:
                 raise
 
     async def _take_away(self, out: Outgoing, line: str) -> None:
-        event, at = await self._said(out, line), parse_chat_key(out.place)
-        poll = self._speaker(event, at)
+        event, at = await self._line_of(out, line), parse_chat_key(out.place)
+        poll = self._speaker_of(event, at)
         outward = TelegramMessages(poll)
         for number in await self._sessions.channels.posts(out.place, line):
             try:
@@ -360,44 +364,48 @@ class TelegramDelivery:
             except SendFailed as refused:
                 if "can't be deleted" not in refused.why:
                     raise
-                await self._change(outward, at, int(number), TAKEN, None)  # too old: 48 hours
+                await self._change_message(
+                    outward, at, int(number), TAKEN, None
+                )  # too old: 48 hours
 
-    async def _said(self, out: Outgoing, line: str) -> Event:
+    async def _line_of(self, out: Outgoing, line: str) -> Event:
         return await self._front.line(out.stream.removeprefix(PREFIX), line)
 
     # ------------------------------------------------------------ words
 
-    async def _letter(self, out: Outgoing) -> TelegramOutgoing:
-        return await self._worded(out.event, parse_chat_key(out.place))
+    async def _outgoing_of(self, out: Outgoing) -> TelegramOutgoing:
+        return await self._word_line(out.event, parse_chat_key(out.place))
 
-    async def _worded(self, event: Event, at: ChatKey, text: str | None = None) -> TelegramOutgoing:
+    async def _word_line(
+        self, event: Event, at: ChatKey, text: str | None = None
+    ) -> TelegramOutgoing:
         """A line as it is to be sent."""
-        poll, body = self._speaker(event, at), event.body
+        poll, body = self._speaker_of(event, at), event.body
         match body:
             case Said(mate=mate, reply_to=reply):
                 head = self.head(poll, mate)
-                given = [await self._upload(file) for file in body.files]
+                given = [await self._upload_part(file) for file in body.files]
                 parts = (*parts_of(head + (text or str(body.text))), *given)
-                return TelegramOutgoing(poll, parts, reply, await self._buttons(event))
+                return TelegramOutgoing(poll, parts, reply, await self._buttons_under(event))
             case Heard(person=person, surface=surface, reply_to=reply):
                 scene = await self._front.rooms.scene(event.stream.removeprefix(PREFIX))
                 where = platform_name(surface) if ":" in surface else surface
                 head = f"**{scene.person(person)}** ({where}): "
-                files = [await self._upload(file) for file in body.files]
+                files = [await self._upload_part(file) for file in body.files]
                 parts = parts_of(head + (text if text is not None else str(body.text)))
                 return TelegramOutgoing(poll, (*parts, *files), reply)
             case Told():
-                buttons = None if text is not None else await self._buttons(event)
+                buttons = None if text is not None else await self._buttons_under(event)
                 said = str(body.text) if text is None else text
                 parts = parts_of(said if body.asks else f"_{said}_")
                 return TelegramOutgoing(poll, parts, buttons=buttons)
             case _:
                 raise SendFailed("this is nothing that could be sent to Telegram.", final=True)
 
-    async def _buttons(self, event: Event) -> Buttons:
-        return _buttons(await buttons_of(self._front, event))
+    async def _buttons_under(self, event: Event) -> Buttons:
+        return _button_rows(await buttons_of(self._front, event))
 
-    async def _upload(self, file: File) -> UploadPart:
+    async def _upload_part(self, file: File) -> UploadPart:
         try:
             return UploadPart(str(file.name), await data_of(self._artifacts, file))
         except (InputError, ArtifactError):  # also where even its name is forgotten
@@ -421,7 +429,7 @@ class TelegramDelivery:
             return polls[0]
         raise SendFailed("no bot of this home is in that chat.")
 
-    def _speaker(self, event: Event, at: ChatKey) -> BotPolling:
+    def _speaker_of(self, event: Event, at: ChatKey) -> BotPolling:
         return self.by(event.body.mate if isinstance(event.body, Said) else "", at)
 
     async def message(self, place: str, line: str) -> int | None:
@@ -430,7 +438,7 @@ class TelegramDelivery:
         return int(posts[0]) if posts and posts[0].isdigit() else None
 
 
-def _numbered(poll: BotPolling, at: ChatKey) -> Like:
+def _numbered_together(poll: BotPolling, at: ChatKey) -> Like:
     """The places (SQL) whose messages are numbered together with those of this one.
 
     In supergroups and channels numbers are the chat's own; elsewhere they are the bot's, over all
@@ -442,7 +450,7 @@ def _numbered(poll: BotPolling, at: ChatKey) -> Like:
     return (chat, f"{chat}/%", f"{chat}#%")
 
 
-def _buttons(presses: Sequence[Press]) -> Buttons:
+def _button_rows(presses: Sequence[Press]) -> Buttons:
     """Those that say yes, or later, in one row, no in another: none is pressed for the other."""
     if not presses:
         return None
@@ -450,7 +458,7 @@ def _buttons(presses: Sequence[Press]) -> Buttons:
     return InlineKeyboardMarkup([row for row in (made[:-1], made[-1:]) if row])
 
 
-def _fitted(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
+def _fit_parts(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
     """A text as so many messages at most: the last is a file with all of it, where it is more."""
     words = [part for part in parts if isinstance(part, EntityText)]
     whole = as_file(text, LIMIT, 0)
