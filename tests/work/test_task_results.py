@@ -329,7 +329,7 @@ async def test_an_undo_that_was_not_written_down_goes_no_further_back(
             raise LedgerError("The program ended.")
 
         with monkeypatch.context() as ending:
-            ending.setattr(type(shop.tasks), "_append", dies)
+            ending.setattr(type(shop.tasks), "_append_facts", dies)
             with pytest.raises(LedgerError):
                 await shop.tasks.undo(id, "ana")
         assert shop.file(id, "a.txt").read_text() == "5"
@@ -352,7 +352,7 @@ async def test_a_merge_that_was_taken_back_and_not_written_down_is_once(
             raise LedgerError("The program ended.")
 
         with monkeypatch.context() as ending:
-            where = (shop.tasks, "_append") if kept else (shop.tasks.places.repositories, "_settle")
+            where = (shop.tasks, "_append_facts") if kept else (shop.tasks.places.repositories, "_settle")
             ending.setattr(type(where[0]), where[1], dies)
             with pytest.raises(LedgerError):
                 await shop.tasks.undo(id, "ana")
