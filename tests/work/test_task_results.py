@@ -352,7 +352,11 @@ async def test_a_merge_that_was_taken_back_and_not_written_down_is_once(
             raise LedgerError("The program ended.")
 
         with monkeypatch.context() as ending:
-            where = (shop.tasks, "_append_facts") if kept else (shop.tasks.places.repositories, "_settle")
+            where = (
+                (shop.tasks, "_append_facts")
+                if kept
+                else (shop.tasks.places.repositories, "_settle")
+            )
             ending.setattr(type(where[0]), where[1], dies)
             with pytest.raises(LedgerError):
                 await shop.tasks.undo(id, "ana")
