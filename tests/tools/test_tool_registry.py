@@ -1,11 +1,17 @@
 """The registry of tools: arguments are held against the tool's schema before anything is touched."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loopforge.runtime.ports import Tool, ToolCall
+from loopforge.settings import load_settings
 from loopforge.tools.tool_registry import ToolRegistry
+from tests.sim_clock import SimClock
+from tests.tools.conftest import tool_home
 
 OVEN: dict[str, Any] = {
     "type": "object",
@@ -82,3 +88,35 @@ async def test_a_tool_that_raises_anything_fails_alone(error: BaseException) -> 
     call = ToolCall(stream="room:commons", mate="maya", arguments={"degrees": 90})
     worked, given = await tools.call("oven", call)
     assert (worked, given.text) == (False, f"oven failed: {str(error) or type(error).__name__}")
+
+
+async def test_files_that_describe_tools_are_noticed_while_a_home_runs(tmp_path: Path) -> None:
+    """A new one, a change, a mistake, a server, and that one is gone: as with the files of mates."""
+    home = tool_home(datetime(2026, 11, 30, tzinfo=UTC))
+    home = replace(home, settings=load_settings(tmp_path, environ={}))
+    clock, tools = home.clock, ToolRegistry()
+    assert isinstance(clock, SimClock)
+    tools.furnish(home)
+    service = 'summary = "{}"\naddress = "https://api.flights.example/v1/status"\n'
+
+    async def written(name: str, text: str) -> dict[str, str]:
+        (tmp_path / "tools").mkdir(exist_ok=True)
+        (tmp_path / "tools" / name).write_text(text)
+        await clock.advance(1)
+        return {tool.name: tool.summary for tool in tools.known()}
+
+    assert "flights" not in await written("notes.txt", "nothing")
+    assert (await written("flights.toml", service.format("Tells.")))["flights"] == "Tells."
+    assert (await written("flights.toml", service.format("Tells when.")))[
+        "flights"
+    ] == "Tells when."
+    assert "flights" not in await written("flights.toml", "summary = ")
+    assert "flights.toml: " in tools.flaws[0]
+    assert "flights" in await written("flights.toml", service.format("Tells."))
+    await written("mail.toml", 'command = ["mail-server"]\n')
+    assert [view.name for view in tools.servers.views()] == ["mail"]
+    for name in ("mail.toml", "flights.toml"):
+        (tmp_path / "tools" / name).unlink()
+    assert "flights" not in await written("notes.txt", "nothing")
+    assert (tools.servers.views(), tools.flaws) == ([], ())
+    await tools.close()

@@ -1,7 +1,10 @@
 """What files of a home describe: a tool, or an MCP server, for each `tools/NAME.toml`."""
 
+import os
 from collections.abc import Container
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 from loopforge.core.limits.toml_reading import toml_of
@@ -19,6 +22,10 @@ SECRET = 12
 """Characters from which a key is looked for in what mates say; a shorter one stands in any text."""
 
 
+FileMarks = dict[str, tuple[int, int, int]]
+"""Of files by name: when each was written, its size, its number on the disk."""
+
+
 class DescribedTools(NamedTuple):
     """What the files give: tools, MCP servers, their keys, and what is wrong in which file."""
 
@@ -26,6 +33,18 @@ class DescribedTools(NamedTuple):
     servers: dict[str, McpServer]
     secrets: set[str]
     flaws: list[str]
+
+
+def file_marks(home: Path) -> FileMarks:
+    """The files by name, each with marks that are others once it was written anew."""
+    found: FileMarks = {}
+    with suppress(OSError), os.scandir(home / FOLDER) as entries:
+        for entry in entries:
+            if entry.name.endswith(".toml"):
+                with suppress(OSError):  # it went meanwhile
+                    about = entry.stat()
+                    found[entry.name] = (about.st_mtime_ns, about.st_size, about.st_ino)
+    return found
 
 
 def load_described_tools(settings: PluginSettings, taken: Container[str] = ()) -> DescribedTools:

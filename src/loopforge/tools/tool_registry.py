@@ -18,13 +18,14 @@ from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.containment import as_json, bounded_text
 from loopforge.runtime.plugins.installed_plugins import load_plugins, make_plugin
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
+from loopforge.runtime.ttl_cache import TtlCache
 from loopforge.tools import argument_check
 from loopforge.tools.find_tools import FIND_TOOLS, make_find_tools
 from loopforge.tools.function_tool import FunctionTool
 from loopforge.tools.mcp.server_tools import McpServers
 from loopforge.tools.programs.write_tool import WRITE_TOOL, WriteTool, written_work
 from loopforge.tools.programs.written_tools import WrittenTools
-from loopforge.tools.tool_files import load_described_tools
+from loopforge.tools.tool_files import FileMarks, file_marks, load_described_tools
 from loopforge.tools.tool_shortlist import ToolShortlist
 
 log = logging.getLogger(__name__)
@@ -74,10 +75,12 @@ class ToolRegistry:
         self._tools: dict[str, tuple[Tool, ToolWork]] = {}
         self._installed, self._described = set[str](), set[str]()
         self._secrets: set[str] = set()
-        self.servers = McpServers()
+        self._servers = McpServers()
         self.written = WrittenTools(Path())
         self._home: ToolHome | None = None
-        self.flaws: tuple[str, ...] = ()
+        self._marks: TtlCache[FileMarks] = TtlCache(dict, None)
+        self._read: FileMarks = {}
+        self._flaws: tuple[str, ...] = ()
 
     def add(self, tool: Tool, work: ToolWork, *, instead: bool = False) -> None:
         """Make a tool known, perhaps `instead` of an installed one. Else raises BadSettings."""
@@ -96,6 +99,7 @@ class ToolRegistry:
             if (work := make_plugin(GROUP, name, partial(maker.make, home))) is not None:
                 self._tools[name] = (maker.tool, work)
                 self._installed.add(name)
+        self._marks = TtlCache(partial(file_marks, home.settings.home), home.clock)
         self._describe(home)
         self._home, self.written = home, WrittenTools(home.settings.home, home.clock)
         self.add(WRITE_TOOL, WriteTool(home, self.written, self.known))
@@ -104,20 +108,39 @@ class ToolRegistry:
 
     def _describe(self, home: ToolHome) -> None:
         """Make those known that files of the home describe; a broken one is told in the log."""
+        self._read = self._marks.get()  # before they are read: what changes meanwhile is read anew
         for name in self._described:
             self._tools.pop(name, None)
         found = load_described_tools(home.settings, taken=self._tools)
-        self.servers.furnish(home, found.servers, self._tools)
+        self._servers.furnish(home, found.servers, self._tools)
         self._described = {tool.name for tool, _ in found.tools}
         self._secrets |= found.secrets
         for tool, work in found.tools:
             self.add(tool, work)
-        self.flaws = tuple(found.flaws)
+        self._flaws = tuple(found.flaws)
         for flaw in found.flaws:
             log.warning("a tool is not there: %s", flaw)
 
+    def _reread(self) -> None:
+        """Take in files that describe tools and were written, changed or deleted meanwhile."""
+        if self._home is not None and self._marks.get() != self._read:
+            self._describe(self._home)
+
+    @property
+    def servers(self) -> McpServers:
+        """The MCP servers of the home."""
+        self._reread()
+        return self._servers
+
+    @property
+    def flaws(self) -> tuple[str, ...]:
+        """What is wrong with the files that describe tools."""
+        self._reread()
+        return self._flaws
+
     def keys(self) -> frozenset[str]:
         """The keys that tools send, which mates never say; also of those there were before."""
+        self._reread()
         return frozenset(self._secrets)
 
     def known(self) -> tuple[Tool, ...]:
@@ -125,7 +148,8 @@ class ToolRegistry:
         return tuple(tool for tool, _ in self._all().values())
 
     def _all(self) -> Mapping[str, tuple[Tool, ToolWork]]:
-        served = {tool.name: (tool, work) for tool, work in self.servers.tools()}
+        self._reread()
+        served = {tool.name: (tool, work) for tool, work in self._servers.tools()}
         return self._by_mates() | served | self._tools
 
     def _by_mates(self) -> dict[str, tuple[Tool, ToolWork]]:
@@ -154,7 +178,7 @@ class ToolRegistry:
 
     async def close(self) -> None:
         """Make ready for nobody any more."""
-        await self.servers.close()
+        await self._servers.close()
         if self._shortlist is not None:
             await self._shortlist.close()
 
