@@ -420,7 +420,7 @@ def test_what_other_agents_obey_is_named() -> None:
     """Who reviews looks twice at orders to programs that will work there later."""
     paths = ["AGENTS.md", "sub/CLAUDE.md", ".claude/settings.json", ".mcp.json", ".cursorrules"]
     changes = [PathChange(path, NOTHING, FILE, "1" * 40, "0" * 40) for path in paths]
-    assert notes_on(changes, {}) == [f"{path} is what other agents obey." for path in paths]
+    assert notes_on(changes, {}, {}) == [f"{path} is what other agents obey." for path in paths]
 
 
 async def test_hooks_that_a_task_may_change_are_not_run_by_a_merge(bench: Bench) -> None:

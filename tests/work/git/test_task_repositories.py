@@ -57,10 +57,28 @@ async def test_what_was_shown_is_merged_once(bench: Bench) -> None:
     assert git(bench.project, "branch", "--list", "task/*") == ""
 
 
-async def test_bytecode_is_no_result(bench: Bench) -> None:
-    """What Python leaves behind where a task ran it is not offered, without a .gitignore too."""
-    shown = await bench.proposed(f"{EDIT} && python3 -c 'import a' && ls __pycache__")
-    assert [file.path for file in shown.files] == ["a.py", "fresh.txt"]
+async def test_what_tools_leave_behind_is_no_result(bench: Bench) -> None:
+    """Bytecode, packages, virtual environments of any name, whose links lead out, are not offered.
+
+    Without a .gitignore too; what the branch has in a folder of such a name is.
+    """
+    bench.commit({"venv/lib.py": "y = 1\n"})
+    links = 'for d in .venv \'my env\'; do mkdir "$d"; ln -s /usr/bin/python3 "$d/python"; done'
+    left = "touch 'my env/pyvenv.cfg'; mkdir -p web/node_modules; touch web/node_modules/x.js"
+    made = f"python3 -c 'import a' && ls __pycache__ && {links} && {left} && touch venv/new.py"
+    shown = await bench.proposed(f"{EDIT} && {made}")
+    assert [file.path for file in shown.files] == ["a.py", "fresh.txt", "venv/new.py"]
+
+
+async def test_line_ends_are_shown_where_they_differ_alone(bench: Bench) -> None:
+    """The diff of a file that ends its lines as on Windows shows none; whoever changes them all is told of."""
+    bench.commit({"a.py": "def f():\r\n    return 1\r\n", "c.py": "x = 1\r\ny = 2\r\n"})
+    shown = await bench.proposed("sed -i 's/return 1/return 2/' a.py && sed -i 's/\\r//' c.py")
+    assert shown.notes == ("c.py has other line ends than before, so that every line differs.",)
+    assert "+    return 2\n" in shown.diff
+    assert "\\r" not in shown.diff
+    await bench.does("git checkout -q origin/main c.py")
+    assert (await bench.propose()).diff.endswith("\n-    return 1\n+    return 2")
 
 
 async def test_files_in_a_submodule_are_refused_not_dropped(bench: Bench) -> None:

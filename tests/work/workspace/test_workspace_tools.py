@@ -120,6 +120,15 @@ async def test_a_file_is_written_found_read_edited_and_run(bench: Bench) -> None
     assert ran.endswith("\n2")
 
 
+async def test_a_file_that_is_written_anew_keeps_its_line_ends(bench: Bench) -> None:
+    """As on Windows where all of them were so: a diff would change every line, and show none."""
+    for before, ends in ((b"a\r\nb\r\n", b"\r\n"), (b"a\r\nb\n", b"\n"), (b"a", b"\n")):
+        bench.place.files.write("a.bat", before, 99)
+        told = await bench.use("work_write", path="a.bat", text="a\nc\n")
+        assert bench.place.files.read("a.bat", 99) == ends.join((b"a", b"c", b""))
+        assert told.endswith(r"end in \r\n, as they did before.") == (ends == b"\r\n")
+
+
 async def test_a_patch_is_applied_whole_or_not_at_all(bench: Bench) -> None:
     """Line counts in its heads may be wrong; one that does not fit changes nothing."""
     await bench.use("work_write", path="a.txt", text="one\ntwo\nthree\n")

@@ -161,8 +161,13 @@ def _drivers(text: str) -> Iterator[str]:
                 yield f"it has git run something, or rewrite files ({word[:60]})"
 
 
-def notes_on(changes: Sequence[PathChange], texts: Mapping[str, str]) -> list[str]:
-    """What people should look at twice; `texts` are the new files, as far as they are text."""
+def notes_on(
+    changes: Sequence[PathChange], texts: Mapping[str, str], before: Mapping[str, bytes]
+) -> list[str]:
+    """What people should look at twice; `texts` are the new files, as far as they are text.
+
+    `before` are the old ones of those, by object.
+    """
     notes = []
     for change in changes:
         shown = shown_path(change.path)
@@ -175,6 +180,9 @@ def notes_on(changes: Sequence[PathChange], texts: Mapping[str, str]) -> list[st
             notes.append(f"{shown} is a link.")
         if hidden := hidden_signs(texts.get(change.path, "")):
             notes.append(f"{shown} holds characters that cannot be seen ({hidden}).")
+        old, text = before.get(change.old, b""), texts.get(change.path, "")
+        if b"\n" in old and "\n" in text and (b"\r\n" in old) != ("\r\n" in text):
+            notes.append(f"{shown} has other line ends than before, so that every line differs.")
     return notes
 
 

@@ -82,7 +82,9 @@ async def make_proposal(
         await shelf.keep(made)
     sides = (head, commit) if commit else (base, tip)
     diff, cut = await _shown(shelf, sides, egress)
-    notes = await asyncio.to_thread(notes_on, changes, texts)
+    olds = {one.old for one in changes if one.path in texts and one.was != NOTHING}
+    before = await shelf.contents(olds)
+    notes = await asyncio.to_thread(notes_on, changes, texts, before)
     if cut:
         notes.append(
             f"Only the first {MOST_SHOWN:,} characters of the diff are shown; "
@@ -168,7 +170,7 @@ async def _shown(
 ) -> tuple[str, bool]:
     """The diff as people see it, with what looks like a key taken out; and whether it is cut."""
     whole = await shelf.diff(*sides)
-    text = spelled_out(whole[:MOST_SHOWN])
+    text = spelled_out(f"{whole[:MOST_SHOWN]}\n")[:-1]  # a line of it may end in \r\n
     if len(whole) > MOST_SHOWN:
         text = text[: text.rfind("\n") + 1]
     shown, _ = await asyncio.to_thread(egress.finish_file, text)

@@ -10,19 +10,25 @@ import shlex
 from loopforge.errors import RepositoryError
 from loopforge.work.git.host_git import COMMITTER_MAIL, COMMITTER_NAME
 from loopforge.work.git.proposals import TaskBranch
+from loopforge.work.workspace.task_workspace import GIT as DOT_GIT
 from loopforge.work.workspace.task_workspace import TaskWorkspace
+from loopforge.work.workspace.workspace_tools import MADE_BY_TOOLS
 
 GIVEN, RESULT = ".given.bundle", ".result.bundle"
 """Files of the workspace by which history goes in, and the result comes out."""
 REF = "refs/loopforge/result"
-BYTECODE = "__pycache__/"
-"""What Python leaves behind wherever it imports, and many repositories do not say to ignore."""
+GIT = "git -c core.hooksPath=/dev/null -c commit.gpgSign=false -c gc.auto=0"
+IGNORED = f"""mkdir -p .git/info; for name in {shlex.join(sorted(MADE_BY_TOOLS - {DOT_GIT}))}; do
+{GIT} ls-files -- ":(glob)**/$name/**" | grep -q . || echo "$name/" >> .git/info/exclude; done"""
+"""Folders of tools are no result, whatever .gitignore says; but for those that the branch has."""
+VENVS = r"""git ls-files -oz --exclude-standard -- '*/pyvenv.cfg' | while IFS= read -rd '' path; do
+echo '*' > "${path%/*}/.gitignore"; done"""
+"""So is a virtual environment of any name: as Python makes them from 3.13 on, it ignores itself."""
 SUBMODULES = r"""git ls-files -sz | grep -z ^160000 | while IFS=$'\t' read -rd '' _ path; do
 if [ "$(ls -A -- "$path" 2>&1)" ]; then
 echo "$path is a submodule, another repository: what lies there is not taken over. Remove it."
 exit 1; fi; done"""
 """Fails where files lie in a submodule's folder: a clone has it empty, and git passes them over."""
-GIT = "git -c core.hooksPath=/dev/null -c commit.gpgSign=false -c gc.auto=0"
 
 
 class TaskClone:
@@ -43,7 +49,7 @@ class TaskClone:
             f"git config user.name {shlex.quote(COMMITTER_NAME)}",
             f"git config user.email {shlex.quote(COMMITTER_MAIL)}",
             "git config remote.origin.url ../given-by-refresh",
-            f"mkdir -p .git/info && echo {BYTECODE} >> .git/info/exclude",
+            IGNORED,
         )
 
     async def refresh(self, bundle: bytes) -> None:
@@ -63,6 +69,7 @@ class TaskClone:
         """
         await self._run(
             f"cd {shlex.quote(self._branch.folder)}",
+            VENVS,
             f"{GIT} add -A",
             SUBMODULES,
             f"{GIT} diff --cached --quiet || {GIT} commit -q --no-verify -F -",

@@ -8,6 +8,7 @@ What they give is a stranger's text, and marked so, as that of every tool that i
 import asyncio
 import re
 import shlex
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -44,6 +45,7 @@ CLONE = "repo"
 CLONED = re.compile(rf"(?<![\w./-]){CLONE}(?![\w.-])")
 """How a command names the clone, as the other tools do."""
 BEGAN = f"(It began in {CLONE}/, the clone: what the other tools call {CLONE}/a.py is a.py there.)"
+ENDS = r" Its lines end in \r\n, as they did before."
 BESIDE = f" It lies beside the clone: only what is in {CLONE}/ is offered to be merged."
 MADE_BY_TOOLS = frozenset(
     {GIT, "__pycache__", "node_modules", ".venv", "venv", ".tox", ".nox", ".npm", ".cache"}
@@ -109,7 +111,8 @@ WORK_EDIT = Tool(
 )
 WORK_RUN = Tool(
     name="work_run",
-    summary="Runs a bash command in this task's workspace, confined, without network.",
+    summary="Runs a bash command in this task's workspace, confined, without network; what it "
+    "leaves running ends with it.",
     schema=arguments_schema(
         ["command"],
         command={"type": "string", "minLength": 1, "maxLength": 20_000},
@@ -221,20 +224,23 @@ async def work_write(home: ToolHome, call: ToolCall) -> str:
     """A file written whole."""
     place, text = await place_of(home, call), str(call.arguments["text"])
     path = await _meant(place, call.arguments["path"])
-    await asyncio.to_thread(_put, place, path, text)
+    ends = await asyncio.to_thread(_put, place, path, text)
     lines = pluralize(len(text_lines(text)), "line")
     clone = await asyncio.to_thread(clone_in, place)
     beside = BESIDE if clone and not f"{path}/".startswith(f"{clone}/") else ""
-    return f"{path} is written: {lines}.{beside}"
+    return f"{path} is written: {lines}.{ends}{beside}"
 
 
-def _put(place: TaskWorkspace, path: str, text: str) -> None:
-    """Write it; what could be run still can."""
-    try:
+def _put(place: TaskWorkspace, path: str, text: str) -> str:
+    """Write it; what could be run still can. What is told of line ends, which stay, too."""
+    runs, before = False, b""
+    with suppress(InputError):
         runs = place.files.entry(path).executable
-    except InputError:
-        runs = False
+        before = place.files.read(path, LARGEST)
+    keeps = b"\r\n" in before and b"\n" not in before.replace(b"\r\n", b"") and "\r" not in text
+    text = text.replace("\n", "\r\n") if keeps else text
     place.files.write(path, text.encode(), LARGEST, executable=runs)
+    return ENDS if keeps else ""
 
 
 @tool_work(WORK_EDIT)
