@@ -22,7 +22,7 @@ from loopforge.lab.run.run_lifecycle import RunChoice, play_run
 from loopforge.lab.run.run_log import lines_of, row_of
 from loopforge.lab.run.step_loop import Episode, make_first_row
 from loopforge.lab.sweeps.experiment_file import Experiment
-from loopforge.lab.sweeps.sweep_engines import InProcessEngine, ProcessEngine
+from loopforge.lab.sweeps.sweep_engines import engine_of
 from loopforge.lab.sweeps.sweep_runner import laid_out, sweep
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
@@ -216,8 +216,7 @@ def _swept(here: Path) -> Iterator[Figure]:
     took, spent = [], []
     for workers in (1, 2):
         began_at, spent_before = time.perf_counter(), sum(os.times()[:4])
-        engine = InProcessEngine() if workers == 1 else ProcessEngine(workers)
-        sweep(layout, here / f"sweep-{workers}", workers=workers, engine=engine)
+        sweep(layout, here / f"sweep-{workers}", engine=engine_of(workers))
         took.append(time.perf_counter() - began_at)
         spent.append(sum(os.times()[:4]) - spent_before)
     runs = len(layout.cells) * SEEDS

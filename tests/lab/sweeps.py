@@ -7,7 +7,7 @@ from typing import Any
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign, lay_out
 from loopforge.lab.sweeps.experiment_file import Experiment, scenarios_of
 from loopforge.lab.sweeps.run_score import RunResult
-from loopforge.lab.sweeps.sweep_engines import Give, InProcessEngine, Take
+from loopforge.lab.sweeps.sweep_engines import Give, Take, run_here
 from loopforge.lab.sweeps.sweep_results import results_of
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.lab.sweeps.sweep_worker import MindsMaker, SweepJob, SweepWork
@@ -57,7 +57,7 @@ class Seen:
     def __init__(self) -> None:
         self.jobs: list[SweepJob] = []
 
-    def run(self, work: SweepWork, give: Give, take: Take) -> None:
+    def __call__(self, work: SweepWork, give: Give, take: Take) -> None:
         """Note and run."""
 
         def noted() -> SweepJob | None:
@@ -65,17 +65,17 @@ class Seen:
                 self.jobs.append(job)
             return job
 
-        InProcessEngine().run(work, noted, take)
+        run_here(work, noted, take)
 
 
 class Backwards(Seen):
     """An engine that does what it is given last first."""
 
-    def run(self, work: SweepWork, give: Give, take: Take) -> None:
+    def __call__(self, work: SweepWork, give: Give, take: Take) -> None:
         """Take all there is, and turn it round."""
         while job := give():
             self.jobs.append(job)
-        InProcessEngine().run(work, lambda: self.jobs.pop() if self.jobs else None, take)
+        run_here(work, lambda: self.jobs.pop() if self.jobs else None, take)
 
 
 def kept(tmp_path: Path, **factors: Any) -> tuple[RunResult, Path]:

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from rich.console import Console
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.sweeps.progress_bar import show_progress
-from loopforge.lab.sweeps.sweep_engines import ProcessEngine
+from loopforge.lab.sweeps.sweep_engines import engine_of, run_in_processes
 from loopforge.lab.sweeps.sweep_results import layout_of, lock_folder, manifest_of, results_of
 from loopforge.lab.sweeps.sweep_runner import replay_sweep_run, sweep
 from loopforge.lab.sweeps.sweep_worker import MindsMaker
@@ -40,7 +41,7 @@ def test_results_do_not_depend_on_workers_or_order(tmp_path: Path) -> None:
     """One, two and three workers, and any order, write the same bytes."""
     layout = laid()
     for count in (1, 2, 3):
-        swept = sweep(layout, tmp_path / str(count), workers=count)
+        swept = sweep(layout, tmp_path / str(count), engine=engine_of(count))
         assert (swept.done, swept.missing, swept.stopped) == (8, 0, "")
     sweep(layout, tmp_path / "back", engine=Backwards())
     assert written(tmp_path / "1").count(b"\n") == 8
@@ -216,7 +217,7 @@ def test_a_sweep_that_asks_models_counts_what_they_cost(tmp_path: Path) -> None:
     assert swept.cost == pytest.approx(count * 0.001)
     assert manifest_of(tmp_path / "one")["state"]["cost"] == swept.cost
     assert manifest_of(tmp_path / "one")["not_deterministic"]
-    sweep(layout, tmp_path / "two", maker=made, workers=2)
+    sweep(layout, tmp_path / "two", maker=made, engine=engine_of(2))
     assert asked(tmp_path) == 2 * count
     assert written(tmp_path / "two") == written(tmp_path / "one")
 
@@ -229,7 +230,7 @@ def test_a_cost_cap_is_kept_to_and_a_higher_one_goes_on(tmp_path: Path, workers:
     whole, count = written(tmp_path / "whole"), asked(tmp_path)
     robots = len(layout.scenarios["first_shift"].robots)
     cap = count * 0.001 * 0.6
-    swept = sweep(layout, out, maker=made, workers=workers, cost_cap=cap)
+    swept = sweep(layout, out, maker=made, engine=engine_of(workers), cost_cap=cap)
     assert swept.missing > 0
     assert f"{swept.missing} of 4 runs are missing" in swept.stopped
     assert "higher cap" in swept.stopped
@@ -239,7 +240,7 @@ def test_a_cost_cap_is_kept_to_and_a_higher_one_goes_on(tmp_path: Path, workers:
     state = manifest_of(out)["state"]
     assert state["missing"] == swept.missing
     assert state["missing_seeds"]
-    going = sweep(layout, out, maker=made, workers=workers, cost_cap=1.0)
+    going = sweep(layout, out, maker=made, engine=engine_of(workers), cost_cap=1.0)
     assert (going.missing, going.stopped) == (0, "")
     assert asked(tmp_path) == 2 * count
     assert written(out) == whole
@@ -273,7 +274,7 @@ def test_a_sweep_is_scored_again_without_asking(tmp_path: Path) -> None:
     (out / "results.jsonl").write_bytes(
         before.replace(b'"rows":', b'"rows":1')
     )  # as an older score might have had it
-    swept = sweep(layout, out, maker=maker(tmp_path, "broken"), rescore=True, workers=2)
+    swept = sweep(layout, out, maker=maker(tmp_path, "broken"), rescore=True, engine=engine_of(2))
     assert swept.missing == 0
     assert asked(tmp_path) == count
     assert written(out) == before
@@ -341,7 +342,7 @@ def test_a_worker_that_dies_is_said_and_what_was_done_is_kept(tmp_path: Path) ->
             layout,
             tmp_path / "sweep",
             maker=MindsMaker("tests.lab.makers:deadly"),
-            engine=ProcessEngine(1),
+            engine=partial(run_in_processes, 1),
         )
     assert [each.levels["policy"] for each in results_of(tmp_path / "sweep")] == ["stub"]
 
@@ -354,10 +355,10 @@ def test_what_goes_wrong_in_a_worker_comes_back_as_it_is(tmp_path: Path) -> None
             tmp_path / "sweep",
             maker=maker(tmp_path, price=""),
             cost_cap=5.0,
-            workers=2,
+            engine=engine_of(2),
         )
     with pytest.raises(BadScenario, match="workers"):
-        sweep(laid(), tmp_path / "other", workers=0)
+        sweep(laid(), tmp_path / "other", engine=engine_of(0))
 
 
 def swept_elsewhere(out: str, made: MindsMaker, workers: int, pipe: Connection) -> None:
@@ -366,7 +367,7 @@ def swept_elsewhere(out: str, made: MindsMaker, workers: int, pipe: Connection) 
     def watcher(runs: int, done: int, cost: float) -> None:
         pipe.send(done)
 
-    sweep(asking(seeds=40), Path(out), maker=made, workers=workers, watcher=watcher)
+    sweep(asking(seeds=40), Path(out), maker=made, engine=engine_of(workers), watcher=watcher)
 
 
 def swept_until_killed(

@@ -267,11 +267,14 @@ def sweep(
     Exits with 1 where runs are missing in the end, such as at a cost cap; with 3 if more than one
     decision in twenty of any cell was not answered.
     """
+    from msgspec.structs import replace
+
     from loopforge.lab.run.robot_minds import PLAIN
     from loopforge.lab.run.run_paths import EXPERIMENT
     from loopforge.lab.sweeps import sweep_runner as sweeps
     from loopforge.lab.sweeps.experiment_design import policies_of
     from loopforge.lab.sweeps.progress_bar import show_progress
+    from loopforge.lab.sweeps.sweep_engines import engine_of
 
     there = settings_from_context(context)
     home = there.home if there.file.exists() else None
@@ -289,6 +292,8 @@ def sweep(
             option = "--model" if model else "--fallback"
             raise InputError(f"--rescore asks nobody anything: leave out {option}.")
         layout = sweeps.as_begun(layout, folder)
+    if keep_logs is not None:
+        layout = replace(layout, experiment=replace(layout.experiment, keep_logs=keep_logs))
     asks = bool(set(policies_of(layout)) - set(PLAIN))
     if not rescore:
         refuse_unused_model(model, fallback=fallback, asks=asks)
@@ -296,10 +301,9 @@ def sweep(
         swept = sweeps.sweep(
             layout,
             folder,
-            workers=workers,
+            engine=engine_of(workers),
             maker=_maker(there, model, fallback=fallback) if asks else None,
             cost_cap=cost_cap,
-            keep_logs=keep_logs,
             rescore=rescore,
             watcher=watcher,
         )

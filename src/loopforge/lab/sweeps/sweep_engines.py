@@ -1,7 +1,7 @@
 """Engines: where the runs of a sweep are run. In this process, or in several of this machine.
 
-The port is one method. An engine takes jobs from `give` and hands what became of them to `take`, in
-any order; nothing above it knows how many there are at a time. A worker ends with its parent
+An engine is a function: it takes jobs from `give` and hands what became of them to `take`, in any
+order; nothing above it knows how many there are at a time. A worker ends with its parent
 (child_process.py).
 
 Covers no other machines.
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 from multiprocessing.connection import Connection, wait
-from typing import Protocol
 
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.child_process import ChildProcess
@@ -23,47 +23,35 @@ Give = Callable[[], SweepJob | None]
 Take = Callable[[RunDone], None]
 
 
-class SweepEngine(Protocol):
-    """Runs jobs."""
-
-    def run(self, work: SweepWork, give: Give, take: Take) -> None:
-        """Run until nothing is given and nothing is under way. Raises BadRun, BadScenario."""
+SweepEngine = Callable[[SweepWork, Give, Take], None]
+"""Runs jobs until none is given and none is under way. Raises BadRun, BadScenario."""
 
 
-class InProcessEngine:
-    """One after another, in this process."""
-
-    def run(self, work: SweepWork, give: Give, take: Take) -> None:
-        """Run them."""
-        with closing(SweepWorker(work)) as worker:
-            while job := give():
-                take(worker.run(job))
+def run_here(work: SweepWork, give: Give, take: Take) -> None:
+    """Run them one after another, in this process."""
+    with closing(SweepWorker(work)) as worker:
+        while job := give():
+            take(worker.run(job))
 
 
-class ProcessEngine:
-    """Several processes of this machine, each with one job at a time."""
+def engine_of(workers: int) -> SweepEngine:
+    """This process for one worker, else so many of this machine. Raises BadScenario."""
+    if not 1 <= workers <= 256:
+        raise BadScenario(f"1 to 256 workers can be, not {workers}.")
+    return run_here if workers == 1 else partial(run_in_processes, workers)
 
-    def __init__(self, workers: int) -> None:
-        if not 1 <= workers <= 256:
-            raise BadScenario(f"1 to 256 workers can be, not {workers}.")
-        self.workers = workers
 
-    def run(self, work: SweepWork, give: Give, take: Take) -> None:
-        """Run them."""
-        crew = [_Hand(work) for _ in range(self.workers)]
-        try:
-            self._serve(crew, give, take)
-        finally:
-            for hand in crew:
-                hand.pipe.close()  # they end side by side, not each when the one before has ended
-            for hand in crew:
-                hand.close(at_once=hand.busy)
-
-    def _serve(self, crew: list[_Hand], give: Give, take: Take) -> None:
+def run_in_processes(workers: int, work: SweepWork, give: Give, take: Take) -> None:
+    """Run them in so many processes of this machine, each with one job at a time."""
+    crew: list[_Hand] = []
+    try:
         while True:
             for hand in crew:
                 if not hand.busy:
                     hand.employ(give())
+            while len(crew) < workers and (job := give()):
+                crew.append(_Hand(work))
+                crew[-1].employ(job)
             busy = [hand for hand in crew if hand.busy]
             if not busy:
                 return
@@ -71,6 +59,11 @@ class ProcessEngine:
             for hand in busy:
                 if hand.pipe in ready:
                     take(hand.heard())
+    finally:
+        for hand in crew:
+            hand.pipe.close()  # they end side by side, not each when the one before has ended
+        for hand in crew:
+            hand.close(at_once=hand.busy)
 
 
 class _Hand(ChildProcess):

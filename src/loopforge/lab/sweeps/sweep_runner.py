@@ -34,7 +34,7 @@ from loopforge.lab.sweeps.experiment_file import (
     policy_of,
     scenarios_of,
 )
-from loopforge.lab.sweeps.sweep_engines import InProcessEngine, ProcessEngine, SweepEngine
+from loopforge.lab.sweeps.sweep_engines import SweepEngine, run_here
 from loopforge.lab.sweeps.sweep_results import (
     ANEW,
     MANIFEST,
@@ -198,18 +198,16 @@ def sweep(
     layout: ExperimentDesign,
     out: Path,
     *,
-    workers: int = 1,
+    engine: SweepEngine = run_here,
     maker: MindsMaker | None = None,
     cost_cap: float | None = None,
-    keep_logs: bool | None = None,
     rescore: bool = False,
-    engine: SweepEngine | None = None,
     watcher: Watcher | None = None,
 ) -> SweepOutcome:
     """Run what is missing of an experiment in this folder, or with `rescore` score all of it again.
 
-    `cost_cap` and `keep_logs` go before what the experiment says. Raises BadScenario, and BadRun
-    for a folder of another experiment, a worker that died, a tape that lacks an answer.
+    `cost_cap` goes before the one of the experiment. Raises BadScenario, and BadRun for a folder of
+    another experiment, a worker that died, a tape that lacks an answer.
     """
     experiment = layout.experiment
     cap = cost_cap if cost_cap is not None else experiment.cost_cap
@@ -217,8 +215,7 @@ def sweep(
         raise BadScenario("A cost cap is in US dollars, more than 0; leave it out for no cap.")
     minds = maker.make() if maker else Minds()
     asks = _asking(minds, layout, rescore=rescore)
-    keep = experiment.keep_logs if keep_logs is None else keep_logs
-    work = SweepWork(layout.to_dict(), str(out), maker, keep, replay=rescore)
+    work = SweepWork(layout.to_dict(), str(out), maker, experiment.keep_logs, replay=rescore)
     with lock_folder(out):
         manifest = _opened(out, layout, minds, asks=asks, rescore=rescore)
         keys = _keys(layout)
@@ -232,7 +229,7 @@ def sweep(
                 queue.mind(out, None if rescore else cap)
             queue.tell()
             if jobs:
-                (engine or _engine(workers, len(jobs))).run(work, queue.give, queue.take)
+                engine(work, queue.give, queue.take)
         if queue.done < len(jobs) and rescore:
             raise BadRun("Not all runs were scored again; the results are as they were.")
         sort_results(target, out / RESULTS)
@@ -242,12 +239,6 @@ def sweep(
             {**manifest, "state": _state(swept, sorted({job.seed for job in queue.waiting}))},
         )
     return swept
-
-
-def _engine(workers: int, jobs: int) -> SweepEngine:
-    """This process for one worker; no more processes than there are jobs."""
-    processes = ProcessEngine(workers)
-    return InProcessEngine() if min(workers, jobs) == 1 else processes
 
 
 def _keys(layout: ExperimentDesign) -> list[Key]:
