@@ -115,7 +115,7 @@ async def joined(ana: Person, site: Town) -> None:
     """One conversation in three places: a channel of Discord, a group of Telegram, and here."""
     room, front = await ana.makes_room("One bridge, three places", "maya", "merlin"), site.app.front
     for place, name in (("discord:1", "#bridges"), ("telegram:-1", "Night walkers")):
-        await front.rooms.settle(ChannelSpot(place, name, "group"), (), room)
+        await front.rooms.join_place(ChannelSpot(place, name, "group"), (), room)
     await site.app.rooms.add(room, "", TalkSet(free=False))
     for nth, (platform, name, text) in enumerate(JOINED):
         person = await site.app.people.meet(platform, name.lower(), name)

@@ -60,14 +60,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 KEY_FILE = "web.secret"
-WHERE = "web.address"
+ADDRESS_FILE = "web.address"
 """Holds the address while the web room is open, for commands that name it."""
-PORTABLE = ("127.0.0.1", "localhost", "::1")
-OPENING = "open.html"
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
+OPENING_PAGE = "open.html"
 """By which a browser is led there once; gone when the web room is closed."""
-OVERTAKEN = 2.0
+OVERTAKEN_PAUSE = 2.0
 """Seconds between two looks whether another process has become the host."""
-LATER = 0.5
+SERVING_DELAY = 0.5
 """Seconds for which a terminal's host keeps browsers and platforms waiting: loading what serves
 them would hold up the first screen."""
 
@@ -103,8 +103,8 @@ async def host_home(
         tokens = BotTokens(settings.data, settings.tokens)
         async with AsyncExitStack() as stack:
             app = await stack.enter_async_context(open_app(settings, secrets=UntoldToken(tokens)))
-            there = run_surfaces(app, tokens, later=later, tell=tell)
-            platforms = await stack.enter_async_context(there)
+            surfaces = run_surfaces(app, tokens, later=later, tell=tell)
+            platforms = await stack.enter_async_context(surfaces)
             sinks = await stack.enter_async_context(open_sinks(app))
             pages = serve_web_room(app, later=later, platforms=platforms, sinks=sinks, show=show)
             await stack.enter_async_context(pages)
@@ -124,7 +124,7 @@ async def _until_overtaken(app: App) -> AsyncIterator[None]:
 
     async def look() -> None:
         while (error := await app.ledger.overtaken()) is None:
-            await app.stamp.clock.sleep(OVERTAKEN)
+            await app.stamp.clock.sleep(OVERTAKEN_PAUSE)
         taken.append(error)
         block.cancel()
 
@@ -182,7 +182,6 @@ def manners_of(settings: Settings) -> SurfaceOptions:
 @asynccontextmanager
 async def serve_web_room(
     app: App,
-    found: socket.socket | None = None,
     *,
     later: float = 0.0,
     platforms: Platforms | None = None,
@@ -199,14 +198,12 @@ async def serve_web_room(
         return
     exactly = settings.sources.get("web_port", "default") != "default"
     try:
-        found = found or bind_listening_socket(
-            settings.web_host, settings.web_port, exactly=exactly
-        )
+        listener = bind_listening_socket(settings.web_host, settings.web_port, exactly=exactly)
     except LoopforgeError as error:
         welcome.say(f"The web room is closed. {error}")
         yield ""
         return
-    address = address_of(settings, found)
+    address = address_of(settings, listener)
     link = f"{address}/enter/{await app.accounts.links.offer()}"
     welcome.say(f"To come in by your browser, as the owner (once, within the hour):\n{link}")
 
@@ -215,19 +212,19 @@ async def serve_web_room(
         if any(isinstance(e.body, SignedIn) and e.body.how == "link" for e in events):
             welcome.say(f"In the browser: {address}")
 
-    where, through = settings.data / WHERE, settings.data / OPENING
-    where.write_text(address, "utf-8")
+    address_file, opening = settings.data / ADDRESS_FILE, settings.data / OPENING_PAGE
+    address_file.write_text(address, "utf-8")
     async with AsyncExitStack() as stack:
         stack.callback(app.ledger.subscribe(spent, kinds=["people.signed_in"]))
         tasks = await stack.enter_async_context(BackgroundTasks())
-        stack.callback(where.unlink, missing_ok=True)
-        stack.callback(through.unlink, missing_ok=True)
-        pages = Pages(app, address, found, later, platforms, sinks)
+        stack.callback(address_file.unlink, missing_ok=True)
+        stack.callback(opening.unlink, missing_ok=True)
+        pages = Pages(app, address, listener, later, platforms, sinks)
         stack.push_async_callback(pages.close)
         serving = tasks.spawn(pages.run(), "web")
-        serving.add_done_callback(lambda _: found.close())  # also of one that never began
+        serving.add_done_callback(lambda _: listener.close())  # also of one that never began
         if show and settings.web_browser:
-            open_page(link, through, settings.environ)
+            open_page(link, opening, settings.environ)
         yield address
 
 
@@ -253,12 +250,12 @@ class Pages:
         self,
         app: App,
         address: str,
-        found: socket.socket,
+        listener: socket.socket,
         later: float,
         platforms: Platforms | None = None,
         sinks: SinkStandings | None = None,
     ) -> None:
-        self._app, self._address, self._found, self._later = app, address, found, later
+        self._app, self._address, self._listener, self._later = app, address, listener, later
         self._platforms, self._sinks = platforms, sinks
         self._serving: Any = None
         self._site: Any = None
@@ -282,7 +279,9 @@ class Pages:
             each = self._app.settings.web_connections
             among = ConnectionLimits(self._app.stamp.clock, most=room_for(most_open()), each=each)
             proxies = trusted_proxies(self._app.settings.web_proxies)
-            self._serving = RunningServer(add_security_headers(asgi), self._found, among, proxies)
+            self._serving = RunningServer(
+                add_security_headers(asgi), self._listener, among, proxies
+            )
             await self._serving.run()
         finally:
             self._over.set()
@@ -297,20 +296,22 @@ class Pages:
             await self._over.wait()
 
 
-def address_of(settings: Settings, found: socket.socket) -> str:
+def address_of(settings: Settings, listener: socket.socket) -> str:
     """By which address browsers reach it."""
     if settings.web_address:
         return settings.web_address.rstrip("/")
-    return reach_of(settings, http_base_url(settings.web_host, found.getsockname()[1])).base
+    return reach_of(settings, http_base_url(settings.web_host, listener.getsockname()[1])).base
 
 
 def hosts_of(settings: Settings, address: str) -> frozenset[str]:
     """The names it answers to; on the network, any address made of numbers too."""
     named = urlsplit(address).hostname or ""
     if is_loopback(settings.web_host):
-        return frozenset({*PORTABLE, settings.web_host, named.lower()})
+        return frozenset({*LOOPBACK_NAMES, settings.web_host, named.lower()})
     own = socket.gethostname().lower()
-    return frozenset({*PORTABLE, settings.web_host, named.lower(), own, f"{own}.local", "*ip"})
+    return frozenset(
+        {*LOOPBACK_NAMES, settings.web_host, named.lower(), own, f"{own}.local", "*ip"}
+    )
 
 
 def _form_secret(app: App) -> str:
@@ -434,7 +435,7 @@ def open_reach(settings: Settings) -> LinkReach:
     As it was opened, whatever was set since. Raises Unreachable.
     """
     try:
-        address = (settings.data / WHERE).read_text("utf-8")
+        address = (settings.data / ADDRESS_FILE).read_text("utf-8")
     except OSError as error:
         raise Unreachable(
             "The web room is not open. Start the home with `loopforge up`, then ask again; a home "
@@ -519,7 +520,7 @@ async def run_terminal_chat(
     )
     address = SocketAddress(settings.data, settings.host_socket)
     tell = partial(_say_line, _print_aside) if plain else None
-    host = partial(host_home, settings, later=LATER, tell=tell, show=show)
+    host = partial(host_home, settings, later=SERVING_DELAY, tell=tell, show=show)
     link = SocketLink(address, host, person, clock, lasting=not plain)
     if plain:
         from loopforge.io.terminal.plain_mode import run_plain

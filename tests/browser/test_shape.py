@@ -124,7 +124,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
     version = await ana.page.locator("a.hash").first.get_attribute("href")
     invite = await ana.invites(room)
     site.app.deliveries.attach(Wall())
-    await site.app.front.rooms.settle(ChannelSpot("wall:1", "the north wall", "group"), [], room)
+    await site.app.rooms.join_place(ChannelSpot("wall:1", "the north wall", "group"), [], room)
     await ana.says("Rye it is")
     await ended(site, room, 1)
     ben = await site.stranger("ben")

@@ -205,7 +205,7 @@ async def test_a_place_that_leaves_keeps_no_draft(
         await there.until(lambda: len(there.ben.seen()) == 2)
         await there.eventually(there.cleo.drawn, True)
         for place in list((await there.app.front.rooms.state(ROOM)).places):
-            await there.app.front.rooms.unsettle(ROOM, place, "it goes its own way")
+            await there.app.front.rooms.leave_place(ROOM, place, "it goes its own way")
         await there.until(lambda: there.ben.seen() == [asked])
         await there.eventually(there.cleo.seen, [asked])
         await there.ana.says("stop")

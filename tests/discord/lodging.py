@@ -29,6 +29,7 @@ from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.discord.twin import Twin
 from tests.discord.words import Bot, Line, Person, Place
+from tests.door import Door, Knock, welcome
 from tests.rooms.conftest import write_mates
 from tests.sim_clock import SimClock
 from tests.still import still
@@ -45,11 +46,6 @@ STREAM, MARKS = replace(STILL, streams=True), replace(STILL, marks=True)
 ANSWER = replace(PLAIN, threads="answer")
 TRIES = 6000
 """Looks, 0.02 seconds apart, before something is not going to happen any more."""
-
-
-async def welcome(_platform: str, _account: str, _name: str, _place: str) -> str | None:
-    """Everybody may come in."""
-    return None
 
 
 @dataclass
@@ -187,7 +183,7 @@ async def lodged(
     *,
     options: DiscordOptions = PLAIN,
     manners: SurfaceOptions = STILL,
-    knock: Callable[..., Any] = welcome,
+    knock: Knock = welcome,
     mates: Sequence[str] = ("maya", "merlin", "zuzu"),
     wait: bool = True,
     grounds: str = "open",
@@ -224,12 +220,9 @@ async def lodged(
             app.front,
             app.people,
             clock,
-            knock,
-            lambda person: grounds == "open" or app.pairing.trusts(person),
-            owns=owns,
-            claim=app.linking.claim,
-            grounds=ServedPlaces(grounds),
-            expose=app.linking.expose,
+            Door(knock, lambda one: grounds == "open" or app.pairing.trusts(one), owns),
+            app.linking,
+            ServedPlaces(grounds),
         )
         parts = SurfaceParts(
             reception=reception,

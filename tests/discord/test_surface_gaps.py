@@ -11,9 +11,10 @@ from discord.gateway import KeepAliveHandler
 from loopforge.core.platform_events import CaughtUp
 from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.unread_backlog import Backlog
-from tests.discord.lodging import ANSWER, PLAIN, lodged, welcome
+from tests.discord.lodging import ANSWER, PLAIN, lodged
 from tests.discord.test_surface_threads import within
 from tests.discord.twin import Twin
+from tests.door import welcome
 
 
 async def test_lines_that_moved_hide_none(city: Twin, tmp_path: Path) -> None:

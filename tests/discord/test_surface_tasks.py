@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from simcord.components import walk_components
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.core.room_vocabulary import RightsSet
 from loopforge.work.threads.task_rights import DECIDERS, MERGER, STOPPERS
 from loopforge.work.threads.thread_orders import MOVED
@@ -119,10 +120,11 @@ async def test_a_commit_is_decided_on_under_its_message(
         await home.app.rooms.add(room, "", FREE)
         repositories = home.app.work.tasks.places.repositories.registered
         repo = (await repositories.register(project)).name
-        act = home.app.front.commands.act
-        await act(
-            room, known.id, "work", f"otto: repo:{repo} {TASK}", owner=True, surface="discord"
+        words = f"otto: repo:{repo} {TASK}"
+        asked = CommandRequest(
+            room=room, person=known.id, argument=words, owner=True, surface="discord"
         )
+        await home.app.front.commands.carry_out("work", asked)
 
         def offers() -> list[Line]:
             return [one for one in city.lines(plaza) if "/approve merges exactly" in one.text]

@@ -19,7 +19,9 @@ from loopforge.core.room_vocabulary import (
 from loopforge.errors import SendFailed
 from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.incoming_lines import IncomingLines, IncomingMessage
+from loopforge.io.platforms.place_allowlist import ServedPlaces
 from loopforge.runtime.ports import Outgoing
+from tests.door import Door
 from tests.rooms.conftest import START, Home, living
 
 KITCHEN = ChannelSpot("discord:10", "#kitchen", "group")
@@ -88,11 +90,6 @@ class Town:
         await self.home.clock.advance(1)
 
 
-async def welcome(_platform: str, _account: str, _name: str, _place: str) -> str | None:
-    """Everybody may come in."""
-    return None
-
-
 @pytest.fixture
 async def town(tmp_path: Path) -> AsyncIterator[Town]:
     """A home that Discord and Telegram are attached to."""
@@ -101,7 +98,12 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
         for board in boards.values():
             home.app.deliveries.attach(board)
         reception = IncomingLines(
-            home.app.front, home.app.people, home.clock, welcome, lambda _person: True
+            home.app.front,
+            home.app.people,
+            home.clock,
+            Door(),
+            home.app.linking,
+            ServedPlaces(),
         )
         yield Town(home, reception, boards)
 
@@ -229,7 +231,9 @@ async def test_strangers_in_private(town: Town) -> None:
         return "Ask the owner."
 
     home = town.home
-    reception = IncomingLines(home.app.front, home.app.people, home.clock, closed, lambda _: False)
+    parts = home.app.front, home.app.people, home.clock
+    door = Door(closed, lambda _: False)
+    reception = IncomingLines(*parts, door, home.app.linking, ServedPlaces())
     coming = IncomingMessage(
         spot=DM, mates=("maya",), message="1", account=ADA, name="Ada", text="hi", at=START
     )

@@ -339,13 +339,13 @@ import asyncio, sys
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
-from loopforge.host import WHERE, host_home
+from loopforge.host import ADDRESS_FILE, host_home
 from loopforge.settings import load_settings
 
 async def main():
     settings = load_settings(Path(sys.argv[1]), environ={"LOOPFORGE_EMBEDDED_MODEL": "false"})
     async with host_home(settings):
-        there = HTTPConnection(urlsplit((settings.data / WHERE).read_text()).netloc)
+        there = HTTPConnection(urlsplit((settings.data / ADDRESS_FILE).read_text()).netloc)
         await asyncio.to_thread(there.request, "GET", "/alive")
         assert (await asyncio.to_thread(there.getresponse)).status == 200
         print([m for m in ("discord", "telegram", "aiohttp", "PIL") if m in sys.modules])

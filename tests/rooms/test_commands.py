@@ -3,6 +3,7 @@
 import pytest
 
 from loopforge.chat.commands.command_catalogue import BY_NAME, COMMANDS, help_text
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.room_vocabulary import Said, TalkSet
 from loopforge.errors import BadLine, InputError, LoopforgeError, Unknown
@@ -52,7 +53,9 @@ async def test_help_names_every_command_with_what_it_takes(home: Home) -> None:
 async def test_status_tells_how_the_room_stands(home: Home) -> None:
     """Who is here, with which model, the energy, what is running, what is on its way."""
     await home.enter("ana")
-    await home.app.front.rooms.settle(ChannelSpot("discord:7", "general", "group"), (), home.room)
+    await home.app.front.rooms.join_place(
+        ChannelSpot("discord:7", "general", "group"), (), home.room
+    )
     await home.hears("ana", "@maya hello")
     told = await home.does("ana", "status")
     assert "People here: ana." in told
@@ -167,12 +170,15 @@ async def test_a_code_links_accounts(home: Home) -> None:
     await home.enter("ana")
     told = await home.does("ana", "link")
     code = told.removeprefix("Your code is ").partition(". Where")[0]
-    act, people = home.app.front.commands.act, home.app.people
+    people = home.app.people
     with pytest.raises(InputError, match="typed where the other account is"):
         await home.does("ana", "link", code)
     other = await people.meet("discord", "4711", "Ana of Discord")
     await home.app.front.rooms.arrive(home.room, other.id, "Ana of Discord", "discord")
-    done = await act(home.room, other.id, "link", code, surface="discord", account="4711")
+    asked = CommandRequest(
+        room=home.room, person=other.id, argument=code, surface="discord", account="4711"
+    )
+    done = await home.app.front.commands.carry_out("link", asked)
     assert "one person now" in done
     known = people.who("discord", "4711")
     assert known is not None

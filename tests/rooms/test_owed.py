@@ -103,7 +103,7 @@ async def beside(path: Path, place: str, wall: Wall, **changes: Any) -> AsyncIte
         home.app.deliveries.attach(wall)
         await home.enter("Ana", mates=("maya",))
         if place not in (await home.app.front.rooms.state(home.room)).places:
-            await home.app.front.rooms.settle(
+            await home.app.front.rooms.join_place(
                 ChannelSpot(place, "Ana", "private"), ("maya",), home.room
             )
         yield home

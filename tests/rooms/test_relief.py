@@ -183,7 +183,7 @@ async def test_what_a_broken_mate_does_not_say_reaches_the_place(tmp_path: Path)
     async with living(tmp_path, anew, seed=8) as home:
         await home.enter("ana")
         spot = ChannelSpot(key="pigeon:1", name="the loft", kind="group")
-        await home.app.front.rooms.settle(spot, ("maya", "zuzu"), "commons")
+        await home.app.front.rooms.join_place(spot, ("maya", "zuzu"), "commons")
         await home.hears("ana", "mates, good morning", called=True)
         assert await home.said() == ["zuzu"]
         await home.hears("ana", "@maya and you?")

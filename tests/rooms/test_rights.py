@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Judged
@@ -25,7 +26,9 @@ You are Maya.
 async def crowded(home: Home) -> None:
     """The room has a channel of a platform."""
     await home.enter("ana", "ben")
-    await home.app.front.rooms.settle(ChannelSpot("discord:7", "general", "group"), (), home.room)
+    await home.app.front.rooms.join_place(
+        ChannelSpot("discord:7", "general", "group"), (), home.room
+    )
 
 
 async def test_only_keepers_and_the_owner_change_a_room_with_a_channel(home: Home) -> None:
@@ -39,7 +42,8 @@ async def test_only_keepers_and_the_owner_change_a_room_with_a_channel(home: Hom
             await act(home.room, ana, name, argument)
     assert "lines are left" in await act(home.room, ana, "energy", "")
     assert await act(home.room, ana, "stop", "")
-    assert await act(home.room, ana, "title", "Ours", keeper=True)
+    keeper = CommandRequest(room=home.room, person=ana, argument="Ours", keeper=True)
+    assert await home.app.front.commands.carry_out("title", keeper)
     assert await act(home.room, ana, "energy", "9", owner=True)
     assert await act(home.room, "", "energy", "8")
 

@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept
 from loopforge.core.room_vocabulary import RoomClosed
 from loopforge.core.text.erasable_text import Words
@@ -69,18 +71,18 @@ async def test_its_name_said_again_deletes_it_from_every_file(home: Home, keep: 
 async def test_only_who_opened_it_and_the_owner_may(home: Home) -> None:
     """Others may neither do it nor ask what it would mean; nor may a stranger who is the owner."""
     room = await cellar(home)
-    bo, act = home.people["bo"], home.app.front.commands.act
+    bo, commands = home.people["bo"], home.app.front.commands
+    asked = CommandRequest(room=room, person=bo)
     await home.app.front.bring(room, home.people["ana"], bo, "bo")
     for argument in ("", room):
         with pytest.raises(InputError, match="Only who opened"):
-            await act(room, bo, "delete", argument)
-        with pytest.raises(InputError, match="Only who opened"):
-            await act(room, bo, "delete", argument, keeper=True)
-        with pytest.raises(InputError, match="Only who opened"):
-            await act(room, bo, "delete", argument, owner=True, untrusted=True)
-    assert "To do it" in await act(room, bo, "delete", "", owner=True)
-    assert "To do it" in await act(room, "", "delete", "")
-    task = asyncio.ensure_future(act(room, bo, "delete", room, owner=True))  # noqa: TID251
+            await commands.act(room, bo, "delete", argument)
+        for more in ({"keeper": True}, {"owner": True, "untrusted": True}):
+            with pytest.raises(InputError, match="Only who opened"):
+                await commands.carry_out("delete", replace(asked, argument=argument, **more))
+    assert "To do it" in await commands.act(room, bo, "delete", "", owner=True)
+    assert "To do it" in await commands.act(room, "", "delete", "")
+    task = asyncio.ensure_future(commands.act(room, bo, "delete", room, owner=True))  # noqa: TID251
     await home.clock.until(task)
     (closed,) = await home.bodies(RoomClosed)
     assert closed.person == bo

@@ -92,7 +92,7 @@ async def test_a_channel_is_let_in_and_joined_by_its_number_alone(
         (told,) = await city.heard(news, by=maya)
         key = f"telegram:{news.id}"
         assert told.text.endswith(f"loopforge room admit {key} on its machine.")
-        room = await home.app.front.rooms.settle(ChannelSpot(key, "News", "group"), ())
+        room = await home.app.front.rooms.join_place(ChannelSpot(key, "News", "group"), ())
         await city.say(ana, news, "maya, are you here?")
         await city.heard(news, by=maya, count=2)
         assert await home.rooms() == [room]

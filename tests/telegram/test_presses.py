@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
 from loopforge.runtime.effects import effect_worker
 from tests.asking_mate import at_length
@@ -63,13 +63,14 @@ async def test_a_slow_press_holds_up_no_other(
     """Others are answered meanwhile; an answer that is too late for Telegram comes in private."""
     maya, ana, lab = await hall(city)
     async with posting(tmp_path, maya, city, ana) as (home, posted):
-        act, gate = home.app.front.commands.act, asyncio.Event()
+        carry_out, gate = home.app.front.commands.carry_out, asyncio.Event()
         await city.say(ana, lab, "maya, send it to Cleo")
         first = await asked(city, maya, "Cleo")
         (room,) = await home.rooms()
         await city.say(ana, maya, "send it to Dora")
         second = await asked(city, maya, "Dora")
-        monkeypatch.setattr(home.app.front.commands, "act", partial(_after, act, gate, room))
+        later = partial(_after, carry_out, gate, room)
+        monkeypatch.setattr(home.app.front.commands, "carry_out", later)
         await city.pressing(ana, first, "Allow once")
         assert await city.press(ana, second, "Allow once") == DONE
         late = f"Bad Request: {STALE}"
@@ -150,17 +151,16 @@ async def test_a_question_of_several_messages_has_its_buttons_under_the_last(
 
 
 async def _after(
-    act: Callable[..., Awaitable[str]],
+    carry_out: Callable[[str, CommandRequest], Awaitable[str]],
     gate: asyncio.Event,
     slow: str,
-    room: str,
-    *given: Any,
-    **more: Any,
+    name: str,
+    asked: CommandRequest,
 ) -> str:
     """Do what a command asks, in this room only once the gate is open."""
-    if room == slow:
+    if asked.room == slow:
         await gate.wait()
-    return await act(room, *given, **more)
+    return await carry_out(name, asked)
 
 
 async def test_in_a_basic_group_too(tmp_path: Path, city: City) -> None:

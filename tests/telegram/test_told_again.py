@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.room.platform_marks import UNKNOWN
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram, pair
@@ -63,7 +64,7 @@ async def test_of_one_that_was_cut_off_it_is_said(
             await asyncio.Event().wait()
             return ""
 
-        monkeypatch.setattr(home.app.front.commands, "act", stuck)
+        monkeypatch.setattr(home.app.front.commands, "carry_out", stuck)
         await asyncio.wait_for(begun.wait(), 30)
     async with on_telegram(tmp_path, maya, city.base):
         (told,) = await city.heard(chat, by=maya)
@@ -90,13 +91,13 @@ async def test_a_press_is_done_once(
 
         await home.until(put_off)
     async with on_telegram(tmp_path, maya, city.base) as home:
-        act, done = home.app.front.commands.act, list[str]()
+        carry_out, done = home.app.front.commands.carry_out, list[str]()
 
-        async def counted(place: str, person: str, name: str, *given: Any, **more: Any) -> str:
+        async def counted(name: str, asked: CommandRequest) -> str:
             done.append(name)
-            return await act(place, person, name, *given, **more)
+            return await carry_out(name, asked)
 
-        monkeypatch.setattr(home.app.front.commands, "act", counted)
+        monkeypatch.setattr(home.app.front.commands, "carry_out", counted)
         await settled(home, city, ana, maya)
         await settled(home, city, ana, maya)  # presses wait for no command
         assert done == ["mates", "mates"]

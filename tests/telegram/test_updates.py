@@ -38,14 +38,14 @@ async def test_a_command_that_cannot_be_done_at_once(
     """With a busy ledger it is told again, and done then."""
     maya, ana = await pair(city)
     async with on_telegram(tmp_path, maya, city.base) as home:
-        act, troubles = home.app.front.commands.act, [LedgerBusy("busy")]
+        carry_out, troubles = home.app.front.commands.carry_out, [LedgerBusy("busy")]
 
         async def troubled(*given: Any, **more: Any) -> str:
             if troubles:
                 raise troubles.pop()
-            return await act(*given, **more)
+            return await carry_out(*given, **more)
 
-        monkeypatch.setattr(home.app.front.commands, "act", troubled)
+        monkeypatch.setattr(home.app.front.commands, "carry_out", troubled)
         await city.command(ana, maya, "stop")
         (answer,) = await city.heard(await city.private(ana, maya), by=maya)
         assert await heard(home) == []

@@ -5,6 +5,7 @@ import re
 import httpx
 import pytest
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.core.room_vocabulary import Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError
@@ -117,8 +118,9 @@ async def test_a_guest_is_one_wherever_they_are(site: Town, owner: Guest) -> Non
 
     await says(there, "@merlin are you there?")
     assert await said(site, room) == []
+    asked = CommandRequest(room=room, person=there, argument="merlin", surface="discord:1")
     with pytest.raises(InputError, match="not for guests"):
-        await site.app.front.commands.act(room, there, "add", "merlin", surface="discord:1")
+        await site.app.front.commands.carry_out("add", asked)
     await says(owner.person, "@merlin are you there?", owner=True)
     assert await said(site, room) == ["mate:merlin"]
 

@@ -66,7 +66,7 @@ async def test_places_free_talk_and_who_is_not_known_are_told(site: Town, owner:
     """A place that joins and free talk are notices; a bot, a stranger, a late line bear a mark."""
     room = await site.room(owner, "Tea")
     front = site.app.front
-    await front.rooms.settle(ChannelSpot("discord:7", "general", "group"), (), room)
+    await front.rooms.join_place(ChannelSpot("discord:7", "general", "group"), (), room)
     await site.app.rooms.add(room, owner.person, TalkSet(free=False))
     await front.rooms.hear(
         room,
@@ -80,7 +80,7 @@ async def test_places_free_talk_and_who_is_not_known_are_told(site: Town, owner:
             untrusted=True,
         ),
     )
-    await front.rooms.unsettle(room, "discord:7", "the channel is gone")
+    await front.rooms.leave_place(room, "discord:7", "the channel is gone")
     await asyncio.sleep(0)
     html = (await owner.get(f"/rooms/{room}")).text
     assert "“general” on Discord is part of this room now" in html

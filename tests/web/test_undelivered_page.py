@@ -45,7 +45,9 @@ async def test_what_failed_is_shown_and_sent_again(site: Town) -> None:
     room = await site.room(olu, "Bread")
     ben = await site.guest("ben", room, by=olu)
     eve = await site.guest("eve", by=olu)
-    await site.app.front.rooms.settle(ChannelSpot("wall:1", "the north wall", "group"), [], room)
+    await site.app.front.rooms.join_place(
+        ChannelSpot("wall:1", "the north wall", "group"), [], room
+    )
     await site.heard(room, ben, "Rye it is")
     await ended(site, room, 2)  # the line, and that it could not be sent
 
@@ -75,7 +77,9 @@ async def test_of_a_room_one_is_not_in_no_name_is_shown(site: Town) -> None:
     olu = await site.owner()
     ben = await site.guest("ben", by=olu)
     room = await site.room(ben, "Secret plums")
-    await site.app.front.rooms.settle(ChannelSpot("wall:1", "the north wall", "group"), [], room)
+    await site.app.front.rooms.join_place(
+        ChannelSpot("wall:1", "the north wall", "group"), [], room
+    )
     await site.heard(room, ben, "Plums")
     await ended(site, room, 1)
     shown = words(await olu.get("/admin/owed"))

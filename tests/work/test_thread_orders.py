@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.room_vocabulary import RightsSet, Said
 from loopforge.core.work.work_vocabulary import TaskSteered
@@ -92,13 +93,14 @@ async def test_a_yes_is_for_what_was_shown(place: Path, project: Path) -> None:
         with pytest.raises(NotLetIn):
             await orders.order(replace(owner, owner=False))
         press = room.app.front.commands.press
+        asked = CommandRequest(room="commons", person=room.ana, surface="discord", owner=True)
         with pytest.raises(Changed, match="moved on"):
-            await press("commons", room.ana, "approve", first, surface="discord", owner=True)
+            await press("approve", replace(asked, reply_to=first))
         assert "return 3" in (project / "app.py").read_text()
-        told = await press("commons", room.ana, "approve", second, surface="discord", owner=True)
+        told = await press("approve", replace(asked, reply_to=second))
         assert told.startswith("Merged as ")
         assert (project / "note.txt").read_text() == "So.\n"
-        again = await press("commons", room.ana, "approve", second, surface="discord", owner=True)
+        again = await press("approve", replace(asked, reply_to=second))
         assert again == "It is approved already; nothing was done again."
 
 
@@ -226,9 +228,10 @@ async def test_a_button_stops_what_is_at_work(place: Path) -> None:
         press = room.app.front.commands.press
         bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
         await room.app.front.rooms.add("commons", "", RightsSet(who=bo, rights=("talk",)))
+        asked = CommandRequest(room="commons", person=bo, reply_to=line, surface="discord")
         with pytest.raises(NotLetIn, match="may not stop mates"):
-            await press("commons", bo, "stop", line, surface="discord", owner=False)
-        await press("commons", room.ana, "stop", line, surface="discord", owner=True)
+            await press("stop", asked)
+        await press("stop", replace(asked, person=room.ana, owner=True))
         await room.rest()
         assert (await room.shop.state(task)).stage == "stopped"
         assert await buttons(room, line) == []

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from msgspec.structs import replace
 from loopforge.app import open_aside
 from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.artifacts.file_lookup import KeptRoomFiles
+from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.turns import mate_posts
 from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.events import Event
@@ -82,9 +82,9 @@ class Commons:
 
     async def does(self, command: str, argument: str = "", person: str = "", **more: Any) -> str:
         """Ana, or somebody else, uses a command."""
-        who = person or self.ana
-        act = self.app.front.commands.act
-        told = await act("commons", who, command, argument, **{"owner": not person, **more})
+        fields = {"person": person or self.ana, "owner": not person, **more}
+        asked = CommandRequest(room="commons", argument=argument, **fields)
+        told = await self.app.front.commands.carry_out(command, asked)
         await self.rest()
         return told
 
@@ -305,13 +305,11 @@ async def test_a_yes_in_a_task_is_for_whoever_may_have_that_tool_used(place: Pat
         await room.app.front.rooms.add("commons", "", grant)
         task = await room.gives("otto, write a Python server in serve.py", "turn.ended")
         question = await room.line_of("I want to use send")
-        act = partial(room.app.front.commands.act, reply_to=question)
         for command in ("approve", "deny"):
             with pytest.raises(NotLetIn, match="may not have send used"):
-                await act("commons", bo, command, "", owner=False, surface="terminal")
+                await room.does(command, person=bo, reply_to=question, surface="terminal")
         assert (len((await room.shop.state(task)).allowing), sent) == (1, [])
-        await act("commons", room.ana, "approve", "", owner=True)
-        await room.rest()
+        await room.does("approve", reply_to=question)
         assert len(sent) == 1
 
 

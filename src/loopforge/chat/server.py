@@ -72,7 +72,7 @@ T = TypeVar("T")
 MOVED = "the group became another one"
 
 
-def there(state: RoomState) -> RoomState:
+def _existing_room(state: RoomState) -> RoomState:
     """The same, if there is such a room. Raises Unknown."""
     if state.seq == 0 or state.closed:
         raise Unknown(f"There is no room called {state.name!r}.")
@@ -249,7 +249,7 @@ class Rooms:
         """A person in the room brings another one in; with `past`, to what was said before too."""
 
         async def attempt(state: RoomState) -> None:
-            if person not in there(state).people:
+            if person not in _existing_room(state).people:
                 body = PersonJoined(
                     person=person, name=Words(name), surface="web", by=by, past=past
                 )
@@ -261,7 +261,7 @@ class Rooms:
         """A person goes, and sees no more of the room."""
 
         async def attempt(state: RoomState) -> None:
-            if person in there(state).people:
+            if person in _existing_room(state).people:
                 await self._append_facts(state, [PersonLeft(person=person)], f"person:{person}")
 
         await self._decide_on(room, attempt)
@@ -305,7 +305,7 @@ class Rooms:
         )
 
     async def _state_of(self, room: str) -> RoomState:
-        return there(await self.house.state(stream_of(room)))
+        return _existing_room(await self.house.state(stream_of(room)))
 
     def listen(self, room: str) -> Listening:
         """Drafts, typing and events of the room from now on; close it when done."""
@@ -317,7 +317,7 @@ class Rooms:
 
     # ------------------------------------------------------------ places of platforms
 
-    async def settle(
+    async def join_place(
         self, place: ChannelSpot, mates: Sequence[str], room: str = "", instead: str = ""
     ) -> str:
         """The room that a place of a platform is part of, with these mates in it; its slug.
@@ -328,17 +328,17 @@ class Rooms:
         more: at no moment are both, so that nothing goes to the two. Who comes in answers what
         called it there a moment ago.
         """
-        own, nth = room or room_of(place.key), 1
-        while not room and (await self.house.state(stream_of(own))).closed:
+        slug, nth, came = room or room_of(place.key), 1, list[str]()
+        while not room and (await self.house.state(stream_of(slug))).closed:
             nth += 1
-            own = f"{room_of(place.key)}-{nth}"
+            slug = f"{room_of(place.key)}-{nth}"
 
         async def attempt(state: RoomState) -> None:
             if state.closed or (room and state.seq == 0):
-                raise Unknown(f"There is no room called {own!r}.")
+                raise Unknown(f"There is no room called {slug!r}.")
             bodies: list[Body] = []
             if state.seq == 0:
-                bodies.append(RoomOpened(name=own, private=True))
+                bodies.append(RoomOpened(name=slug, private=True))
                 bodies.append(EnergySet(capacity=self._rules.capacity, refill=self._rules.refill))
                 bodies.append(TalkSet(free=place.kind == "private"))
             if place.key not in state.places:
@@ -351,7 +351,7 @@ class Rooms:
             bodies += [MateJoined(mate=mate) for mate in came]
             await self._append_facts(state, bodies, "room")
 
-        async def call(state: RoomState) -> None:
+        async def call_newcomers(state: RoomState) -> None:
             now = self._stamp.clock.now()
             if weights := calls_of_late(state, came, self._mates, now, self._rules):
                 await self._append_facts(
@@ -359,17 +359,16 @@ class Rooms:
                 )
                 self._lanes.wake(state.stream)
 
-        came = list[str]()
-        await self._decide_on(own, attempt)
+        await self._decide_on(slug, attempt)
         if came:
-            await self._decide_on(own, call)
-        return own
+            await self._decide_on(slug, call_newcomers)
+        return slug
 
-    async def unsettle(self, room: str, place: str, why: str) -> None:
+    async def leave_place(self, room: str, place: str, why: str) -> None:
         """A place is part of the room no longer."""
 
         async def attempt(state: RoomState) -> None:
-            if place in there(state).places:
+            if place in _existing_room(state).places:
                 await self._append_facts(state, [PlaceLeft(place=place, why=Words(why))], "room")
 
         await self._decide_on(room, attempt)
@@ -379,7 +378,7 @@ class Rooms:
 
         async def attempt(state: RoomState) -> None:
             bodies: list[Body] = []
-            if person not in there(state).people:
+            if person not in _existing_room(state).people:
                 named = Words(sanitize_display_name(name, SOMEBODY))
                 bodies.append(PersonJoined(person=person, name=named, surface=surface, past=False))
             bodies += inherited_rights(state, person, self._people.same)
@@ -392,9 +391,8 @@ class Rooms:
     async def hear(self, room: str, line: Heard) -> Event:
         """A person said something. In the ledger when this returns; said twice, heard once.
 
-        What was said in one place goes out to the others that are part of the room. `keeper`: they
-        may manage that place on its platform; `owner`: it is the home's owner; `called`: they speak
-        to mates and name none. Who may not stop the room does not stop it by saying so.
+        What was said in one place goes out to the others that are part of the room. Who may not
+        stop the room does not stop it by saying so. Raises BadLine, and Unknown.
         """
         text = str(line.text)
         if text.strip() or not line.files:
@@ -406,7 +404,9 @@ class Rooms:
             text=Words(text),
             files=tuple([file_as_kept(each, self._rules.file_limit) for each in line.files]),
         )
-        return await self._decide_on(room, lambda state: self._append_heard(there(state), line))
+        return await self._decide_on(
+            room, lambda state: self._append_heard(_existing_room(state), line)
+        )
 
     async def _append_heard(self, state: RoomState, line: Heard) -> Event:
         stream, seq, person, surface = state.stream, state.seq, line.person, line.surface
@@ -468,7 +468,7 @@ class Rooms:
         self, room: str, line: str, person: str, body: LineEdited | LineDeleted, what: What
     ) -> None:
         async def attempt(state: RoomState) -> None:
-            seq, stream = there(state).seq, state.stream
+            seq, stream = _existing_room(state).seq, state.stream
             event = await self._ledger.event(line)
             said = event.body
             mine = isinstance(said, Heard) and person in (said.person, "")
@@ -511,23 +511,21 @@ class Rooms:
         """Add what a person decided about a room."""
         by = f"person:{person}" if person else "room"
         return await self._decide_on(
-            room, lambda state: self._append_facts(there(state), bodies, by)
+            room, lambda state: self._append_facts(_existing_room(state), bodies, by)
         )
 
     async def answer(
         self, room: str, person: str, decide: Callable[[RoomState], Sequence[Body]], by: str = ""
     ) -> tuple[Event, ...]:
-        """Add what a person decides on the room as it stands in that moment; it may raise.
+        """Add what a person decides on the room as it stands in that moment; `decide` may raise.
 
-        `by`: the actor, where the words are somebody else's.
-
-        What the room tells of it goes to its places as well, where the question went; and what it
-        comes to, so that the question no longer asks there; and a line that has other words.
+        Its places are sent what the room tells of it; what a question came to, so that it no longer
+        asks there; and a line that has other words. `by`: the actor, where it is somebody else.
         """
         actor = by or (f"person:{person}" if person else "room")
 
         async def attempt(state: RoomState) -> tuple[Event, ...]:
-            facts = [self._stamp.fact(body, actor=actor) for body in decide(there(state))]
+            facts = [self._stamp.fact(body, actor=actor) for body in decide(_existing_room(state))]
             sent = decision_delivery_facts(facts, state.places, self._stamp)
             return await self._ledger.append(state.stream, [*facts, *sent], expect=state.seq)
 

@@ -324,13 +324,10 @@ class Platforms:
             parts.front,
             parts.people,
             parts.stamp.clock,
-            parts.pairing.knock,
-            parts.pairing.trusts,
-            manners.patience,
-            parts.pairing.owns,
-            parts.linking.claim,
+            parts.pairing,
+            parts.linking,
             ServedPlaces(there.grounds),
-            parts.linking.expose,
+            manners.patience,
         )
         return there.plugin.make(
             SurfaceParts(

@@ -22,7 +22,7 @@ class Sessions:
 
     async def room(self, spot: ChannelSpot, mates: Sequence[str]) -> str:
         """The room that this place is part of, with these mates in it; it opens if it is new."""
-        return await self._front.rooms.settle(spot, mates, await self.known(spot.key))
+        return await self._front.rooms.join_place(spot, mates, await self.known(spot.key))
 
     async def known(self, place: str) -> str:
         """The room that a place is part of; "" if of none so far."""
@@ -38,9 +38,9 @@ class Sessions:
         before = await self.known(spot.key)
         if before == room and not instead:
             return
-        await self._front.rooms.settle(spot, mates, room, instead)
+        await self._front.rooms.join_place(spot, mates, room, instead)
         if before not in ("", room):
-            await self._front.rooms.unsettle(before, spot.key, f"it is part of {room} now")
+            await self._front.rooms.leave_place(before, spot.key, f"it is part of {room} now")
 
     async def greet(self, spot: ChannelSpot, words: str) -> None:
         """The first room of a place opens by saying this there; where one was, nothing is said."""
@@ -52,4 +52,4 @@ class Sessions:
     async def part(self, place: str, why: str) -> None:
         """The place is part of no room any more, until somebody speaks there."""
         if room := await self.known(place):
-            await self._front.rooms.unsettle(room, place, why)
+            await self._front.rooms.leave_place(room, place, why)

@@ -8,7 +8,9 @@ what was asked for.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
+
+from msgspec.structs import replace
 
 from loopforge.chat.commands.change_commands import TALK, ChangeCommands
 from loopforge.chat.commands.command_catalogue import BY_NAME, COMMANDS, RoomCommand, usage
@@ -65,67 +67,45 @@ class Commands:
             self._table |= each.table
 
     async def act(
-        self,
-        room: str,
-        person: str,
-        name: str,
-        argument: str,
-        *,
-        keeper: bool = False,
-        owner: bool = False,
-        untrusted: bool = False,
-        surface: str = "",
-        account: str = "",
-        reply_to: str = "",
+        self, room: str, person: str, name: str, argument: str, *, owner: bool = False
     ) -> str:
-        """Do it, for somebody who may manage the place they ask from (`keeper`), or the `owner`.
+        """Carry out a command that was given in this house itself, by no account of a platform."""
+        asked = CommandRequest(room=room, person=person, argument=argument, owner=owner)
+        return await self.carry_out(name, asked)
 
-        `untrusted`: a stranger. `surface` and `account` say by which account of a platform they
-        came, if by one; `reply_to` which line it answers. Raises Unknown and other input errors,
-        also where they may not.
+    async def carry_out(self, name: str, asked: CommandRequest) -> str:
+        """Do what the command of this name does; what is to be told of it.
+
+        Raises Unknown and other input errors, also where who asks may not.
         """
-        asked = self._request(
-            room,
-            person,
-            argument.strip(),
-            keeper=keeper,
-            owner=owner,
-            untrusted=untrusted,
-            surface=surface,
-            account=account,
-            reply_to=reply_to,
-        )
+        asked = self._marked_if_guest(replace(asked, argument=asked.argument.strip()))
         command = BY_NAME.get(name)
         if command is None:
             known = ", ".join(command.name for command in COMMANDS)
             raise Unknown(f"There is no command {name!r} for a room. Known: {known}.")
         if (size := len(asked.argument)) > (most := self._rooms.line_limit):
             raise BadLine(f"/{name} was given {size:,} characters; a line may have {most:,}.")
-        state = await self._rooms.state(room)
+        state, person = await self._rooms.state(asked.room), asked.person
         free = command.private or (command.asks and not asked.argument)
         right: Right = command.right
-        if not free and not may(state, person, right, keeper=keeper, owner=owner):
+        if not free and not may(state, person, right, keeper=asked.keeper, owner=asked.owner):
             own = " Yours were set apart, by /rights." if person in state.rights else ""
             raise InputError(f"/{name} is for {who_may(state, right)}.{own}")
         if command.needs and not asked.argument:
             raise InputError(f"Say what is meant: {usage(command)}, {command.help}.")
         return await self._table[name](asked)
 
-    async def press(
-        self, room: str, person: str, name: str, line: str, *, surface: str, **more: bool
-    ) -> str:
-        """A button of this name was pressed under a line, on a platform; `more` as of `act`.
+    async def press(self, name: str, asked: CommandRequest) -> str:
+        """A button of this name was pressed on a platform, under the line `asked.reply_to`.
 
         What carries it out says whether they may. Raises input errors.
         """
-        asked = self._request(room, person, "", surface=surface, reply_to=line, **more)
-        return await self.routed.press(name, asked)
+        return await self.routed.press(name, self._marked_if_guest(asked))
 
-    def _request(self, room: str, person: str, argument: str, **more: Any) -> CommandRequest:
-        """What is asked for; somebody whom an invite let in is a guest, on whichever surface."""
-        invited = not more["surface"] or self._rooms.is_guest(person)
-        guest = bool(person) and invited and not more["owner"]
-        return CommandRequest(room=room, person=person, argument=argument, guest=guest, **more)
+    def _marked_if_guest(self, asked: CommandRequest) -> CommandRequest:
+        """The same; somebody whom an invite let in is a guest, on whichever surface."""
+        invited = not asked.surface or self._rooms.is_guest(asked.person)
+        return replace(asked, guest=bool(asked.person) and invited and not asked.owner)
 
     async def check_answer(self, asked: CommandRequest, *, always: bool = False) -> None:
         """Whether somebody may answer a question so, before they do. Raises what doing it would."""

@@ -14,10 +14,11 @@ Does not know any platform, nor how a notice is shown. Does not fetch files.
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot
@@ -27,10 +28,11 @@ from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, TooEarly, Unknown
 from loopforge.io.platforms.buttons.line_buttons import LineButtons
-from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
+from loopforge.io.platforms.buttons.press_ground import Admission, Presser, PressGround
 from loopforge.io.platforms.emoji_commands import EMOJI_ANSWERS, SKINS, STOP_EMOJIS
 from loopforge.io.platforms.place_allowlist import ServedPlace, ServedPlaces
 from loopforge.io.session import Sessions
+from loopforge.people.account_linking import AccountLinking
 from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.ports import Clock
 
@@ -43,15 +45,6 @@ UNHEEDED = timedelta(hours=1)
 """So long who may not stop a place is not told so again when they put a stop sign there."""
 PRESS_WAITS = WAITS[:4]
 """The same where whoever pressed a button under it waits for an answer."""
-
-Knock = Callable[[str, str, str, str], Awaitable[str | None]]
-"""Platform, account, name, place: None lets them in; a text is shown, once; "" shows nothing."""
-
-Claim = Callable[[str, str, str], Awaitable[object]]
-"""Code, platform, account: from now on that account is whose code it is. Raises InputError."""
-
-Expose = Callable[[str], Awaitable[bool]]
-"""What somebody said for all to read: the codes in it are good no more; whether one of them was."""
 
 OUTSIDE = "The owner of this home has to let you in first."
 LINKED = "Done: this account and the one that the code came from are one person now."
@@ -128,34 +121,24 @@ def is_link_command(spot: ChannelSpot, command: str, argument: str) -> bool:
 
 
 class IncomingLines:
-    """Takes in what platforms bring. `patience` is how old a message may be to be answered.
-
-    `trusted` says of a person whether they are known here, `owns` whether the home is theirs;
-    `claim` links accounts by codes: without it, strangers have none; `expose` spends those that
-    were said in front of others.
-    """
+    """Takes in what platforms bring. `patience` is how old a message may be to be answered."""
 
     def __init__(
         self,
         front: RoomsApi,
         people: PersonRegistry,
         clock: Clock,
-        knock: Knock,
-        trusted: Callable[[str], bool],
+        admission: Admission,
+        linking: AccountLinking,
+        grounds: ServedPlaces,
         patience: timedelta = timedelta(hours=12),
-        owns: Callable[[str], bool] = lambda _: False,
-        claim: Claim | None = None,
-        grounds: ServedPlaces | None = None,
-        expose: Expose | None = None,
     ) -> None:
         self._front, self._people, self._clock = front, people, clock
-        self._knock, self._trusted, self._patience = knock, trusted, patience
-        self._owns, self._claim = owns, claim
-        self._expose = expose
-        self._grounds = grounds or ServedPlaces()
+        self._admission, self._linking = admission, linking
+        self._grounds, self._patience = grounds, patience
         self.sessions = Sessions(front)
         self._unheeded: dict[tuple[str, str], datetime] = {}
-        self._pressing = PressGround(front, people, self._pressed_line, owns, trusted)
+        self._pressing = PressGround(front, people, self._pressed_line, admission)
         self.buttons = LineButtons(self._pressing)
 
     async def serves(self, ground: ServedPlace, account: str, *, asked: bool) -> str | None:
@@ -164,7 +147,9 @@ class IncomingLines:
         Asked before anything else is done there; `asked`: a mate of ours is spoken to.
         """
         person = self._people.who(ground.platform, account)
-        known = person is not None and (self._owns(person.id) or self._trusted(person.id))
+        known = person is not None and (
+            self._admission.owns(person.id) or self._admission.trusts(person.id)
+        )
         if self._grounds.decided(ground):
             return None
         places = await self.sessions.channels.all(ground.platform)
@@ -179,7 +164,11 @@ class IncomingLines:
         """
         if spot.kind != "private":
             return None
-        return "" if bot else await self._knock(spot.key.partition(":")[0], account, name, spot.key)
+        return (
+            ""
+            if bot
+            else await self._admission.knock(spot.key.partition(":")[0], account, name, spot.key)
+        )
 
     async def may_give(self, spot: ChannelSpot, account: str, *, keeper: bool = False) -> bool:
         """Whether files that come with somebody's line are kept: not of who may not talk here."""
@@ -188,7 +177,7 @@ class IncomingLines:
         if not room:
             return True
         state, id = await self._front.rooms.state(room), person.id if person is not None else "?"
-        return may(state, id, "talk", keeper=keeper, owner=self._owns(id))
+        return may(state, id, "talk", keeper=keeper, owner=self._admission.owns(id))
 
     async def heard(self, place: str, message: str | int) -> bool:
         """Whether a message is a line already, heard before or ours: nothing of it is fetched."""
@@ -202,12 +191,7 @@ class IncomingLines:
         if await self.heard(coming.spot.key, coming.message):
             return ReceivedLine()
         typed = _LINK.fullmatch(coming.text.strip())
-        if (
-            typed
-            and not coming.bot
-            and self._claim
-            and is_link_command(coming.spot, "link", typed[1])
-        ):
+        if typed and not coming.bot and is_link_command(coming.spot, "link", typed[1]):
             return await self._link_by_typed_code(coming, typed[1])
         person = await self._people.meet(
             coming.platform, coming.account, coming.name, bot=coming.bot
@@ -232,9 +216,9 @@ class IncomingLines:
                 files=tuple(coming.files),
                 bot=coming.bot,
                 late=self._clock.now() - coming.at > self._patience,
-                untrusted=not self._trusted(person.id),
+                untrusted=not self._admission.trusts(person.id),
                 keeper=coming.keeper,
-                owner=self._owns(person.id),
+                owner=self._admission.owns(person.id),
                 called=coming.called,
                 pieces=coming.pieces,
                 captions=coming.captions,
@@ -247,9 +231,9 @@ class IncomingLines:
 
         `take` asks it; of an edit, and where no mate talks, a surface does.
         """
-        if spot.kind == "private" or self._expose is None:
+        if spot.kind == "private":
             return ""
-        return EXPOSED if await self._expose(text) else ""
+        return EXPOSED if await self._linking.expose(text) else ""
 
     async def _link_by_typed_code(self, coming: IncomingMessage, code: str) -> ReceivedLine:
         """Link somebody who typed the command as words; how long to wait is said once."""
@@ -380,12 +364,12 @@ class IncomingLines:
         """Do what a command asks, and say what was done. Raises InputError.
 
         `keeper`: who asks may manage that place on the platform; `reply_to` is the message that it
-        answers. By a code that links them (wrong
-        ones are counted, people/account_linking.py) somebody comes in who was not let in before.
+        answers. By a code that links them (wrong ones are counted, people/account_linking.py)
+        somebody comes in who was not let in before.
         """
         platform = spot.key.partition(":")[0]
-        if self._claim is not None and is_link_command(spot, command, argument):
-            await self._claim(argument.strip(), platform, account)
+        if is_link_command(spot, command, argument):
+            await self._linking.claim(argument.strip(), platform, account)
             notice = await self.admit(spot, account, name)
             return f"{LINKED} {notice or ''}".strip()
         person = await self._people.meet(platform, account, name)
@@ -394,17 +378,11 @@ class IncomingLines:
             return notice or OUTSIDE
         room = await self.sessions.room(spot, mates)
         await self._front.rooms.arrive(room, person.id, name, platform)
-        return await self._front.commands.act(
-            room,
-            person.id,
-            command,
-            argument,
-            keeper=keeper,
-            owner=self._owns(person.id),
-            untrusted=not self._trusted(person.id),
-            surface=platform,
-            account=account,
-            reply_to=await self.sessions.channels.line(spot.key, reply_to) if reply_to else "",
+        answered = await self.sessions.channels.line(spot.key, reply_to) if reply_to else ""
+        by = Presser(account=account, name=name, keeper=keeper)
+        asked = self._pressing.request(room, person.id, spot.key, by)
+        return await self._front.commands.carry_out(
+            command, replace(asked, argument=argument, reply_to=answered)
         )
 
     async def complete(
@@ -417,7 +395,7 @@ class IncomingLines:
         room = await self.sessions.known(place)
         person = self._people.who(place.partition(":")[0], account)
         who = person.id if person is not None else ""
-        owns = person is not None and self._owns(who)
+        owns = person is not None and self._admission.owns(who)
         return await self._front.commands.complete(
             room, who, command, begun, owner=owns, mates=mates
         )

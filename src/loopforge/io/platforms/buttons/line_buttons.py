@@ -147,15 +147,7 @@ class LineButtons:
             return "A bot decides nothing."
         person = await self._ground.comes_in(places[0], room, by)
         try:
-            return await self._front.commands.press(
-                room,
-                person,
-                verb,
-                line.id,
-                keeper=by.keeper,
-                owner=self._ground.owns(person),
-                untrusted=not self._ground.trusted(person),
-                surface=places[0].partition(":")[0],
-            )
+            asked = self._ground.request(room, person, places[0], by)
+            return await self._front.commands.press(verb, replace(asked, reply_to=line.id))
         except InputError as refusal:
             return str(refusal)

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.chat.commands.approval_commands import ALWAYS, ApprovalQuestion, ApprovalQuestions
-from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.core.events import Event
 from loopforge.errors import InputError, Unknown
 from loopforge.io.platforms.buttons.press_ground import Presser, PressGround
@@ -126,13 +126,8 @@ class QuestionButtons:
             raise InputError("A bot answers no question.")
         person = self._ground.people.who(places[0].partition(":")[0], by.account)
         id = person.id if person is not None else "?"
-        asked = CommandRequest(
-            room=room,
-            person=id,
-            argument=str(question.number),
-            keeper=by.keeper,
-            owner=self._ground.owns(id),
-            untrusted=not self._ground.trusted(id),
+        asked = replace(
+            self._ground.request(room, id, places[0], by), argument=str(question.number)
         )
         await self._front.commands.check_answer(asked, always=press.verb == "always")
         return room, question
