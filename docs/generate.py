@@ -366,7 +366,7 @@ def curve_picture() -> str:
         f"{ARMS[arm][0]} {', '.join(str(sum(row)) for row in found)}" for arm, found in ran.items()
     )
     along = "attempt: share of plants that ran"
-    drawn = curve_chart(CURVE, title, says, lines, percent, along=along, whole=True)
+    drawn = curve_chart(CURVE, title, says, lines, percent, along=along, scale="shares")
     rules = SHEET.read_text("utf-8").partition("*, *::before")[0]
     rules += "\n".join(re.findall(r"^\.(?:f-|chart).*", SHEET.read_text("utf-8"), re.MULTILINE))
     head = f"<style>{rules}\n.chart {{ font-family: sans-serif; }}</style>"

@@ -298,8 +298,7 @@ async def open_app(
             stack.push_async_callback(claim.release)
             await ledger.write_anew()
         tasks = await stack.enter_async_context(BackgroundTasks())
-        stamp = ledger.stamp
-        app = _wire(settings, ledger, models, artifacts, stamp, surfaces, secrets, tasks)
+        app = _wire(settings, ledger, models, artifacts, surfaces, secrets, tasks)
         if wake and isinstance(models, TieredModels):
             switch = EmbeddedSwitch(models, app.live, partial(embedded_of, dice), tasks)
             app = dataclasses.replace(app, switch=switch)
@@ -360,12 +359,12 @@ def _wire(
     ledger: SqlLedger,
     models: Models,
     artifacts: Artifacts,
-    stamp: Stamp,
     surfaces: Mapping[str, Surface],
     secrets: Callable[[], Collection[str]],
     tasks: BackgroundTasks,
 ) -> App:
-    clock, recorder, signals = stamp.clock, Recorder(), LocalSignals()
+    stamp, clock = ledger.stamp, ledger.stamp.clock
+    recorder, signals = Recorder(), LocalSignals()
     live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
     roster, house = MateRoster(settings.home / "mates"), RoomStore(ledger, signals, recorder)
@@ -387,7 +386,7 @@ def _wire(
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
     kept, usage = task_memory(memory, people, ledger), UsageView(ledger)
     work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), site, kept)
-    looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger, stamp)
+    looking_back = memory_opening.notes_of(memory, house, models, cast, rules, live, ledger)
     timers, kinds = LocalTimers(lambda on: lanes.wake(on), clock), (bot, *work.worlds, looking_back)
     worlds = Worlds(ports, timers, policies, kinds, lambda: kept_in.union(secrets(), tools.keys()))
     lanes, growth = LocalLanes(worlds.work, clock), growth_of(ledger, roster, stamp, memory.lineage)
@@ -397,7 +396,7 @@ def _wire(
     looking_back.follow(lanes, signals)
     deliveries = Deliveries(ledger, stamp, surfaces, DeliveryNotices(house, cast), wait, (SCREEN,))
     accounts, linking, pairing = _accounts_of(settings, ledger, people, stamp, tasks)
-    closing = RoomClosing(ledger, rooms, house, signals, lanes, effects, tasks, stamp)
+    closing = RoomClosing(ledger, rooms, house, signals, lanes, effects, tasks)
     answers = QueryCommands(rooms, ledger, models, deliveries.going, rules, linking)
     listing = ModelListing(models, partial(keyed_models, live, stamp), settings.keys, paid.paid)
     kept_in = _follow_settings(live, models, rules, quota, relief, listing, accounts.links)
@@ -423,7 +422,7 @@ def _wire(
         closing=closing,
         forgetting=LineDeletion(ledger, house, tasks, clock),
         notes=looking_back,
-        wishes=memory_opening.wishes_of(memory, house, cast, live, ledger, stamp, tasks),
+        wishes=memory_opening.wishes_of(memory, house, cast, live, ledger, tasks),
         growth=growth,
         usage=usage,
         budgets=budgets,

@@ -139,7 +139,6 @@ def notes_of(
     rules: RoomRules,
     live: LiveSettings,
     ledger: SqlLedger,
-    stamp: Stamp,
 ) -> NoteWorld:
     """What mates make of talks in idle time, as the settings have it now."""
     return NoteWorld(
@@ -149,7 +148,7 @@ def notes_of(
         models,
         mates,
         rules,
-        stamp.clock.now,
+        ledger.stamp.clock.now,
         lambda: live.now.of("memory", MemorySettings),
     )
 
@@ -160,10 +159,9 @@ def wishes_of(
     mates: Mapping[str, Mate],
     live: LiveSettings,
     ledger: SqlLedger,
-    stamp: Stamp,
     tasks: BackgroundTasks,
 ) -> MemoryWishes:
     """What carries out what is asked to be kept or let go of."""
     kept = lambda: live.now.of("memory", MemorySettings).keep  # noqa: E731
     store, items = memory.store, memory.items
-    return MemoryWishes(ledger, house, store, items, mates, stamp, tasks, kept)
+    return MemoryWishes(ledger, house, store, items, mates, ledger.stamp, tasks, kept)

@@ -7,7 +7,7 @@ from the front, the person's words last, and not before they were shown once; th
 
 import json
 from collections.abc import Collection, Sequence
-from zoneinfo import ZoneInfo
+from datetime import datetime, tzinfo
 
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
@@ -15,8 +15,8 @@ from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.spoken_lists import pluralize
 from loopforge.core.work.task_classifier import shell_command
 from loopforge.core.work.task_lifecycle import turn_limit
-from loopforge.core.work.work_roles import ROLES, WorkRole
-from loopforge.runtime.ports import Clock, ModelFacts, Tool
+from loopforge.core.work.work_roles import ROLES
+from loopforge.runtime.ports import ModelFacts, Tool
 from loopforge.runtime.world import OpeningView
 from loopforge.work.task_state import TaskEntry, TaskState, tool_use_argument
 from loopforge.work.workspace.workspace_tools import CLONE
@@ -35,21 +35,19 @@ PERSON = "Person"
 def opening_view(
     state: TaskState,
     mate: Mate,
-    role: WorkRole,
     tools: Sequence[Tool],
     facts: ModelFacts,
-    clock: Clock,
-    zone: ZoneInfo,
+    now: datetime,
     *,
     turns: int,
     branches: str,
 ) -> OpeningView:
-    """What the mate is shown in this turn."""
+    """What the mate is shown in this turn; `now` in the zone by which it is told times."""
     offers = tuple(
         ToolOffer(name=one.name, summary=_summary(one), schema=one.schema, reads=one.reads)
         for one in tools
     )
-    lines = [_line(state, entry, zone) for entry in state.entries]
+    lines = [_line(state, entry, now.tzinfo) for entry in state.entries]
     weight = len(mate.prompt) // SIGNS + sum(len(json.dumps(one.schema)) for one in offers) // SIGNS
     # A small model is shown the task alone: what came of it is for the mind that gives its steps.
     room = int(facts.window * SHARE) - (0 if facts.small else ANSWER + weight)
@@ -62,12 +60,11 @@ def opening_view(
             f"{pluralize(len(gone), 'earlier line')} of this task left the window."
         )
         kept.insert(1, Line(kind="told", text=first))
-    now = clock.now().astimezone(zone)
     context = {
         "character": mate.prompt,
         "handle": mate.handle,
         "model": "small" if facts.small else "full",
-        "title": role.title,
+        "title": state.role.title,
         "now": now.strftime("%A %d %B %Y, %H:%M"),
         "planned": _planned(state),
         "turn": str(state.turns - state.since + 1),
@@ -82,7 +79,7 @@ def opening_view(
     seen = AgentPerception(
         step=state.turns,
         name=mate.name,
-        role=role.title,
+        role=state.role.title,
         location=state.thread,
         local_events=tuple(kept),
         context=context,
@@ -96,7 +93,7 @@ def _summary(tool: Tool) -> str:
     return f"{tool.summary} A person is asked first." if tool.asks else tool.summary
 
 
-def _line(state: TaskState, entry: TaskEntry, zone: ZoneInfo) -> Line:
+def _line(state: TaskState, entry: TaskEntry, zone: tzinfo | None) -> Line:
     """One entry as the mate is shown it."""
     at = entry.at.astimezone(zone).strftime("%H:%M")
     match entry.kind:

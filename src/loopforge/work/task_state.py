@@ -25,7 +25,7 @@ from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work import command_results, task_confidence
 from loopforge.core.work.attempt_trace import AttemptTrace
 from loopforge.core.work.task_lifecycle import AT_WORK, TaskStage, next_stage
-from loopforge.core.work.work_roles import role_of
+from loopforge.core.work.work_roles import WorkRole, role_of
 from loopforge.core.work.work_vocabulary import (
     ANY_TOOL,
     ChangeUndone,
@@ -175,6 +175,11 @@ class TaskState(Struct, kw_only=True):
         assert self.opened is not None
         assert isinstance(self.opened.body, TaskOpened)
         return self.opened.body
+
+    @property
+    def role(self) -> WorkRole:
+        """The role in which it is worked on; a generalist's until it is classified."""
+        return role_of(self.classified.role if self.classified else "general")
 
     @property
     def thread(self) -> str:

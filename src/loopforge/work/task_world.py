@@ -32,7 +32,7 @@ from loopforge.core.policy import Call
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work.task_classifier import TaskClass, breakglass_request, classify_task
 from loopforge.core.work.task_lifecycle import turn_limit
-from loopforge.core.work.work_roles import WorkRole, peer_of, role_of
+from loopforge.core.work.work_roles import WorkRole, peer_of
 from loopforge.core.work.work_vocabulary import (
     AskPerson,
     FinishWork,
@@ -356,7 +356,6 @@ class TaskWorld:
         """See `World.perceive`."""
         if due.summons == REFLECT:
             return self.learning.view(state, due.mate, self._ports.stamp.clock.now())
-        role = role_of(state.classified.role if state.classified else "general")
         flow = state.classified.flow if state.classified else "triage"
         offers = flow == "sequential-thinking"
         route = Route(tier=due.mate.tier, model=due.mate.model)
@@ -364,17 +363,15 @@ class TaskWorld:
         view = opening_view(
             state,
             due.mate,
-            role,
             await self.calls.shown_to(state, due.mate, facts.window) if offers else (),
             facts,
-            self._ports.stamp.clock,
-            self._zone(),
+            self._ports.stamp.clock.now().astimezone(self._zone()),
             turns=self.turns_of(state),
             branches=self._settings().branches,
         )
         if not offers:
             return view
-        if role.second:
+        if (role := state.role).second:
             seen = self._with_peer(state, role, view.perception)
             view = OpeningView(perception=seen, edits=view.edits, upto=view.upto)
         if facts.small:

@@ -35,7 +35,6 @@ from loopforge.memory.beliefs.derived_items import items_resting_on_room
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.effects.effect_worker import Effects
 from loopforge.runtime.ports import Lanes, Signals
-from loopforge.runtime.system_clock import Stamp
 
 log = logging.getLogger(__name__)
 WHY = "the room was deleted"
@@ -53,11 +52,10 @@ class RoomClosing:
         lanes: Lanes,
         effects: Effects,
         tasks: BackgroundTasks,
-        stamp: Stamp,
     ) -> None:
         self._ledger, self._rooms, self._house = ledger, rooms, house
         self._signals, self._lanes, self._effects = signals, lanes, effects
-        self._tasks, self._stamp = tasks, stamp
+        self._tasks, self._stamp = tasks, ledger.stamp
         self._finishing: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self.beside: Callable[[str, str], Awaitable[Sequence[str]]] = _nothing
 

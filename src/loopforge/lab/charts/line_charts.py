@@ -6,6 +6,7 @@ bar_charts.py says. Knows nothing of runs.
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,6 +37,10 @@ class CurveLine(Struct, frozen=True, kw_only=True):
     tip: Three | None = None
 
 
+ChartScale = Literal["fitted", "shares", "survival"]
+"""Upward as far as the values go; from 0 to 1; the same, for shares that fall at once, in steps."""
+
+
 def curve_chart(
     key: str,
     title: str,
@@ -44,16 +49,16 @@ def curve_chart(
     unit: Unit,
     *,
     along: str,
-    steps: bool = False,
-    whole: bool = False,
+    scale: ChartScale = "fitted",
 ) -> str:
-    """Curves over a number, each named at its end. `steps`: they fall at once. `whole`: 0 to 1."""
+    """Curves over a number, each named at its end."""
+    steps = scale == "survival"
     places = sorted({x for line in lines for x, _ in line.points})
     if steps:
         lines = [_stairs(line, places[-1]) for line in lines]
     room = (places[-1] - places[0] or 1) * 0.03
     across = (places[0] - room, places[-1] + room)
-    up = (-0.02, 1.02) if whole else _tall(lines, rate=unit is percent)
+    up = _tall(lines, rate=unit is percent) if scale == "fitted" else (-0.02, 1.02)
     canvas = SvgCanvas(218, (38, 10, 92, 38), across, up)
     canvas.grid_up(unit)
     at = places if not steps and len(places) <= PLACES else tick_values(*across, whole=True)

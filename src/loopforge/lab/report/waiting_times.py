@@ -92,7 +92,7 @@ def _chart(
     ]
     told = f"{note} {_told_of(lines)}."
     key = f"waits-{event.replace('_', '-')}"
-    svg = curve_chart(key, title, told, lines, percent, along="steps", steps=True, whole=True)
+    svg = curve_chart(key, title, told, lines, percent, along="steps", scale="survival")
     return Figure(svg, title, note)
 
 

@@ -6,6 +6,8 @@ withholds and coarsens, `spin` bends it under the Supervisor's words, fear and f
 departure is an edit on record; the mind itself gets words, never a number.
 """
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Message, Shaped, SupervisorVoice, Truth
@@ -55,6 +57,18 @@ class ShapedPerception(Struct, frozen=True):
     dice: dict[str, str]
 
 
+class _Seen(NamedTuple):
+    """Sign and cue as they are shown (cue -1: withheld), how they were shaped, and a rumour.
+
+    That is a sentence that is not so.
+    """
+
+    sign: int
+    cue: int
+    edits: tuple[Shaped, ...]
+    rumour: str
+
+
 def build_agent_perception(agent: Robot, env: Factory, step: int) -> AgentPerception:
     """What this robot is shown at this step: the only way a decision sees the world."""
     return shape_perception(agent, env, step).shown
@@ -72,9 +86,9 @@ def shape_perception(agent: Robot, env: Factory, step: int) -> ShapedPerception:
     cue = _bounded(case + roll_spread(bits, 16, CUE_JITTER))
     if roll_thousandths(bits, 32) < MISLEADS:
         cue = 1000 - cue
-    seen_sign, seen_cue, edits, rumour = _shape(agent, env, rule, sign, cue, voice, more)
-    shown = _words(agent, env, rule, seen_sign, seen_cue, voice, rumour, step)
-    return ShapedPerception(shown, truth, rule, edits, voice, seen_sign, seen_cue, dice)
+    seen = _shape(agent, env, rule, sign, cue, voice, more)
+    shown = _put_in_words(agent, env, rule, seen, voice, step)
+    return ShapedPerception(shown, truth, rule, seen.edits, voice, seen.sign, seen.cue, dice)
 
 
 def _rule(agent: Robot, env: Factory, bits: int) -> tuple[Protocol, int, int]:
@@ -143,16 +157,15 @@ def _shape(
     cue: int,
     voice: SupervisorVoice,
     more: int,
-) -> tuple[int, int, tuple[Shaped, ...], str]:
-    """Sign and cue as shown (cue -1: withheld), the edits, and a sentence that is not so."""
+) -> _Seen:
     mode = env.scenario.perception
     edits: list[Shaped] = []
     rumour = ""
     if "cue" in env.ablated:
         edits.append(Shaped("cue", BAND_OF[cue], "", "withheld", "lab", "ablated"))
-        return sign, -1, tuple(edits), rumour
+        return _Seen(sign, -1, tuple(edits), rumour)
     if mode == "accurate":
-        return sign, cue, (), rumour
+        return _Seen(sign, cue, (), rumour)
     if mode == "partial":
         return _partial(agent, sign, cue, more)
     bent = _bend(agent, rule, voice)
@@ -179,12 +192,10 @@ def _shape(
             made_up = Shaped("cue", true, BAND_OF[shown], "fabricated", "supervisor", voice.heard)
             edits.append(made_up)
             cue = shown
-    return sign, cue, tuple(edits), rumour
+    return _Seen(sign, cue, tuple(edits), rumour)
 
 
-def _partial(
-    agent: Robot, sign: int, cue: int, more: int
-) -> tuple[int, int, tuple[Shaped, ...], str]:
+def _partial(agent: Robot, sign: int, cue: int, more: int) -> _Seen:
     """Half of what is up close is not come by, and what the rule looks at is coarse."""
     edits = []
     true = BAND_OF[sign]
@@ -195,7 +206,7 @@ def _partial(
     if roll_thousandths(more, 32) < 550 or agent.battery < 150:
         edits.append(Shaped("cue", BAND_OF[cue], "", "withheld", "distance", "not come by"))
         cue = -1
-    return sign, cue, tuple(edits), ""
+    return _Seen(sign, cue, tuple(edits), "")
 
 
 def _bend(agent: Robot, rule: Protocol, voice: SupervisorVoice) -> int:
@@ -210,16 +221,15 @@ def _bend(agent: Robot, rule: Protocol, voice: SupervisorVoice) -> int:
 # ------------------------------------------------------------ into words
 
 
-def _words(
+def _put_in_words(
     agent: Robot,
     env: Factory,
     rule: Protocol,
-    sign: int,
-    cue: int,
+    seen: _Seen,
     voice: SupervisorVoice,
-    rumour: str,
     step: int,
 ) -> AgentPerception:
+    sign, cue, _, rumour = seen
     here, charge = agent.at, agent.battery + agent.meter
     events = [fill_sentence(rule.sign[LEVEL[sign]], here)]
     context = {

@@ -27,6 +27,7 @@ from functools import partial
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
@@ -161,7 +162,9 @@ def find(
     if not wish.exactly:
         for stream in sorted(gone.keys() - {wish.stream}):
             gone[stream] |= _quoting_texts(connection, stream, targets, texts, search) - spared
-    look = partial(_derived_texts, connection, wish, targets, texts, people, views, search)
+    names = [texts[target.ref] for target in targets if target.name and target.ref in texts]
+    grounds = ForgottenGrounds(events=wish.events, people=people, stream=wish.stream, names=names)
+    look = partial(_derived_texts, connection, grounds, views, search)
     resting = frozenset[str]().union(*look(gone, "all").values()) if echoes else frozenset()
     for stream, refs in echoes.items():
         if there := _refs_with_text(connection, refs) - spared - resting:
@@ -358,22 +361,21 @@ def _quoting_texts(
 
 def _derived_texts(
     connection: Connection,
-    wish: ErasureRequest,
-    targets: Sequence[_Target],
-    texts: Mapping[str, str],
-    people: Collection[str],
+    named: ForgottenGrounds,
     views: Sequence[FoldedView],
     search: ErasureSearch,
     gone: Mapping[str, Collection[str]],
     reach: Reach,
 ) -> dict[str, set[str]]:
-    """The refs of what rests on what is to be forgotten, by stream, as far as it goes along."""
+    """The refs of what rests on what is to be forgotten, by stream, as far as it goes along.
+
+    What that is was `named`, and has come to these texts that are to be `gone`.
+    """
     if reach == "none":
         return {}
     origins = search.origins(connection, {ref for refs in gone.values() for ref in refs})
-    events = frozenset(one.event for one in origins.values()).union(wish.events)
-    names = [texts[one.ref] for one in targets if one.name and one.ref in texts]
-    grounds = ForgottenGrounds(events=events, people=people, stream=wish.stream, names=names)
+    events = frozenset(one.event for one in origins.values()).union(named.events)
+    grounds = replace(named, events=events)
 
     def derived() -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
@@ -384,7 +386,8 @@ def _derived_texts(
         return found
 
     kept = tuple(stream_heads(connection, KEPT).items())
-    return search.once((events, frozenset(people), frozenset(names), reach, kept), derived)
+    asked = events, frozenset(grounds.people), frozenset(grounds.names), reach, kept
+    return search.once(asked, derived)
 
 
 # ---------------------------------------------------------------- rows

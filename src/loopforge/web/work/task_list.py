@@ -61,7 +61,7 @@ def figure_of(brier: float | None, bins: Sequence[ReliabilityBin]) -> Calibratio
         [even, came],
         percent,
         along="confidence at the end (1 is certain)",
-        whole=True,
+        scale="shares",
     )
     return CalibrationFigure(
         brier=brier, tasks=sum(one.tasks for one in bins), bins=tuple(bins), drawing=drawing

@@ -18,7 +18,7 @@ from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import Call
 from loopforge.core.text.known_address import stands_in
 from loopforge.core.text.taint_tracking import argument_texts
-from loopforge.core.work.work_roles import WorkRole, role_of
+from loopforge.core.work.work_roles import WorkRole
 from loopforge.core.work.work_vocabulary import ANY_TOOL
 from loopforge.runtime.effects.nested_calls import spent_within
 from loopforge.runtime.ports import (
@@ -89,7 +89,7 @@ class TaskCalls:
         """The tools that this mate may use in this task: what all who spoke in it may have used."""
         if state.classified is not None and state.classified.flow in WITHOUT:
             return ()
-        role = role_of(state.classified.role if state.classified else "general")
+        role = state.role
         found = tools_for(role, mate, self._tools.known())
         return tuple(tool for tool in found if _may(state.tools, tool))
 
@@ -99,7 +99,7 @@ class TaskCalls:
         `window` is that of its model, in tokens.
         """
         tools = self.offered_to(state, mate)
-        role = role_of(state.classified.role if state.classified else "general").tools
+        role = state.role.tools
         more = [tool for tool in tools if tool.name not in role]
         talk = [str(one.text) for one in state.entries if one.kind in ("heard", "mine", "note")]
         few = await self._tools.choose((state.stream, mate.handle), more, talk[-TALK:], window)
