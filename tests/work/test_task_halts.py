@@ -12,6 +12,7 @@ import pytest
 
 from loopforge.app import open_aside
 from loopforge.core.events import Answered, Perceived
+from loopforge.core.model_trouble import Cause
 from loopforge.core.work.work_vocabulary import TaskClassified, TaskDelayed, TaskFinished
 from loopforge.errors import BadLine, Changed
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
@@ -120,10 +121,19 @@ async def test_it_does_not_work_while_it_waits_for_a_yes(place: Path) -> None:
         assert (state.stage, state.spent_seconds < 60) == ("finished", True)
 
 
-@pytest.mark.parametrize("tries", [1, 6])
-async def test_a_model_that_is_asked_too_often_is_waited_for(place: Path, tries: int) -> None:
+@pytest.mark.parametrize(
+    ("cause", "tries", "why"),
+    [
+        ("busy", 1, "the model is too busy just now"),
+        ("busy", 6, "the model is too busy just now"),
+        ("broken", 1, "the model's server failed"),
+    ],
+)
+async def test_a_model_that_is_asked_too_often_or_fails_is_waited_for(
+    place: Path, cause: Cause, tries: int, why: str
+) -> None:
     """The task says so and goes on by itself; the wait is none of its time, and has an end."""
-    clock, busy = LeapingClock(), ScriptedAnswer(outcome="failed", cause="busy")
+    clock, busy = LeapingClock(), ScriptedAnswer(outcome="failed", cause=cause)
     async with working(place, in_order(*[busy] * tries, says("done", "So.")), clock=clock) as shop:
         id = await shop.give("Fix app.py in Python")
         state = await shop.state(id)
@@ -136,11 +146,8 @@ async def test_a_model_that_is_asked_too_often_is_waited_for(place: Path, tries:
         waits = await shop.bodies(id, TaskDelayed)
         events = [one for one in await shop.events(id) if isinstance(one.body, TaskDelayed)]
         assert told_of(events[0], state) == lines_of(events[0])[0] == f"It waits: {waits[0].why}."
-        assert "the service of scripted is too busy" in lines_of(events[0], owner=True)[1]
-        assert (
-            str(waits[0].why)
-            == "the model is too busy just now; it is asked again after 30 seconds"
-        )
+        assert "For the owner: the serv" in lines_of(events[0], owner=True)[1]
+        assert str(waits[0].why) == f"{why}; it is asked again after 30 seconds"
         assert (len(waits), state.stage, state.spent_seconds < 60) == (
             (1, "finished", True) if tries == 1 else (5, "stopped", True)
         )

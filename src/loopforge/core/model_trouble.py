@@ -41,6 +41,9 @@ MENDED_BY_OWNER: frozenset[str] = frozenset(
 )
 """Causes that saying it again does not help against: the owner has to mend something."""
 
+PASSING: frozenset[str] = frozenset(("busy", "broken", "silent", "stalled", "cut"))
+"""Causes that mostly pass by themselves: who has the time asks again in a while."""
+
 OWNER: dict[str, str] = {
     "key": "the key for {model} is refused: set the right one (Admin, Models says which)",
     "credit": "the account behind {model} has no credit left: top it up at its service",

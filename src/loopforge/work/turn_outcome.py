@@ -18,6 +18,7 @@ from loopforge.core.limits.budget_limits import budget_spent_notice
 from loopforge.core.limits.money_amounts import dollars_from_picos
 from loopforge.core.model_trouble import (
     OUTCOMES,
+    PASSING,
     UNREACHED,
     Trouble,
     cause_to_report,
@@ -100,8 +101,8 @@ TROUBLES = {
 }
 """What stands in place of what it did in a turn."""
 SOON, LONG_WAIT = 30.0, 3600.0
-"""Seconds that a model is left alone which is asked too often and does not say for how long,
-doubled each time; the longest wait without a person."""
+"""Seconds that a model is left alone which is asked too often, or fails as passes by itself, and
+does not say for how long, doubled each time; the longest wait without a person."""
 DELAYS = 5
 """Times in a row that a task waits for a model by itself."""
 
@@ -479,9 +480,9 @@ def _seconds_until_model(one: _Turn) -> float:
     """Seconds after which a model may answer that did not, as its service says; 0 for a person."""
     answered = [fact.body for fact in one.ended.facts if isinstance(fact.body, Answered)]
     tries = [each for body in answered[-1:] for each in body.attempts]
-    waits = [each.wait for each in tries if each.cause in ("busy", "broken") and each.wait]
-    busy = [SOON * 2**one.state.delays for each in tries if each.cause == "busy"]
-    wait = min(waits or busy, default=0.0)
+    passing = [each for each in tries if each.cause in PASSING]
+    waits = [each.wait for each in passing if each.wait]
+    wait = min(waits, default=SOON * 2**one.state.delays if passing else 0.0)
     return wait if wait <= LONG_WAIT and one.state.delays < DELAYS else 0.0
 
 
