@@ -160,14 +160,15 @@ async def test_one_that_has_people_sign_in_by_a_browser_says_so(tmp_path: Path) 
         await one.close()
 
 
-async def test_one_that_was_started_anew_fails_one_use(tmp_path: Path) -> None:
-    """It knows the session no more, is away for one use, or busy: each is told, and the next goes.
+async def test_one_that_was_started_anew_is_used_in_a_new_session(tmp_path: Path) -> None:
+    """One that knows no session for long, is away for one use, or busy: told, and the next goes.
 
     It speaks the protocol of before 2026, which has sessions.
     """
     now = ""
 
     async def door(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal now
         if scope["type"] != "http":
             return await app(scope, receive, send)
         first = await receive()
@@ -184,7 +185,8 @@ async def test_one_that_was_started_anew_fails_one_use(tmp_path: Path) -> None:
             packed = gzip.compress(b"y" * 9_000_000)
             headers = {"content-type": "application/json", "content-encoding": "gzip"}
             return await Response(packed, headers=headers)(scope, received, send)
-        if now == "restarted":
+        if now in ("forgetful", "restarted"):
+            now = "" if now == "restarted" else now
             named = [pair for pair in scope["headers"] if pair[0] != b"mcp-session-id"]
             session = [(b"mcp-session-id", b"0" * 32)] * (len(named) < len(scope["headers"]))
             scope = {**scope, "headers": named + session}
@@ -195,7 +197,7 @@ async def test_one_that_was_started_anew_fails_one_use(tmp_path: Path) -> None:
         one = connected(tmp_path, f"{at}/mcp")
         await one.tools()
         for now, why in (
-            ("restarted", "ours is gone: it knows nothing of this session any more"),
+            ("forgetful", "ours is gone: it knows nothing of this session any more"),
             ("busy", r"ours says: it answered 503 \(Service Unavailable\)"),
             ("packed", "ours says: the answer has more than 8,388,608 bytes"),
         ):
@@ -203,6 +205,8 @@ async def test_one_that_was_started_anew_fails_one_use(tmp_path: Path) -> None:
                 await one.call("add", {"a": 1, "b": 2})
             now = ""
             assert result_of((await one.call("add", {"a": 1, "b": 2})).result).text.endswith("3")
+        now = "restarted"
+        assert result_of((await one.call("add", {"a": 1, "b": 2})).result).text.endswith("3")
         port = int(at.rpartition(":")[2])
     with pytest.raises(InputError, match=r"ours is gone: 127\.0\.0\.1 cannot be reached"):
         await one.call("add", {"a": 1, "b": 2})

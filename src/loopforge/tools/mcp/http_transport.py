@@ -14,6 +14,7 @@ import httpx2
 from loopforge import __version__
 from loopforge.errors import InputError
 from loopforge.tools.mcp.message_bounds import MOST_SIGNS, TOO_MANY, signs_of
+from loopforge.tools.mcp.server_connection import SESSION_LOST
 from loopforge.tools.web.endpoint_request import place_of
 from loopforge.tools.web.http_request import status_phrase
 from loopforge.tools.web.network_guard import GuardedNetwork
@@ -85,7 +86,9 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
                 "that is named there"
             )
         elif reply.status == UNKNOWN and SESSION in request.headers:
-            self._over("it knows nothing of this session any more, as after a restart of it")
+            self._over(SESSION_LOST)
+            await reply.aclose()
+            return _no_answer(UNKNOWN, SESSION_LOST)
         if told.get("content-type", "").startswith("text/event-stream"):
             events = _Events(reply, self._over)
             return httpx2.Response(reply.status, headers=told, stream=events)

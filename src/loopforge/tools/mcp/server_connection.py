@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 READY = 30.0
 """Seconds that a server may take until it is ready, where its file does not say."""
+SESSION_LOST = "it knows nothing of this session any more, as after a restart of it"
+"""How a request is answered of which the server has done nothing."""
 MOST_PAGES = 50
 """Pages of the list of its tools."""
 MOST_QUESTIONS = 20
@@ -193,7 +195,7 @@ class McpConnection:
             if stirs:
                 self._stir.set()
 
-    async def _tried(self, work: Callable[[Client], Awaitable[T]]) -> T:
+    async def _tried(self, work: Callable[[Client], Awaitable[T]], *, again: bool = False) -> T:
         from mcp import MCPError
         from pydantic import ValidationError
 
@@ -202,6 +204,8 @@ class McpConnection:
         except InputError:
             raise
         except MCPError as error:
+            if str(error) == SESSION_LOST and not again:  # the protocol has a new one begun
+                return await self._tried(work, again=True)
             if isinstance(error.__context__, TimeoutError):  # its code is one of servers, too
                 self._over(f"it did not answer within {self._seconds:g} seconds, and was ended")
             raise InputError(self._uncarried(error) or self._told(error)) from error
