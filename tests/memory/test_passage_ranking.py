@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.memory.passage_arrays import passages_of
-from loopforge.memory.passage_ranking import RecallCue, _descending, rank_passages
+from loopforge.memory.passage_ranking import RecallCue, _places_by_worth, rank_passages
 from loopforge.memory.passages import bag_of_words, pack_bag, search_stems
 
 
@@ -49,4 +49,4 @@ def test_the_best_come_first_and_of_equal_ones_the_earlier(worth: list[int], fir
     """As if all were sorted, however few are looked at first."""
     values = np.array(worth, np.float32)
     order = np.argsort(-values, kind="stable").tolist()
-    assert list(_descending(values, first)) == order
+    assert list(_places_by_worth(values, first)) == order

@@ -54,7 +54,7 @@ async def test_names_that_were_looked_for_are_not_kept(home: Home) -> None:
     """What was compared with a line to see whom it calls goes with the person, at once."""
 
     def kept() -> list[str]:
-        names = (addressee_detection._spelt, name_forms.forms_of, name_forms.key)
+        names = (addressee_detection._call_names, name_forms.forms_of, name_forms.key)
         caches = (*names, topics.stem)
         return [str(gc.get_referents(cache)) for cache in caches]
 

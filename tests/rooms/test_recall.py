@@ -124,7 +124,7 @@ async def test_nothing_is_searched_where_a_mate_sees_all_there_is(
 async def test_a_young_room_is_not_even_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a mate sees all that is said; only where more was said meanwhile than is followed."""
     recall, reads = home.app.memory.recall, list[str]()
-    look = recall._look
+    look = recall._look_now
 
     def counted(*given: Any, **more: Any) -> Any:
         reads.append(more["query"].mate)
@@ -145,7 +145,7 @@ async def test_a_young_room_is_not_even_read(home: Home, monkeypatch: pytest.Mon
         lines = [each.line.body for each in await recall.recall(query)]
         return [str(line.text) for line in lines if isinstance(line, Heard)]
 
-    monkeypatch.setattr(recall, "_look", counted)
+    monkeypatch.setattr(recall, "_look_now", counted)
     monkeypatch.setattr(transcript_recall, "FOLLOWED", 40)
     await home.hears("ana", "Bread number 1 did not rise")
     assert await found() == []

@@ -355,7 +355,7 @@ async def test_a_merge_that_was_taken_back_and_not_written_down_is_once(
             where = (
                 (shop.tasks, "_append_facts")
                 if kept
-                else (shop.tasks.places.repositories, "_settle")
+                else (shop.tasks.places.repositories, "_settle_proposal")
             )
             ending.setattr(type(where[0]), where[1], dies)
             with pytest.raises(LedgerError):

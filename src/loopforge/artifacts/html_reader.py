@@ -81,17 +81,17 @@ def lines_of(data: bytes) -> list[str]:
     root = lxml_html.document_fromstring(page, parser=parser)
     base = urljoin(address.decode(), (root.xpath("string(//base/@href)") or "").strip())
     title = " ".join((root.xpath("string(//head/title)") or "").split())[:LONGEST]
-    _strip(root)
-    _link(root, base)
-    return [f"# {title}" if title else "", *_told(root)]
+    _strip_hidden(root)
+    _link_text(root, base)
+    return [f"# {title}" if title else "", *_page_text(root)]
 
 
 # ---------------------------------------------------------------- what is not seen
 
 
-def _strip(root: Any) -> None:
+def _strip_hidden(root: Any) -> None:
     """Take out what people do not see."""
-    styles, hidden = _styles(root), []
+    styles, hidden = _page_styles(root), []
     elsewhere = root.xpath('//link[contains(@rel, "stylesheet")]')  # may paint what is behind
     looks: dict[Any, ElementStyle] = {
         None: ElementStyle(behind=None) if elsewhere else ElementStyle()
@@ -101,13 +101,13 @@ def _strip(root: Any) -> None:
         parent = element.getparent()
         if parent not in looks:
             continue  # within what is hidden
-        declared = _declared(wrapped, styles)
-        unseen = element.tag in GONE or _marked(element) or hides(declared)
+        declared = _declared_for(wrapped, styles)
+        unseen = element.tag in GONE or _is_marked_hidden(element) or hides(declared)
         if unseen and element.tag not in NEVER:
             hidden.append(element)
             continue
-        look = looks[element] = _look(element, declared, looks[parent])
-        if not _seen(look):
+        look = looks[element] = _letter_style(element, declared, looks[parent])
+        if not _is_visible(look):
             element.text = None
             for child in element:
                 child.tail = None
@@ -115,7 +115,7 @@ def _strip(root: Any) -> None:
         element.drop_tree()
 
 
-def _marked(element: Any) -> bool:
+def _is_marked_hidden(element: Any) -> bool:
     """Whether an element says of itself that it is not shown."""
     if element.tag == "dialog":
         return "open" not in element.attrib
@@ -124,12 +124,12 @@ def _marked(element: Any) -> bool:
     return str(element.get("aria-hidden", "")).strip().lower() == "true"
 
 
-def _styles(root: Any) -> Any:
+def _page_styles(root: Any) -> Any:
     """The page's own styles, as far as they hide or colour."""
     matcher = cssselect2.Matcher()
     text = "\n".join(each.text or "" for each in root.iter("style"))
-    for prelude, content in _rules(tinycss2.parse_stylesheet(text, True, True)):
-        found = _read(content)
+    for prelude, content in _rules_for_screen(tinycss2.parse_stylesheet(text, True, True)):
+        found = _read_declarations(content)
         if not found:
             continue
         try:
@@ -141,18 +141,18 @@ def _styles(root: Any) -> Any:
     return matcher
 
 
-def _rules(rules: list[Any]) -> Iterator[tuple[list[Any], list[Any]]]:
+def _rules_for_screen(rules: list[Any]) -> Iterator[tuple[list[Any], list[Any]]]:
     """The rules that hold for a window of a usual size, those in blocks of others too."""
     for rule in rules:
         if rule.type == "qualified-rule":
             yield rule.prelude, rule.content
         elif rule.type == "at-rule" and rule.content is not None:
             said = tinycss2.serialize(rule.prelude).lower()
-            if rule.lower_at_keyword != "media" or _holds(said):
-                yield from _rules(tinycss2.parse_rule_list(rule.content, True, True))
+            if rule.lower_at_keyword != "media" or _may_hold_for_screen(said):
+                yield from _rules_for_screen(tinycss2.parse_rule_list(rule.content, True, True))
 
 
-def _holds(media: str) -> bool:
+def _may_hold_for_screen(media: str) -> bool:
     """Whether what a style is meant for may be a screen of a usual size."""
     if "print" in media or "prefers-" in media or "speech" in media:
         return False
@@ -162,7 +162,7 @@ def _holds(media: str) -> bool:
     return True
 
 
-def _read(content: Any) -> Declared:
+def _read_declarations(content: Any) -> Declared:
     """What is declared, of what is looked at; what is "!important" counts like the rest."""
     found = {}
     for each in tinycss2.parse_blocks_contents(content, True, True):
@@ -171,20 +171,20 @@ def _read(content: Any) -> Declared:
     return found
 
 
-def _declared(wrapped: Any, styles: Any) -> Declared:
+def _declared_for(wrapped: Any, styles: Any) -> Declared:
     """What holds for an element: what its styles say, by weight, then its own."""
     found: Declared = {}
     for _, _, _, declared in styles.match(wrapped):
         found.update(declared)
     if (own := wrapped.etree_element.get("style")) is not None:
-        found.update(_own(own))
+        found.update(_own_declarations(own))
     return found
 
 
 @lru_cache(maxsize=1000)
-def _own(style: str) -> Declared:
+def _own_declarations(style: str) -> Declared:
     """What an element declares of itself; many say the same."""
-    return _read(style)
+    return _read_declarations(style)
 
 
 def hides(declared: Declared) -> bool:
@@ -194,20 +194,22 @@ def hides(declared: Declared) -> bool:
     said = declared.get
     if said("display") == "none" or said("visibility") in ("hidden", "collapse"):
         return True
-    if said("content-visibility") == "hidden" or _size(said("opacity"), 1.0) < 0.05:
+    if said("content-visibility") == "hidden" or _pixels(said("opacity"), 1.0) < 0.05:
         return True
-    if _size(said("text-indent"), 0.0) <= -FAR or _moved(said("transform", "")):
+    if _pixels(said("text-indent"), 0.0) <= -FAR or _is_moved_away(said("transform", "")):
         return True
-    if said("position") in ("absolute", "fixed") and (_clipped(declared) or _outside(declared)):
+    if said("position") in ("absolute", "fixed") and (
+        _is_clipped_away(declared) or _is_outside(declared)
+    ):
         return True
-    if min(_size(said("margin-left"), 0.0), _size(said("margin-top"), 0.0)) <= -FAR:
+    if min(_pixels(said("margin-left"), 0.0), _pixels(said("margin-top"), 0.0)) <= -FAR:
         return True
     sides = (said("width"), said("height"), said("max-width"), said("max-height"))
-    no_room = any(_size(side, FAR) <= 1.0 for side in sides)
+    no_room = any(_pixels(side, FAR) <= 1.0 for side in sides)
     return no_room and said("overflow", "").split(" ")[0] in ("hidden", "clip")
 
 
-def _clipped(declared: Declared) -> bool:
+def _is_clipped_away(declared: Declared) -> bool:
     """Whether nothing of it is left after it was cut out."""
     clip, path = declared.get("clip", ""), declared.get("clip-path", "")
     corners = re.findall(r"-?[\d.]+", clip)
@@ -215,21 +217,21 @@ def _clipped(declared: Declared) -> bool:
     return nothing or re.match(r"inset\((5\d|[6-9]\d|100)%|circle\(0", path) is not None
 
 
-def _outside(declared: Declared) -> bool:
+def _is_outside(declared: Declared) -> bool:
     """Whether it stands beyond an edge of the page."""
     edges = ("left", "top", "right", "bottom")
-    return any(_size(declared.get(edge), 0.0) <= -FAR for edge in edges)
+    return any(_pixels(declared.get(edge), 0.0) <= -FAR for edge in edges)
 
 
-def _moved(transform: str) -> bool:
+def _is_moved_away(transform: str) -> bool:
     """Whether it was moved out of the page, or made as small as nothing."""
     if re.search(r"scale[xy]?\(\s*0(\.0+)?\s*[,)]", transform):
         return True
     numbers = re.findall(r"translate[^(]*\(([^)]*)\)", transform)
-    return any(_size(each.strip(), 0.0) <= -FAR for one in numbers for each in one.split(","))
+    return any(_pixels(each.strip(), 0.0) <= -FAR for one in numbers for each in one.split(","))
 
 
-def _size(text: str | None, otherwise: float) -> float:
+def _pixels(text: str | None, otherwise: float) -> float:
     """A length in pixels, about; a number without a unit as it is."""
     found = re.match(r"([+-]?\d*\.?\d+)\s*([a-z%]*)", text or "")
     return float(found[1]) * UNITS.get(found[2], 1.0) if found else otherwise
@@ -238,7 +240,7 @@ def _size(text: str | None, otherwise: float) -> float:
 # ---------------------------------------------------------------- letters
 
 
-def _look(element: Any, declared: Declared, above: ElementStyle) -> ElementStyle:
+def _letter_style(element: Any, declared: Declared, above: ElementStyle) -> ElementStyle:
     """How its letters look, by what is declared of it and by those it stands in."""
     if not declared and not ("color" in element.attrib or "bgcolor" in element.attrib):
         return above
@@ -246,20 +248,20 @@ def _look(element: Any, declared: Declared, above: ElementStyle) -> ElementStyle
     pictured = f"{declared.get('background', '')} {declared.get('background-image', '')}"
     behind = above.behind
     for word in f"{pictured} {painted}".split():
-        behind = _colour(word) or behind
+        behind = _colour_of(word) or behind
     if "url(" in pictured or "gradient(" in pictured:
         behind = None
     letters, said = above.letters, declared.get("color") or element.get("color") or ""
     if "text" in (declared.get("background-clip"), declared.get("-webkit-background-clip")):
         letters = None
-    elif _clear(said):
+    elif _is_clear(said):
         letters = behind = UNSEEN
     elif said:
-        letters = _colour(said) or letters
-    return ElementStyle(letters, behind, _height(declared, above.size))
+        letters = _colour_of(said) or letters
+    return ElementStyle(letters, behind, _letter_height(declared, above.size))
 
 
-def _height(declared: Declared, above: float) -> float:
+def _letter_height(declared: Declared, above: float) -> float:
     """The pixels of its letters."""
     said = declared.get("font-size") or declared.get("font", "")
     found = re.search(r"(?:^|\s)(\d*\.?\d+)(px|pt|em|rem|%)?(?=$|[\s/])", said)
@@ -271,7 +273,7 @@ def _height(declared: Declared, above: float) -> float:
 
 
 @lru_cache(maxsize=1000)
-def _colour(text: str) -> Colour:
+def _colour_of(text: str) -> Colour:
     found = parse_color(text)
     if found is None or isinstance(found, str) or found.alpha < 0.5:
         return None
@@ -279,13 +281,13 @@ def _colour(text: str) -> Colour:
 
 
 @lru_cache(maxsize=1000)
-def _clear(text: str) -> bool:
+def _is_clear(text: str) -> bool:
     """Whether a colour lets through everything."""
     found = parse_color(text)
     return found is not None and not isinstance(found, str) and found.alpha < 0.05
 
 
-def _seen(look: ElementStyle) -> bool:
+def _is_visible(look: ElementStyle) -> bool:
     """Whether letters are of some size, and differ from what they stand on."""
     if look.size <= TINY:
         return False
@@ -297,7 +299,7 @@ def _seen(look: ElementStyle) -> bool:
 # ---------------------------------------------------------------- what is told
 
 
-def _link(root: Any, base: str) -> None:
+def _link_text(root: Any, base: str) -> None:
     """Each link as [words](address), where its address is met first."""
     met: set[str] = set()
     for element in root.iter("a"):
@@ -320,23 +322,23 @@ def _link(root: Any, base: str) -> None:
             element.text += f"]({address})"
 
 
-def _told(root: Any) -> Iterator[str]:
+def _page_text(root: Any) -> Iterator[str]:
     """The text of a page: what is the main thing on it, then what stands around that."""
     config = ParserConfig()
     mains = root.xpath('//main | //*[@role="main"]') or root.xpath("//article")
     if len(mains) == 1 and len(mains[0].text_content()) >= SMALL_MAIN:
         main = mains[0]
-        yield from _tidy(Inscriptis(main, config).get_text())
+        yield from _tidy_lines(Inscriptis(main, config).get_text())
         main.drop_tree()
-        rest = list(_tidy(Inscriptis(root, config).get_text()))
+        rest = list(_tidy_lines(Inscriptis(root, config).get_text()))
         if rest:
             yield "\n[around it, on the same page]"
             yield from rest
     else:
-        yield from _tidy(Inscriptis(root, config).get_text())
+        yield from _tidy_lines(Inscriptis(root, config).get_text())
 
 
-def _tidy(text: str) -> Iterator[str]:
+def _tidy_lines(text: str) -> Iterator[str]:
     """Lines without what pads them, and never two empty ones."""
     empty = True
     for line in text.splitlines():

@@ -166,7 +166,7 @@ root = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:
     if wanted:
         from loopforge import __version__
 
@@ -186,7 +186,8 @@ def options(
         ),
     ] = None,
     version: Annotated[  # noqa: ARG001 - its callback does it
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
     """Options that stand before every command."""
@@ -286,7 +287,7 @@ async def write_new(path: Path, chunks: AsyncIterator[bytes]) -> None:
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """A new file, whole or not at all, for its owner alone. InputError: there is one already."""
     try:
-        with open(path, "xb", opener=_private) as file:
+        with open(path, "xb", opener=_open_private) as file:
             try:
                 yield file
                 file.flush()  # a full disk is often met here
@@ -299,7 +300,7 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         raise LoopforgeError(f"{path} cannot be written: {error.strerror}.") from error
 
 
-def _private(name: str, flags: int) -> int:
+def _open_private(name: str, flags: int) -> int:
     return os.open(name, flags, 0o600)
 
 
@@ -307,13 +308,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; alone, where a home is or may be: `up`."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        get_group(root).main(args=given or _alone(), prog_name="loopforge")
+        get_group(root).main(args=given or _without_words(), prog_name="loopforge")
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        return _hushed()
+        return _hush_output()
     except LoopforgeError as error:
         print(f"loopforge: {spelled_out(str(error))}", file=sys.stderr)  # noqa: T201 - the one line a person gets
         return 2 if isinstance(error, InputError) else 3 if isinstance(error, HostTaken) else 1
@@ -336,14 +337,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _alone() -> list[str]:
+def _without_words() -> list[str]:
     """What `loopforge` without a word means here: to run the home, or to be told what there is."""
     from loopforge.settings import is_home
 
     return ["up"] if is_home() else []
 
 
-def _hushed() -> int:
+def _hush_output() -> int:
     """The reader of our output went away: let nothing else be written, quietly."""
     sys.stdout = None
     return 1

@@ -135,14 +135,14 @@ TABLE = (
         ("say", "react", "note", "entitle", "transcribe", "remember", "forget", "schedule"),
         "an act with nothing in it",
         "There was nothing in it.",
-        lambda _, act: not _content(act).strip(),
+        lambda _, act: not _content_of(act).strip(),
     ),
     Rule(
         "length",
         ("say", "react", "note", "entitle", "remember", "schedule"),
         "what is longer than the room takes",
         "It was longer than the room takes.",
-        lambda step, act: len(_content(act)) > step.most(act),
+        lambda step, act: len(_content_of(act)) > step.most(act),
     ),
     Rule(
         "files",
@@ -156,7 +156,7 @@ TABLE = (
         ("say",),
         "word for word what it said among its last lines, without a file",
         "It had said just that a moment ago.",
-        lambda step, act: plain(_content(act)) in step.said and not _brings(act),
+        lambda step, act: plain(_content_of(act)) in step.said and not _brings_files(act),
     ),
     Rule(
         "energy",
@@ -177,7 +177,7 @@ TABLE = (
         ("react", "mark"),
         "a reaction to a line, or a mark on it, that is not in this conversation",
         "There is no such line in this conversation.",
-        lambda step, act: _line(act) not in step.rights.lines,
+        lambda step, act: _line_of(act) not in step.rights.lines,
     ),
     Rule(
         "no-memory",
@@ -258,10 +258,10 @@ class _Step:
         for rule in TABLE:
             if kind in rule.acts and rule.finds(self, act):
                 return Verdict(act=kind, allowed=False, rule=rule.name, why=rule.why)
-        self._count(act)
+        self._count_act(act)
         return Verdict(act=kind, allowed=True)
 
-    def _count(self, act: Act) -> None:
+    def _count_act(self, act: Act) -> None:
         """Let an allowed act count against those that follow."""
         match act:
             case Say(text=text):
@@ -315,7 +315,7 @@ def plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _content(act: Act) -> str:
+def _content_of(act: Act) -> str:
     """The words an act is made of."""
     if not isinstance(act, RoomAct):
         return ""
@@ -336,12 +336,12 @@ def _content(act: Act) -> str:
             assert_never(act)
 
 
-def _brings(act: Act) -> bool:
+def _brings_files(act: Act) -> bool:
     """Whether files go with it."""
     return isinstance(act, Say) and bool(act.files or act.attach)
 
 
-def _line(act: Act) -> str:
+def _line_of(act: Act) -> str:
     """The line an act is about; "" where it is about none."""
     match act:
         case React(to=line) | Mark(line=line):

@@ -356,12 +356,12 @@ def encode_body(body: AnyBody) -> bytes:
 
 def decode_body(stored: bytes | str) -> AnyBody:
     """A body as it was stored; private Words have their ref and no text yet."""
-    body: AnyBody = _decoder().decode(stored)
+    body: AnyBody = _body_decoder().decode(stored)
     return body
 
 
 @cache
-def _decoder() -> msgspec.json.Decoder[AnyBody]:
+def _body_decoder() -> msgspec.json.Decoder[AnyBody]:
     """Made where a body is first read: to go through all kinds of them takes milliseconds."""
     return msgspec.json.Decoder(Body, dec_hook=decode_stored)
 

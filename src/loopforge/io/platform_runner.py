@@ -91,24 +91,24 @@ class AttachedSurface:
             async with asyncio.timeout(CLOSING):
                 await self._surface.close()
         except (Exception, SystemExit) as error:
-            self._fails("close", error)
+            self._log_failure("close", error)
 
     def attend(self, room: str) -> None:
         """Have it show what is going on in a room."""
         try:
             self._surface.attend(room)
         except (Exception, SystemExit) as error:
-            self._fails("show what is going on in rooms", error)
+            self._log_failure("show what is going on in rooms", error)
 
     def states(self) -> dict[str, str]:
         """How it stands with its accounts, or that it cannot say so."""
         try:
             return dict(self._surface.states())
         except (Exception, SystemExit) as error:
-            self._fails("say how it stands", error)
+            self._log_failure("say how it stands", error)
             return {EVERYBODY: f"it cannot say how it stands ({type(error).__name__})"}
 
-    def _fails(self, what: str, error: BaseException) -> None:
+    def _log_failure(self, what: str, error: BaseException) -> None:
         if what not in self._told:
             self._told.add(what)
             log.warning("%s cannot %s", self.name, what, exc_info=error)
@@ -144,13 +144,15 @@ class Platforms:
 
     async def open(self, later: float = 0.0) -> None:
         """Begin with every platform that mates are connected to, `later` seconds from now."""
-        self._tasks.spawn(self._keep(later), "platforms")
+        self._tasks.spawn(self._keep_running(later), "platforms")
 
     async def close(self) -> None:
         """End; what was not sent yet stays in the ledger."""
         async with self._changing:  # what begins or ends just now does so to its end
             await self._tasks.close()
-            await asyncio.gather(*(self._end(platform) for platform in list(self._running)))
+            await asyncio.gather(
+                *(self._end_platform(platform) for platform in list(self._running))
+            )
 
     def states(self) -> dict[str, dict[str, str]]:
         """How it stands: by platform, then by the mates of an account."""
@@ -163,7 +165,7 @@ class Platforms:
             found[name] = surface.states()
         for name, trouble in self._troubles.items():
             found[name] = {EVERYBODY: trouble}
-        for account, why in self._amiss():
+        for account, why in self._accounts_amiss():
             found.setdefault(account.platform, {})[", ".join(account.mates)] = why
         return found
 
@@ -172,13 +174,13 @@ class Platforms:
         there = self._there.get(platform)
         return there.plugin.title if there is not None else platform.capitalize()
 
-    def _amiss(self) -> list[tuple[BotAccount, str]]:
+    def _accounts_amiss(self) -> list[tuple[BotAccount, str]]:
         """The accounts that nobody can talk by, whatever the platform says of them, and why."""
         known = self._parts.front.rooms.mates
         there = [account for each in self._accounts.values() for account in each]
         return [*self._passed, *((a, why) for a in there if (why := a.amiss(known)))]
 
-    def _announce(self) -> None:
+    def _announce_accounts(self) -> None:
         """Say how it stands with each account, once it is known, and when it becomes another."""
         told, self._told = self._told, {}
         for platform, accounts in self.states().items():
@@ -195,17 +197,17 @@ class Platforms:
 
     # ------------------------------------------------------------ which there are
 
-    async def _keep(self, later: float) -> None:
+    async def _keep_running(self, later: float) -> None:
         """Begin, and take up whatever accounts come and go, for as long as the home runs."""
         await self._parts.stamp.clock.sleep(later)
         while True:
             async with self._changing:
-                await self._look()
-            await self._attend()
-            self._announce()
+                await self._look_for_accounts()
+            await self._attend_rooms()
+            self._announce_accounts()
             await self._parts.stamp.clock.sleep(LOOK)
 
-    async def _look(self) -> None:
+    async def _look_for_accounts(self) -> None:
         """Take up which accounts there are now; platforms whose accounts are the same go on.
 
         But one that was refused is begun anew when the file is written: somebody mended something.
@@ -218,7 +220,9 @@ class Platforms:
             self._troubles[FILE] = str(error)
             return
         self._troubles.pop(FILE, None)
-        found = [(account, why or self._unserved(account.platform)) for account, why in found]
+        found = [
+            (account, why or self._unserved_notice(account.platform)) for account, why in found
+        ]
         self._passed = [(account, why) for account, why in found if why]
         accounts: dict[str, list[BotAccount]] = {
             name: [] for name, each in self._there.items() if each.plugin.bots is None
@@ -230,14 +234,14 @@ class Platforms:
             platform
             for platform in {**self._accounts, **accounts}
             if accounts.get(platform) != self._accounts.get(platform)
-            or (again and self._stuck(platform))
+            or (again and self._is_stuck(platform))
         ]
         if changed:
             scrub_logs([account.token for account, _ in found])
         self._accounts = accounts
-        await asyncio.gather(*(self._begin(platform) for platform in changed))
+        await asyncio.gather(*(self._begin_platform(platform) for platform in changed))
 
-    async def _attend(self) -> None:
+    async def _attend_rooms(self) -> None:
         """Let each surface show what is going on in rooms that a place of its became part of."""
         for name, surface in list(self._surfaces.items()):
             try:
@@ -247,9 +251,9 @@ class Platforms:
                 continue
             for room in set(rooms.values()):
                 surface.attend(room)
-            await self._greet(name, rooms)
+            await self._greet_admitted(name, rooms)
 
-    async def _greet(self, platform: str, rooms: Container[str]) -> None:
+    async def _greet_admitted(self, platform: str, rooms: Container[str]) -> None:
         """Who was let in since they knocked is told so, by the room of their private talk."""
         for one in self._parts.pairing.admitted(platform):
             if one.place in rooms:
@@ -259,37 +263,37 @@ class Platforms:
             except LoopforgeError as error:
                 log.warning("somebody who was let in is not told yet: %s", error)
 
-    def _unserved(self, platform: str) -> str:
+    def _unserved_notice(self, platform: str) -> str:
         there = self._there.get(platform)
         known = there is not None and there.plugin.bots is not None
         return "" if known else f"no surface called {platform} with bots is installed"
 
-    def _stuck(self, platform: str) -> bool:
+    def _is_stuck(self, platform: str) -> bool:
         """Whether an account is not connected, so that it is worth another try."""
         surface = self._surfaces.get(platform)
         states = surface.states().values() if surface is not None else ()
         return any(state not in PENDING and not state.startswith("connected") for state in states)
 
-    async def _begin(self, platform: str) -> None:
+    async def _begin_platform(self, platform: str) -> None:
         """Run a platform with the accounts there are now, or not at all."""
-        await self._end(platform)
+        await self._end_platform(platform)
         if (accounts := self._accounts.get(platform)) is not None:
             tasks = self._running[platform] = BackgroundTasks()
-            tasks.spawn(self._run(platform, accounts), f"platform {platform}")
+            tasks.spawn(self._run_platform(platform, accounts), f"platform {platform}")
 
-    async def _end(self, platform: str) -> None:
+    async def _end_platform(self, platform: str) -> None:
         if running := self._running.pop(platform, None):
             await running.close()
         self._troubles.pop(platform, None)
 
     # ------------------------------------------------------------ one of them
 
-    async def _run(self, platform: str, accounts: Sequence[BotAccount]) -> None:
+    async def _run_platform(self, platform: str, accounts: Sequence[BotAccount]) -> None:
         """Be on a platform; after a failure again, with growing pauses."""
         failures = 0
         while True:  # until this task is cancelled
             try:
-                if not await self._be(platform, accounts):
+                if not await self._be_on_platform(platform, accounts):
                     return
                 self._troubles[platform] = "it ended and is begun anew"
             except LoopforgeError as error:
@@ -301,10 +305,10 @@ class Platforms:
             await self._parts.stamp.clock.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
             failures += 1
 
-    async def _be(self, platform: str, accounts: Sequence[BotAccount]) -> bool:
+    async def _be_on_platform(self, platform: str, accounts: Sequence[BotAccount]) -> bool:
         """Be on a platform until that ends; False where nobody wants to be."""
         await import_modules(*self._there[platform].plugin.loads)
-        made = self._made(platform, accounts)
+        made = self._make_surface(platform, accounts)
         if made is None:
             return False
         surface = self._surfaces[platform] = AttachedSurface(made)
@@ -318,7 +322,7 @@ class Platforms:
             await surface.end()
         return True
 
-    def _made(self, platform: str, accounts: Sequence[BotAccount]) -> RunningSurface | None:
+    def _make_surface(self, platform: str, accounts: Sequence[BotAccount]) -> RunningSurface | None:
         parts, manners, there = self._parts, self._manners, self._there[platform]
         reception = IncomingLines(
             parts.front,

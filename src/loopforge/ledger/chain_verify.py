@@ -139,18 +139,18 @@ def verify(
     Without a prefix, also over the file, its triggers, these views, and the snapshots.
     """
     report = _Report(anchors or {})
-    with _leniently(connection), in_read_snapshot(connection):
+    with _reading_leniently(connection), in_read_snapshot(connection):
         try:
             if not prefix:
-                _file(connection, report)
-                _guards(connection, report)
-            erased = _erased(connection, report)
-            _events(connection, report, prefix, erased)
-            _heads(connection, report, prefix)
-            _texts(connection, report, prefix)
-            _strays(connection, report, prefix)
+                _check_file(connection, report)
+                _check_triggers(connection, report)
+            erased = _erased_refs(connection, report)
+            _check_events(connection, report, prefix, erased)
+            _check_heads(connection, report, prefix)
+            _check_texts(connection, report, prefix)
+            _check_stray_texts(connection, report, prefix)
             if not prefix:
-                _views(connection, report, views)
+                _check_views(connection, report, views)
         except DBAPIError as error:
             if not isinstance(fault := as_ledger_error(error, connection.engine.url), LedgerBroken):
                 raise
@@ -169,7 +169,7 @@ def verify(
 
 
 @contextmanager
-def _leniently(connection: Connection) -> Iterator[None]:
+def _reading_leniently(connection: Connection) -> Iterator[None]:
     """Read texts of SQLite that are not UTF-8, too: they must be looked at."""
     driver = connection.connection.driver_connection
     if connection.dialect.name != "sqlite" or driver is None:
@@ -182,7 +182,7 @@ def _leniently(connection: Connection) -> Iterator[None]:
         driver.text_factory = str
 
 
-def _file(connection: Connection, report: _Report) -> None:
+def _check_file(connection: Connection, report: _Report) -> None:
     if connection.dialect.name != "sqlite":
         return
     for (said,) in connection.exec_driver_sql("PRAGMA integrity_check(20)").all():
@@ -190,7 +190,7 @@ def _file(connection: Connection, report: _Report) -> None:
             report.find("file", "", f"SQLite finds its file damaged: {said}.")
 
 
-def _guards(connection: Connection, report: _Report) -> None:
+def _check_triggers(connection: Connection, report: _Report) -> None:
     for name in missing_triggers(connection):
         says = (
             f"The trigger {name}, by which the database refuses changes, is gone or another; "
@@ -199,25 +199,27 @@ def _guards(connection: Connection, report: _Report) -> None:
         report.find("trigger", "", says)
 
 
-def _pages(
+def _pages_of_rows(
     connection: Connection, query: str, place: tuple[Any, ...], *more: Any
 ) -> Iterator[Sequence[Row]]:
     """Rows, a page at a time; the query begins with its place's columns and orders by them."""
-    while rows := connection.exec_driver_sql(query, (*map(_bound, place), *more)).all():
+    while rows := connection.exec_driver_sql(query, (*map(_as_parameter, place), *more)).all():
         yield rows
         last, place = place, tuple(rows[-1][: len(place)])
         if place == last:
             return  # a name that is not even a text; it was found to be unreadable
 
 
-def _bound(value: Any) -> Any:
+def _as_parameter(value: Any) -> Any:
     """A name as a parameter, also one that is not UTF-8 (the queries cast it to a text)."""
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "surrogateescape")
     return value
 
 
-def _span(connection: Connection, column: str, prefix: str) -> tuple[str, tuple[str, ...]]:
+def _span_of_prefix(
+    connection: Connection, column: str, prefix: str
+) -> tuple[str, tuple[str, ...]]:
     """The condition that a stream's name starts with the prefix, and its parameters."""
     if not prefix:
         return "1 = 1", ()
@@ -225,7 +227,7 @@ def _span(connection: Connection, column: str, prefix: str) -> tuple[str, tuple[
     return f"{column} >= {one} AND {column} < {one}", (prefix, prefix + END)
 
 
-def _erased(connection: Connection, report: _Report) -> set[bytes]:
+def _erased_refs(connection: Connection, report: _Report) -> set[bytes]:
     """The refs of all texts that an erasure lists, in any stream."""
     refs: set[bytes] = set()
     query = f"SELECT {COLUMNS} FROM events WHERE kind = 'ledger.erased' ORDER BY stream, seq"  # noqa: S608
@@ -243,22 +245,22 @@ def _erased(connection: Connection, report: _Report) -> set[bytes]:
 # ---------------------------------------------------------------- events
 
 
-def _events(connection: Connection, report: _Report, prefix: str, erased: set[bytes]) -> None:
+def _check_events(connection: Connection, report: _Report, prefix: str, erased: set[bytes]) -> None:
     one = sql_placeholder(connection)
-    span, names = _span(connection, "stream", prefix)
+    span, names = _span_of_prefix(connection, "stream", prefix)
     query = (
         f"SELECT {COLUMNS} FROM events "  # noqa: S608
         f"WHERE (stream, seq) > (CAST({one} AS TEXT), CAST({one} AS BIGINT)) "
         f"AND {span} ORDER BY stream, seq LIMIT {PAGE}"
     )
-    for rows in _pages(connection, query, (prefix, -(1 << 63)), *names):
+    for rows in _pages_of_rows(connection, query, (prefix, -(1 << 63)), *names):
         refs: dict[str, tuple[str, int, str]] = {}
         for row in rows:
-            _event(report, row, refs)
-        _present(connection, report, refs, erased)
+            _check_event(report, row, refs)
+        _check_texts_present(connection, report, refs, erased)
 
 
-def _event(report: _Report, row: Row, refs: dict[str, tuple[str, int, str]]) -> None:
+def _check_event(report: _Report, row: Row, refs: dict[str, tuple[str, int, str]]) -> None:
     stream, seq, id, kind, _, _, _, body, hash = row
     report.events += 1
     if not isinstance(seq, int):
@@ -272,7 +274,7 @@ def _event(report: _Report, row: Row, refs: dict[str, tuple[str, int, str]]) -> 
         del report.expected[stream]
     try:
         event, words = event_of(row)
-        right = _derived(previous, event, body.encode()) == hash
+        right = _derived_hash(previous, event, body.encode()) == hash
         whole = encode_body(event.body) == body.encode() or _all_read(json_decode(body), event.body)
     except (LedgerBroken, ValueError, TypeError, AttributeError) as error:
         report.find("unreadable", stream, f"Event {seq} of {stream}: {error}", seq, id)
@@ -307,14 +309,14 @@ def _all_read(said: Any, read: object) -> bool:
             return True
 
 
-def _derived(previous: str, event: Event, body: bytes) -> str:
+def _derived_hash(previous: str, event: Event, body: bytes) -> str:
     at = epoch_micros(event.at)
     return chain_hash(
         previous, event.stream, event.seq, event.id, at, event.actor, event.cause, body
     )
 
 
-def _present(
+def _check_texts_present(
     connection: Connection,
     report: _Report,
     refs: dict[str, tuple[str, int, str]],
@@ -341,9 +343,9 @@ def _present(
 # ---------------------------------------------------------------- heads and texts
 
 
-def _heads(connection: Connection, report: _Report, prefix: str) -> None:
+def _check_heads(connection: Connection, report: _Report, prefix: str) -> None:
     left = dict(report.heads)
-    span, names = _span(connection, "stream", prefix)
+    span, names = _span_of_prefix(connection, "stream", prefix)
     query = f"SELECT stream, seq, hash FROM streams WHERE {span}"  # noqa: S608
     for stream, seq, hash in connection.exec_driver_sql(query, names):
         last = left.pop(stream, (0, GENESIS))
@@ -355,14 +357,14 @@ def _heads(connection: Connection, report: _Report, prefix: str) -> None:
         report.find("head", stream, f"{stream} reaches {seq} and has no head.", seq)
 
 
-def _texts(connection: Connection, report: _Report, prefix: str) -> None:
+def _check_texts(connection: Connection, report: _Report, prefix: str) -> None:
     one = sql_placeholder(connection)
-    span, names = _span(connection, "stream", prefix)
+    span, names = _span_of_prefix(connection, "stream", prefix)
     query = (
         f"SELECT ref, salt, text, event, stream FROM texts WHERE ref > CAST({one} AS TEXT) "  # noqa: S608
         f"AND {span} ORDER BY ref LIMIT {PAGE}"
     )
-    for rows in _pages(connection, query, ("",), *names):
+    for rows in _pages_of_rows(connection, query, ("",), *names):
         for ref, salt, stored, event, stream in rows:
             if ref.startswith(BLANK) and not str(stored).strip(" "):
                 continue
@@ -376,10 +378,10 @@ def _texts(connection: Connection, report: _Report, prefix: str) -> None:
                 report.find("text", stream, says, id=event)
 
 
-def _strays(connection: Connection, report: _Report, prefix: str) -> None:
+def _check_stray_texts(connection: Connection, report: _Report, prefix: str) -> None:
     """Texts whose event is not there, is of another stream, or does not hold them."""
     holds = "instr" if connection.dialect.name == "sqlite" else "strpos"
-    span, names = _span(connection, "texts.stream", prefix)
+    span, names = _span_of_prefix(connection, "texts.stream", prefix)
     query = (
         "SELECT texts.ref, texts.event, texts.stream FROM texts "  # noqa: S608
         "LEFT JOIN events ON events.id = texts.event AND events.stream = texts.stream "
@@ -392,7 +394,7 @@ def _strays(connection: Connection, report: _Report, prefix: str) -> None:
         report.find("stray", stream, says, id=event)
 
 
-def _views(connection: Connection, report: _Report, views: Sequence[FoldedView]) -> None:
+def _check_views(connection: Connection, report: _Report, views: Sequence[FoldedView]) -> None:
     """What was folded is what folding gives."""
     try:
         for view in differing_views(connection, views):

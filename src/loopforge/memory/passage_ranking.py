@@ -44,8 +44,8 @@ class RankingWeights:
     meaning: float = 0.16
     """Of each of the three: the passage, and its windows."""
     among_long: float = 0.9
-    """More for each passage where most lines are long (`_wordy`), and there so much less for words:
-    in long chats everything is said again and again, and whoever asks says it otherwise."""
+    """More for each passage where most lines are long (`_wordiness`), and there so much less for
+    words: in long chats everything is said again and again, and whoever asks says it otherwise."""
     words_among_long: float = 0.75
     named: float = 0.6
     when: float = 0.3
@@ -122,12 +122,12 @@ def rank_passages(
     """The best passages, the best first, one a line; none of those that are `besides`."""
     if not len(found):
         return []
-    parts = _parts(found, asked, WEIGHTS, corpus)
+    parts = _part_scores(found, asked, WEIGHTS, corpus)
     total = np.sum(list(parts.values()), axis=0)
     if besides is not None:
         total[besides] = -np.inf
     best: dict[tuple[int, int], RankedPassage] = {}
-    for place in _descending(total, limit * FEW):
+    for place in _places_by_worth(total, limit * FEW):
         line = int(found.room[place]), int(found.seq[place])
         if total[place] == -np.inf:
             break
@@ -139,7 +139,7 @@ def rank_passages(
     return list(best.values())
 
 
-def _descending(worth: Numbers, first: int) -> Iterator[int]:
+def _places_by_worth(worth: Numbers, first: int) -> Iterator[int]:
     """The places by their worth, of equal ones the earlier first.
 
     Of many, the `first` ones are found without all being sorted.
@@ -153,19 +153,19 @@ def _descending(worth: Numbers, first: int) -> Iterator[int]:
     yield from np.argsort(-worth, kind="stable")[len(known) :].tolist()
 
 
-def _parts(
+def _part_scores(
     found: Passages, asked: RecallCue, weights: RankingWeights, corpus: PassageCorpus | None
 ) -> dict[str, Numbers]:
     """What each part gives each passage."""
     talk = talk_numbers(found) if corpus is None else corpus.talk
-    neighbours = _windows(found, talk)
-    words = _words(found, asked.text, neighbours, weights, corpus)
+    neighbours = _window_steps(found, talk)
+    words = _word_scores(found, asked.text, neighbours, weights, corpus)
     if asked.vector is not None or asked.former is not None:
-        words *= 1 - weights.words_among_long * _wordy(found) * _compared(found, asked)
+        words *= 1 - weights.words_among_long * _wordiness(found) * _comparable(found, asked)
     least = np.maximum(words, weights.floor)
     parts = {"words": words}
     if asked.vector is not None or asked.former is not None:
-        parts["meaning"] = _meaning(found, asked, neighbours, weights)
+        parts["meaning"] = _vector_scores(found, asked, neighbours, weights)
     if asked.named:
         named = np.array([hash_stem(who) for who in asked.named], np.uint32)
         said = np.isin(found.speaker, named).astype(np.float32)
@@ -183,7 +183,7 @@ def _parts(
     return parts
 
 
-def _compared(found: Passages, asked: RecallCue) -> NDArray[np.bool_]:
+def _comparable(found: Passages, asked: RecallCue) -> NDArray[np.bool_]:
     """Which have a vector to compare; of what was just said, words tell alone."""
     there = np.zeros(len(found), bool)
     if asked.vector is not None:
@@ -193,7 +193,7 @@ def _compared(found: Passages, asked: RecallCue) -> NDArray[np.bool_]:
     return there
 
 
-def _wordy(found: Passages) -> float:
+def _wordiness(found: Passages) -> float:
     """Whether these are long messages, 0 to 1; small talk is none."""
     since, until = WORDY
     share = float((found.nth > 0).mean())
@@ -215,7 +215,7 @@ Step = tuple[int, "NDArray[np.bool_]"]
 """How far a neighbour is, and of which passages it is in the window."""
 
 
-def _windows(found: Passages, talk: NDArray[np.int64]) -> list[list[Step]]:
+def _window_steps(found: Passages, talk: NDArray[np.int64]) -> list[list[Step]]:
     """For each kind of window its neighbours, the nearest first, as far as there is room."""
     count, here = len(found), np.arange(len(found))
     windows = []
@@ -232,7 +232,7 @@ def _windows(found: Passages, talk: NDArray[np.int64]) -> list[list[Step]]:
     return windows
 
 
-def _over(values: Numbers, window: list[Step]) -> Numbers:
+def _window_sums(values: Numbers, window: list[Step]) -> Numbers:
     """The sums over each passage's window; `values` have passages along their last axis."""
     total, count = values.copy(), values.shape[-1]
     for off, fits in window:
@@ -246,7 +246,7 @@ def _over(values: Numbers, window: list[Step]) -> Numbers:
 # ---------------------------------------------------------------- words
 
 
-def _words(
+def _word_scores(
     found: Passages,
     text: str,
     windows: list[list[Step]],
@@ -254,20 +254,20 @@ def _words(
     corpus: PassageCorpus | None,
 ) -> Numbers:
     """What the words give: the passage, its windows, its talk."""
-    often, wanted = _counted(found, text, corpus)
+    often, wanted = _word_counts(found, text, corpus)
     length = np.add.reduceat(np.append(found.often, 0), found.starts[:-1]).astype(np.float32)
     length[found.starts[:-1] == found.starts[1:]] = 0
-    score = weights.passage * bm25(often, length, _spread(corpus, wanted))
+    score = weights.passage * bm25(often, length, _document_spread(corpus, wanted))
     for weight, window in zip((weights.three, weights.five), windows, strict=True):
-        wide = _over(np.ones(len(found), np.float32), window)
-        spread = _spread(corpus, wanted, float(wide.mean()))
-        score += weight * bm25(_over(often, window), _over(length, window), spread)
+        wide = _window_sums(np.ones(len(found), np.float32), window)
+        spread = _document_spread(corpus, wanted, float(wide.mean()))
+        score += weight * bm25(_window_sums(often, window), _window_sums(length, window), spread)
     if corpus is None:
-        score += weights.talk * _talk(often, length, talk_numbers(found))
+        score += weights.talk * _talk_scores(often, length, talk_numbers(found))
     return score
 
 
-def _talk(often: Numbers, length: Numbers, talk: NDArray[np.int64]) -> Numbers:
+def _talk_scores(often: Numbers, length: Numbers, talk: NDArray[np.int64]) -> Numbers:
     """What the words of the whole talk give each passage in it."""
     many = int(talk[-1]) + 1
     if many == 1:
@@ -277,7 +277,9 @@ def _talk(often: Numbers, length: Numbers, talk: NDArray[np.int64]) -> Numbers:
     return bm25(whole, np.bincount(talk, length).astype(np.float32))[talk]
 
 
-def _counted(found: Passages, text: str, corpus: PassageCorpus | None) -> tuple[Numbers, list[int]]:
+def _word_counts(
+    found: Passages, text: str, corpus: PassageCorpus | None
+) -> tuple[Numbers, list[int]]:
     """How often each word of the question stands in each passage: words x passages; the words."""
     wanted = np.array(sorted(bag_of_words(search_stems(text))), np.uint32)
     at = np.flatnonzero(np.isin(found.number, wanted))
@@ -295,7 +297,7 @@ def _counted(found: Passages, text: str, corpus: PassageCorpus | None) -> tuple[
     return often, wanted[rarest].tolist()
 
 
-def _spread(
+def _document_spread(
     corpus: PassageCorpus | None, words: Sequence[int], wide: float = 1.0
 ) -> tuple[int, Numbers] | None:
     """Of how many texts how many hold each word, where texts are `wide` passages of a corpus."""
@@ -321,7 +323,7 @@ def bm25(often: Numbers, length: Numbers, spread: tuple[int, Numbers] | None = N
 # ---------------------------------------------------------------- meaning
 
 
-def _meaning(
+def _vector_scores(
     found: Passages, asked: RecallCue, windows: list[list[Step]], weights: RankingWeights
 ) -> Numbers:
     """What the vectors give: the passage's cosine, and the mean over its windows.
@@ -334,10 +336,10 @@ def _meaning(
         cosine += cosine_similarities(found.vector, asked.vector)
     if asked.former is not None and found.former.shape[1] == len(asked.former):
         cosine += cosine_similarities(found.former, asked.former)
-    score = (weights.meaning + weights.among_long * _wordy(found)) * cosine
+    score = (weights.meaning + weights.among_long * _wordiness(found)) * cosine
     one = np.ones(len(found), np.float32)
     for window in windows:
-        score += weights.meaning * _over(cosine, window) / _over(one, window)
+        score += weights.meaning * _window_sums(cosine, window) / _window_sums(one, window)
     return score
 
 

@@ -158,22 +158,22 @@ class TranscriptRecall:
         self._former = ""
         self._watched: BoundedMapping[str, _Watched] = BoundedMapping(KNOWN)
         self._moves = 0
-        ledger.subscribe(self._move, kinds=moves)
-        ledger.subscribe(self._say, kinds=LINES)
+        ledger.subscribe(self._count_moves, kinds=moves)
+        ledger.subscribe(self._note_said, kinds=LINES)
         self._last: tuple[tuple[str, ...], Meant] = ((), {})
 
     async def recall(self, query: RecallQuery) -> Sequence[RecalledLine]:
         """See `Recall.recall`."""
         if not query.text.strip() or not query.present:
             return ()
-        if not await self._more(query):
+        if not await self._has_more(query):
             return ()
         former = self._former
         meant = await self.meant(query.text)
-        found = await self._ledger.look(partial(self._find, query=query, meant=meant))
+        found = await self._ledger.look(partial(self._find_lines, query=query, meant=meant))
         if self._former not in ("", former):
             meant = await self.meant(query.text)
-            found = await self._ledger.look(partial(self._find, query=query, meant=meant))
+            found = await self._ledger.look(partial(self._find_lines, query=query, meant=meant))
         return found
 
     async def meant(self, text: str) -> Meant:
@@ -190,49 +190,54 @@ class TranscriptRecall:
                 asked = text, today.name, self._former
                 if asked == self._last[0]:
                     return dict(self._last[1])
-                meant[today.name] = await _vector(today, text)
+                meant[today.name] = await _vector_of(today, text)
                 if self._former and (former := self._older(self._former)) is not None:
-                    meant[self._former] = await _vector(former, text)
+                    meant[self._former] = await _vector_of(former, text)
                 self._last = asked, dict(meant)
         except (LoopforgeError, TimeoutError) as error:
             self._again = self._clock.ticks() + PAUSE
             log.warning("Memory is searched by words alone for now. %s", error)
         return meant
 
-    async def _more(self, query: RecallQuery) -> bool:
+    async def _has_more(self, query: RecallQuery) -> bool:
         """Whether there is anything that the mate does not see anyway: in a young room, nothing."""
         room = self._watched.setdefault(query.stream, _Watched())
         self._watched.move_to_end(query.stream)
         known = room.mates.get(query.mate)
         if known is not None and known.more:
             return True  # it hardly ever gets less
-        if known is not None and (same := self._unread(room, known, query)) is not None:
+        if (
+            known is not None
+            and (same := self._look_without_reading(room, known, query)) is not None
+        ):
             room.mates[query.mate] = same
             return False
         moves = self._moves
-        found = await self._ledger.look(partial(self._look, query=query, known=known))
+        found = await self._ledger.look(partial(self._look_now, query=query, known=known))
         room.mates.pop(query.mate, None)
         if found is not None:
-            room.mates[query.mate] = found._replace(asked=_terms(query), moves=moves)
+            room.mates[query.mate] = found._replace(asked=_terms_of_use(query), moves=moves)
         return found is None or found.more
 
-    def _unread(self, room: _Watched, known: _Looked, query: RecallQuery) -> _Looked | None:
+    def _look_without_reading(
+        self, room: _Watched, known: _Looked, query: RecallQuery
+    ) -> _Looked | None:
         """How it is now, where that is plain without reading: all there is, it sees still."""
         seen, new = query.seen, room.since(known, query.upto)
-        stays = known.alone and (known.moves, known.asked) == (self._moves, _terms(query))
+        stays = known.alone and (known.moves, known.asked) == (self._moves, _terms_of_use(query))
         sees = known.lines <= len(seen) and known.first == min(seen, default=EVER)
         if new is None or not (stays and sees and seen.issuperset(new)):
             return None
         return known._replace(lines=len(seen), upto=max(new, default=known.upto))
 
-    def _move(self, _stream: str, events: Sequence[Event]) -> None:
+    def _count_moves(self, _stream: str, events: Sequence[Event]) -> None:
         self._moves += len(events)
 
-    def _say(self, stream: str, events: Sequence[Event]) -> None:
+    def _note_said(self, stream: str, events: Sequence[Event]) -> None:
         if room := self._watched.get(stream):
             room.take(event.seq for event in events)
 
-    def _look(
+    def _look_now(
         self, connection: Connection, query: RecallQuery, known: _Looked | None
     ) -> _Looked | None:
         """How it is now; None where only lines amid those it sees are out of its sight."""
@@ -242,24 +247,37 @@ class TranscriptRecall:
         since, upto = first, -1
         if known and (known.spans, known.first) == (own, first) and known.lines <= len(seen):
             since, upto = known.upto + 1, known.upto
-        elif any(_places(connection, query.stream, each, before=first, first=True) for each in own):
+        elif any(
+            _passage_places(connection, query.stream, each, before=first, first=True)
+            for each in own
+        ):
             return _Looked()
-        if any(_places(connection, one, span, first=True) for one in spans for span in spans[one]):
+        if any(
+            _passage_places(connection, one, span, first=True)
+            for one in spans
+            for span in spans[one]
+        ):
             return _Looked()
-        within = partial(_places, connection, query.stream, since=since, before=query.upto + 1)
+        within = partial(
+            _passage_places, connection, query.stream, since=since, before=query.upto + 1
+        )
         there = [seq for each in own for seq in within(each)]
         if not seen.issuperset(there):
             return None
         return _Looked(False, own, first, len(seen), max(there, default=upto), alone=not spans)
 
-    def _find(self, connection: Connection, query: RecallQuery, meant: Meant) -> list[RecalledLine]:
+    def _find_lines(
+        self, connection: Connection, query: RecallQuery, meant: Meant
+    ) -> list[RecalledLine]:
         spans, searched = self._usable(connection, query), dict[str, Sequence[Span]]()
         searched.update(spans)
         if own := spans.get(query.stream):  # up to there a line was said; it may be edited later
             searched[query.stream] = [(since, min(until, query.upto)) for since, until in own]
         ranked = self.ranked(connection, query, searched, meant)
-        lines = _lines(connection, [(each.stream, each.seq) for each in ranked])
-        usable = [(r, line) for r, line in zip(ranked, lines, strict=True) if _may(line, spans)]
+        lines = _lines_at(connection, [(each.stream, each.seq) for each in ranked])
+        usable = [
+            (r, line) for r, line in zip(ranked, lines, strict=True) if _may_be_used(line, spans)
+        ]
         return [
             RecalledLine(line=line, score=round(r.score, 4), parts=r.parts)
             for r, line in usable[: query.limit]
@@ -278,7 +296,7 @@ class TranscriptRecall:
 
         from loopforge.memory.passage_ranking import rank_passages
 
-        asked = self._asked(query, meant)
+        asked = self._cue_of(query, meant)
         streams, found, corpus, strange = self._searching_by(meant).candidates(
             connection, spans, asked
         )
@@ -306,7 +324,7 @@ class TranscriptRecall:
                 self._searched = self._search(space)
             return self._searched
 
-    def _asked(self, query: RecallQuery, meant: Meant) -> RecallCue:
+    def _cue_of(self, query: RecallQuery, meant: Meant) -> RecallCue:
         from loopforge.memory.passage_ranking import RecallCue
 
         vector, former = [*meant.values(), None, None][:2]
@@ -314,30 +332,30 @@ class TranscriptRecall:
             text=query.text,
             vector=vector,
             former=former,
-            named=_named(query),
+            named=_named_speaker(query),
             asker=query.asker,
             span=time_named(query.text, self._clock.now()),
         )
 
 
-async def _vector(embeddings: Embeddings, text: str) -> NDArray[Any]:
+async def _vector_of(embeddings: Embeddings, text: str) -> NDArray[Any]:
     (vector,) = await embeddings.vectors([text])
     return embeddings.leaning(vector) if isinstance(embeddings, WeightedEmbeddings) else vector
 
 
-def _terms(query: RecallQuery) -> tuple[object, ...]:
+def _terms_of_use(query: RecallQuery) -> tuple[object, ...]:
     """By what, besides room and mate, it is decided what may be used."""
     return query.present, query.everywhere
 
 
-def _named(query: RecallQuery) -> frozenset[str]:
+def _named_speaker(query: RecallQuery) -> frozenset[str]:
     """The one speaker whom the question names; nobody where it names several."""
     said = f" {' '.join(_WORD.findall(fold_case(query.text)))} "
     named = {who for who, name in query.names.items() if name and f" {fold_case(name)} " in said}
     return frozenset(named) if len({query.names[who] for who in named}) == 1 else frozenset()
 
 
-def _places(
+def _passage_places(
     connection: Connection,
     stream: str,
     span: Span,
@@ -351,14 +369,14 @@ def _places(
     return connection.execute(_FIRST_PLACE if first else _PLACES, given).scalars().all()
 
 
-def _lines(connection: Connection, wanted: Sequence[tuple[str, int]]) -> list[Event | None]:
+def _lines_at(connection: Connection, wanted: Sequence[tuple[str, int]]) -> list[Event | None]:
     """The lines at these places as they stand now; None for one that is gone."""
     events = apply_revisions(connection, events_by_place(connection, wanted))
     found = {(event.stream, event.seq): event for event in events}
     return [found.get(place) for place in wanted]
 
 
-def _may(event: Event | None, spans: Mapping[str, Sequence[Span]]) -> bool:
+def _may_be_used(event: Event | None, spans: Mapping[str, Sequence[Span]]) -> bool:
     """Whether a line has words, and both it and its last change lie where all may know them."""
     if event is None or not isinstance(event.body, Heard | Said) or not event.body.text.text:
         return False

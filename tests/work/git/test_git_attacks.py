@@ -278,7 +278,9 @@ async def shelf_of(bench: Bench) -> BareRepository:
     shelf = BareRepository(bench.place / "shelf")
     await shelf.make()
     head = git(bench.project, "rev-parse", "main")
-    await shelf.add_history(await bench.git._person(bench.git.branch(TASK)).history("main"), head)
+    await shelf.add_history(
+        await bench.git._persons_repository(bench.git.branch(TASK)).history("main"), head
+    )
     return shelf
 
 

@@ -149,26 +149,26 @@ class ChangeCommands:
 
     async def keep(self, asked: CommandRequest) -> str:
         """Keep a line in mind."""
-        await self._mark(asked, "keep")
+        await self._mark_line(asked, "keep")
         return "Kept: where the talk gets too long for a model, this line is left out last."
 
     async def spent(self, asked: CommandRequest) -> str:
         """Let a line go first."""
-        await self._mark(asked, "spent")
+        await self._mark_line(asked, "spent")
         return "Where the talk gets too long for a model, this line is left out first."
 
-    async def _mark(self, asked: CommandRequest, mark: Literal["keep", "spent"]) -> None:
+    async def _mark_line(self, asked: CommandRequest, mark: Literal["keep", "spent"]) -> None:
         line = line_of(await self._rooms.state(asked.room), asked.argument)
         body = Marked(line=line, mark=mark, by=f"person:{asked.person}")
         await self._rooms.add(asked.room, asked.person, body)
 
     # ------------------------------------------------------------ mates
 
-    def _mate(self, state: RoomState, said: str) -> str:
+    def _mate_here(self, state: RoomState, said: str) -> str:
         """A mate that is here, by its handle or name. Raises Unknown."""
         return member_of(state, said, self._rooms.mates)
 
-    def _name(self, handle: str) -> str:
+    def _name_of(self, handle: str) -> str:
         return mate_name(self._rooms.mates, handle)
 
     async def policy(self, asked: CommandRequest) -> str:
@@ -181,7 +181,7 @@ class ChangeCommands:
         if policy not in (OWN, *self._policies):
             known = ", ".join([*sorted(self._policies), OWN])
             raise Unknown(f"There is no policy {policy!r}. Known: {known}.")
-        mate = self._mate(state, mate.strip()) if mate.strip() else ""
+        mate = self._mate_here(state, mate.strip()) if mate.strip() else ""
         body = PolicyChosen(policy="" if policy == OWN else policy, mate=mate)
         await self._rooms.add(asked.room, asked.person, body)
         if policy == OWN:
@@ -194,7 +194,7 @@ class ChangeCommands:
         """Set, or tell, what may call a mate."""
         state = await self._rooms.state(asked.room)
         said, *calls = asked.argument.split()
-        mate = self._mate(state, said)
+        mate = self._mate_here(state, said)
         if calls == [OWN]:
             await self._rooms.add(asked.room, asked.person, TriggersSet(mate=mate))
             return f"{mate} is called here by: {FILED}."
@@ -228,32 +228,32 @@ class ChangeCommands:
 
     async def remove(self, asked: CommandRequest) -> str:
         """Send a mate out."""
-        mate = self._mate(await self._rooms.state(asked.room), asked.argument)
+        mate = self._mate_here(await self._rooms.state(asked.room), asked.argument)
         await self._rooms.add(asked.room, asked.person, MateLeft(mate=mate))
-        return f"{self._name(mate)} has left."
+        return f"{self._name_of(mate)} has left."
 
     async def mate(self, asked: CommandRequest) -> str:
         """Choose, or tell, who answers lines that name no mate."""
-        word, rest = _parted(asked.argument)
+        word, rest = _first_word_and_rest(asked.argument)
         if word in MAKING:
-            return await self._made(asked, word, rest)
+            return await self._make_or_edit_mate(asked, word, rest)
         state = await self._rooms.state(asked.room)
         if asked.argument:
             none = asked.argument == NOBODY
-            mate = "" if none else self._mate(state, asked.argument)
+            mate = "" if none else self._mate_here(state, asked.argument)
             await self._rooms.add(asked.room, asked.person, DefaultMateSet(mate=mate))
             state = await self._rooms.state(asked.room)
-        here, chosen = ", ".join(map(self._name, state.mates)), state.default_mate
-        who = f"{self._name(chosen)} answers" if chosen else "Nobody in particular answers"
+        here, chosen = ", ".join(map(self._name_of, state.mates)), state.default_mate
+        who = f"{self._name_of(chosen)} answers" if chosen else "Nobody in particular answers"
         several = chosen and len(state.people) > 1
         but = "; what people say among themselves calls nobody" if several else ""
         return f"{who} lines that name no mate{but}. Mates here: {here or 'none'}."
 
-    async def _made(self, asked: CommandRequest, word: str, rest: str) -> str:
+    async def _make_or_edit_mate(self, asked: CommandRequest, word: str, rest: str) -> str:
         """Make a mate, or give one another character; for the home's owner alone."""
         if not asked.owner and asked.person:
             raise InputError(f"/mate {word} is for the owner of this home.")
-        name, more = _parted(rest)
+        name, more = _first_word_and_rest(rest)
         if not name:
             raise InputError(MAKING[word])
         if word == "new":
@@ -337,7 +337,7 @@ class ChangeCommands:
         return rights_parsing.sentence(state, who, grant)
 
 
-def _parted(text: str) -> tuple[str, str]:
+def _first_word_and_rest(text: str) -> tuple[str, str]:
     """The first word, and what follows it, on the same line or the next."""
     first, *more = text.split(maxsplit=1) or [""]
     return first, more[0].strip() if more else ""

@@ -108,16 +108,16 @@ class PersonExport:
         """The bytes of the zip. Raises nothing for somebody of whom nothing is left."""
         selves, names = await self._tables.look(partial(_named_in, person=self._person))
         done = await self._tables.look(partial(event_ids_of_people, people=selves))
-        profile = await self._profile(selves, names)
+        profile = await self._profile_row(selves, names)
         beliefs = await self._beliefs.beliefs(MemoryReader(self._person))
         profile["kept_of_you"] = [belief_row(one) for one in beliefs]
 
         async def parts() -> AsyncIterator[ZipEntry]:
-            yield ZipEntry("me.json", as_bytes(self._json(done, profile)))
-            yield ZipEntry("me.md", as_bytes(self._markdown(done, profile)))
-            async for page in self._pages(done):
+            yield ZipEntry("me.json", as_bytes(self._json_pieces(done, profile)))
+            yield ZipEntry("me.md", as_bytes(self._markdown_pieces(done, profile)))
+            async for page in self._event_pages(done):
                 for event in page:
-                    for path, file in files_of(event, _place(event)):
+                    for path, file in files_of(event, _file_folder(event)):
                         yield ZipEntry(path, exported_file_bytes(self._artifacts, file))
                     if isinstance(event.body, PictureSet) and event.body.picture.text:
                         nothing = public_words("")
@@ -129,22 +129,22 @@ class PersonExport:
         async for chunk in stream_zip(parts()):
             yield chunk
 
-    async def _pages(self, done: Sequence[str]) -> AsyncIterator[Sequence[Event]]:
+    async def _event_pages(self, done: Sequence[str]) -> AsyncIterator[Sequence[Event]]:
         """These events, page by page; each line as it stands now."""
         for start in range(0, len(done), PAGE):
-            yield await self._tables.look(partial(_page, ids=done[start : start + PAGE]))
+            yield await self._tables.look(partial(_own_events, ids=done[start : start + PAGE]))
 
     # ------------------------------------------------------------ who they are
 
-    async def _profile(self, selves: Collection[str], names: Sequence[Row]) -> Row:
+    async def _profile_row(self, selves: Collection[str], names: Sequence[Row]) -> Row:
         book, signing = self._accounts.decisions.book, self._accounts.signing
         account = book.account(self._person)
         sessions = [
-            {"browser": one.agent, "since": _time(one.since), "seen": _time(one.seen)}
+            {"browser": one.agent, "since": _time_text(one.since), "seen": _time_text(one.seen)}
             for one in await signing.sessions(self._person)
         ]
         return {
-            "exported": _time(self._at),
+            "exported": _time_text(self._at),
             "id": self._person,
             "name": book.name(self._person),
             "also_known_as": sorted(set(selves) - {self._person}),
@@ -152,15 +152,15 @@ class PersonExport:
             "has_password": await signing.has_password(self._person),
             "signed_in": sessions,
             "names_and_accounts": names,
-            "answers": await self._answers(selves),
+            "answers": await self._answers_by_room(selves),
             "not_in_it": NOT_HERE,
         }
 
-    async def _answers(self, selves: Collection[str]) -> dict[str, Row]:
+    async def _answers_by_room(self, selves: Collection[str]) -> dict[str, Row]:
         """What came of their lines, by room."""
         found: dict[str, Row] = {}
         actors = [f"person:{one}" for one in selves]
-        for stream in await self._tables.look(partial(_rooms, actors=actors)):
+        for stream in await self._tables.look(partial(_spoken_rooms, actors=actors)):
             tally, after = _Tally(frozenset(actors)), 0
             while after >= 0:
                 after = await self._tables.look(partial(tally.count, stream=stream, after=after))
@@ -169,27 +169,27 @@ class PersonExport:
 
     # ------------------------------------------------------------ JSON
 
-    async def _json(self, done: Sequence[str], profile: Row) -> AsyncIterator[str]:
+    async def _json_pieces(self, done: Sequence[str], profile: Row) -> AsyncIterator[str]:
         yield (
             json.dumps(replace_lone_surrogates(profile), ensure_ascii=False, indent=1)[:-2]
             + ',\n "done": ['
         )
         between = "\n"
-        async for page in self._pages(done):
-            if told := await asyncio.to_thread(self._rows, page):
+        async for page in self._event_pages(done):
+            if told := await asyncio.to_thread(self._json_rows, page):
                 yield between + told
                 between = ",\n"
         yield "\n]}\n"
 
-    def _rows(self, page: Sequence[Event]) -> str:
-        rows = (_row(event) for event in page)
+    def _json_rows(self, page: Sequence[Event]) -> str:
+        rows = (_row_of(event) for event in page)
         return ",\n".join(
             json.dumps(replace_lone_surrogates(row), ensure_ascii=False) for row in rows
         )
 
     # ------------------------------------------------------------ Markdown
 
-    async def _markdown(self, done: Sequence[str], profile: Row) -> AsyncIterator[str]:
+    async def _markdown_pieces(self, done: Sequence[str], profile: Row) -> AsyncIterator[str]:
         at = self._at.astimezone(self._zone)
         yield (
             f"# Everything of {markdown_label(profile['name'])}\n\n"
@@ -213,12 +213,12 @@ class PersonExport:
                 f"{sums['tokens_read']:,} read, {sums['tokens_written']:,} written; cost: "
                 f"${sums['cost_usd']}{', and what has no price' if sums['unpriced'] else ''}\n"
             )
-        yield self._kept(profile["kept_of_you"])
+        yield self._kept_of_them(profile["kept_of_you"])
         yield "\n## What you said and did\n"
-        async for page in self._pages(done):
-            yield await asyncio.to_thread(self._told, page)
+        async for page in self._event_pages(done):
+            yield await asyncio.to_thread(self._entries_text, page)
 
-    def _kept(self, rows: Sequence[Row]) -> str:
+    def _kept_of_them(self, rows: Sequence[Row]) -> str:
         """What mates keep of them, each item with the lines that it rests on."""
         told = ["\n## What mates keep of you\n"]
         for one in rows:
@@ -235,11 +235,11 @@ class PersonExport:
             told.append("\n" if one["evidence"] else "")
         return "".join(told) if rows else f"{told[0]}\nNothing.\n"
 
-    def _told(self, page: Sequence[Event]) -> str:
-        return "".join(self._entry(event) for event in page)
+    def _entries_text(self, page: Sequence[Event]) -> str:
+        return "".join(self._entry_text(event) for event in page)
 
-    def _entry(self, event: Event) -> str:
-        row, at = _row(event), f"{event.at.astimezone(self._zone):%Y-%m-%d %H:%M}"
+    def _entry_text(self, event: Event) -> str:
+        row, at = _row_of(event), f"{event.at.astimezone(self._zone):%Y-%m-%d %H:%M}"
         kind = event.kind.partition(".")[2].replace("_", " ")
         did = "said" if isinstance(event.body, Heard) else kind
         where = f" · {markdown_label(row['room'])}" if "room" in row else ""
@@ -265,19 +265,20 @@ def _named_in(connection: Connection, person: str) -> tuple[set[str], list[Row]]
     kin = PersonIdentities(connection)
     selves = kin.selves(person)
     return selves, [
-        {"at": _time(event.at), "in": event.kind} | _fields(event) for event, _ in kin.words(selves)
+        {"at": _time_text(event.at), "in": event.kind} | _fields_of(event)
+        for event, _ in kin.words(selves)
     ]
 
 
-def _page(connection: Connection, ids: Sequence[str]) -> list[Event]:
+def _own_events(connection: Connection, ids: Sequence[str]) -> list[Event]:
     """Of these events, what somebody said and did themselves."""
     found = apply_revisions(connection, events_by_id(connection, ids))
     return [event for event in found if event.kind.startswith(OWN)]
 
 
-def _row(event: Event) -> Row:
+def _row_of(event: Event) -> Row:
     """Something a person did, for programs: when, where, what, and its words."""
-    row: Row = {"id": event.id, "at": _time(event.at), "did": event.kind, "files": []}
+    row: Row = {"id": event.id, "at": _time_text(event.at), "did": event.kind, "files": []}
     if event.stream.startswith(PREFIX):
         row["room"] = event.stream.removeprefix(PREFIX)
     body = event.body
@@ -287,31 +288,32 @@ def _row(event: Event) -> Row:
         row["deleted" if event.revision.deleted else "edited"] = True
     if isinstance(body, Heard):
         row["files"] = [
-            file_row(file, path) for path, file in files_with_paths(event, body, _place(event))
+            file_row(file, path)
+            for path, file in files_with_paths(event, body, _file_folder(event))
         ]
-    if more := _fields(event):
+    if more := _fields_of(event):
         row["with"] = more
     return row
 
 
-def _fields(event: Event) -> Row:
+def _fields_of(event: Event) -> Row:
     fields: dict[str, Any] = msgspec.to_builtins(event.body, enc_hook=encode_plain)
     return {key: value for key, value in fields.items() if key not in UNTOLD}
 
 
-def _place(event: Event) -> str:
+def _file_folder(event: Event) -> str:
     """The folder of a line's files: several rooms may have a line of the same number."""
     return f"files/{event.stream.removeprefix(PREFIX)}"
 
 
-def _time(at: datetime) -> str:
+def _time_text(at: datetime) -> str:
     return at.isoformat(timespec="seconds")
 
 
 # ---------------------------------------------------------------- answers and costs
 
 
-def _rooms(connection: Connection, actors: Sequence[str]) -> list[str]:
+def _spoken_rooms(connection: Connection, actors: Sequence[str]) -> list[str]:
     """The streams in which one of these said something."""
     mine = (events.c.kind == "room.heard") & events.c.actor.in_(actors)
     query = select(events.c.stream).where(mine).distinct().order_by(events.c.stream)
@@ -340,10 +342,10 @@ class _Tally:
         query = select(*columns).where(events.c.stream == stream, events.c.seq > after, wanted)
         rows = connection.execute(query.order_by(events.c.seq).limit(PAGE)).all()
         for row in rows:
-            self._take(row.id, row.kind, row.actor, row.body)
+            self._take_event(row.id, row.kind, row.actor, row.body)
         return rows[-1].seq if rows else -1
 
-    def _take(self, id: str, kind: str, actor: str, body: str) -> None:
+    def _take_event(self, id: str, kind: str, actor: str, body: str) -> None:
         if kind == "room.heard":
             if actor in self._actors:
                 self._theirs.add(id)

@@ -143,14 +143,16 @@ class MemoryService:
         doubts = await self._audit.doubts(mate)
         beliefs = []
         for item in reversed(items):
-            belief = self._belief(reader, item, lines, seen, doubts.get(item.id))
+            belief = self._belief_of(reader, item, lines, seen, doubts.get(item.id))
             if belief.mine or (all and (belief.seen or not reader.person)):
-                evidence = [await self._shown(line) for line in _visible(item, lines, seen)]
+                evidence = [
+                    await self._shown_evidence(line) for line in _visible_lines(item, lines, seen)
+                ]
                 shared = tuple(shares.get(item.id, ()))
                 beliefs.append(replace(belief, evidence=tuple(evidence), shared=shared))
         return beliefs
 
-    def _belief(
+    def _belief_of(
         self,
         reader: MemoryReader,
         item: KeptItem,
@@ -161,7 +163,7 @@ class MemoryService:
         concerned = {self._same(one) for one in item.about or (item.told_by,) if one}
         machine, mine = not reader.person, reader.person in concerned
         own = machine or self._same(item.worded_by or item.told_by) == reader.person
-        there = _visible(item, lines, seen)
+        there = _visible_lines(item, lines, seen)
         known = all_seen(item, seen)
         worked = mine and item.layer == "insight"  # the mate's own words on work for them
         shown = (
@@ -180,7 +182,7 @@ class MemoryService:
             others=bool(concerned - {reader.person}),
         )
 
-    async def _shown(self, line: Event) -> EvidenceShown:
+    async def _shown_evidence(self, line: Event) -> EvidenceShown:
         body, room = line.body, line.stream.removeprefix(ROOM)
         state = await self._house.state(line.stream)
         who, text = NOBODY, ""
@@ -213,50 +215,52 @@ class MemoryService:
 
     async def correct(self, reader: MemoryReader, belief: Belief, text: str) -> None:
         """Have it say something else. Raises InputError."""
-        self._may(belief.rewords, belief)
-        await self._store.correct(belief.item.id, " ".join(text.split()), by=_by(reader))
+        self._check_may_change(belief.rewords, belief)
+        await self._store.correct(belief.item.id, " ".join(text.split()), by=_actor_of(reader))
         if belief.item.state == "invalidated":
-            await self._store.restore(belief.item.id, by=_by(reader))
+            await self._store.restore(belief.item.id, by=_actor_of(reader))
         await self._audit.settle(belief.item.mate)
 
     async def lock(self, reader: MemoryReader, belief: Belief, *, on: bool = True) -> None:
         """Say that it stands, or take that back. Raises InputError."""
-        self._may(belief.rewords, belief)
-        await self._store.lock(belief.item.id, by=_by(reader), on=on)
+        self._check_may_change(belief.rewords, belief)
+        await self._store.lock(belief.item.id, by=_actor_of(reader), on=on)
         await self._audit.settle(belief.item.mate)
 
     async def drop(self, reader: MemoryReader, belief: Belief) -> None:
         """Have it let go; it can come back. Raises InputError."""
-        self._may(belief.lets_go, belief)
+        self._check_may_change(belief.lets_go, belief)
         if belief.item.state == "dropped":
             raise InputError("It is let go already.")
-        await self._store.drop(belief.item.id, "on a person's wish", by=_by(reader))
+        await self._store.drop(belief.item.id, "on a person's wish", by=_actor_of(reader))
         await self._audit.settle(belief.item.mate)
 
     async def restore(self, reader: MemoryReader, belief: Belief) -> None:
         """Have it hold again, whatever its lines became; what replaced it is let go."""
-        self._may(belief.lets_go and belief.seen, belief)
+        self._check_may_change(belief.lets_go and belief.seen, belief)
         item = belief.item
         if item.state == "held" and not belief.doubt:
             raise InputError("It holds already.")
-        await self._store.restore(item.id, by=_by(reader))
+        await self._store.restore(item.id, by=_actor_of(reader))
         if item.state == "superseded" and item.replaced:
             new = await self._store.item(item.replaced)
             if new.state == "held":
                 why = "the value before it holds again"
-                await self._store.drop(new.id, why, by=_by(reader), because=item.id)
+                await self._store.drop(new.id, why, by=_actor_of(reader), because=item.id)
         await self._audit.settle(item.mate)
 
     async def forget(self, reader: MemoryReader, belief: Belief) -> Erasure:
         """Forget it for good, with what was made of it. Raises InputError."""
-        self._may(belief.lets_go, belief)
-        return await self._store.forget(belief.item.id, by=_by(reader), why="on a person's wish")
+        self._check_may_change(belief.lets_go, belief)
+        return await self._store.forget(
+            belief.item.id, by=_actor_of(reader), why="on a person's wish"
+        )
 
     async def share(
         self, reader: MemoryReader, belief: Belief, to: str, *, on: bool = True
     ) -> None:
         """Let it be used in a room (its stream) or EVERYWHERE, or no longer. Raises InputError."""
-        self._may(belief.mine and belief.seen, belief)
+        self._check_may_change(belief.mine and belief.seen, belief)
         item = belief.item
         if to != EVERYWHERE and on:
             found = await self._ledger.look(partial(sights_by_stream, person=reader.person))
@@ -266,7 +270,7 @@ class MemoryService:
             if self._same(one) == reader.person:
                 await self._store.share(item.id, to, by=one, on=on)
 
-    def _may(self, may: bool, belief: Belief) -> None:
+    def _check_may_change(self, may: bool, belief: Belief) -> None:
         if belief.item.state == "forgotten":
             raise Unknown("That was forgotten; nothing of it is left to be changed.")
         if not may:
@@ -285,7 +289,7 @@ class MemoryService:
             event
             for each in mates
             for event in await self._ledger.read(PREFIX + each, kinds=UNDOABLE)
-            if event.actor == f"person:{_by(reader)}"
+            if event.actor == f"person:{_actor_of(reader)}"
         ]
         known, back = {event.id for event in changes}, set[str]()
         for event in sorted(changes, key=lambda one: one.id, reverse=True):
@@ -298,13 +302,13 @@ class MemoryService:
 
     async def _taken_back(self, reader: MemoryReader, event: Event) -> bool:
         """Whether a change could be taken back: what is forgotten stays so."""
-        store, by, body = self._store, _by(reader), event.body
+        store, by, body = self._store, _actor_of(reader), event.body
         item = await store.item(str(getattr(body, "item", "")))
         if item.state == "forgotten":
             return False
         match body:
             case MemoryCorrected():
-                before = await self._before(event, item.id)
+                before = await self._wording_before(event, item.id)
                 if before is None:
                     return False
                 text, back_to = before
@@ -323,7 +327,7 @@ class MemoryService:
                 return False
         return True
 
-    async def _before(self, event: Event, item: str) -> tuple[str, str] | None:
+    async def _wording_before(self, event: Event, item: str) -> tuple[str, str] | None:
         """What an item said before a correction, and the event of that; None if it is forgotten."""
         kinds = ("memory.kept", "memory.corrected")
         told = await self._ledger.read(event.stream, before=event.seq, kinds=kinds)
@@ -338,7 +342,7 @@ class MemoryService:
 # ---------------------------------------------------------------- who sees what
 
 
-def _by(reader: MemoryReader) -> str:
+def _actor_of(reader: MemoryReader) -> str:
     return reader.person or MACHINE
 
 
@@ -357,7 +361,7 @@ def _rooms_lines(item: KeptItem, lines: dict[str, Event]) -> list[Event]:
     return [line for line in found if not isinstance(line.body, LineEdited)]
 
 
-def _visible(
+def _visible_lines(
     item: KeptItem, lines: dict[str, Event], seen: dict[str, MemberSight] | None
 ) -> Sequence[Event]:
     """The lines that an item rests on and somebody may see, as they stand now."""

@@ -167,49 +167,49 @@ class ChannelsView:
         for event in events:
             match event.body:
                 case PlaceJoined(place=place, kind=kind):
-                    self._leave(connection, event.stream, place)
+                    self._leave_place(connection, event.stream, place)
                     row = {"place": place, "stream": event.stream, "kind": kind}
                     connection.execute(places.insert().values(**row))
                 case PlaceLeft(place=place):
-                    self._leave(connection, event.stream, place)
+                    self._leave_place(connection, event.stream, place)
                 case RoomClosed():
                     connection.execute(places.delete().where(places.c.stream == event.stream))
                 case Heard(surface=surface, source=source) if source and ":" in surface:
                     for part, each in enumerate((source, *event.body.pieces)):
-                        self._post(
+                        self._insert_post(
                             connection, PlatformPost(surface, each, event.id, part), heard=True
                         )
                 case Queued(surface=surface, of=of, what="line" | "reminder") if ":" in surface:
                     row = {"delivery": event.id, "place": surface, "of": of}
                     connection.execute(sendings.insert().values(**row))
                 case Accepted(delivery=delivery, message_id=message):
-                    self._accept(connection, delivery, message)
+                    self._accept_sending(connection, delivery, message)
                 case Failed(delivery=delivery) | Uncertain(delivery=delivery):
                     connection.execute(sendings.delete().where(sendings.c.delivery == delivery))
                 case _:
-                    self._draft(connection, event)
+                    self._apply_draft(connection, event)
 
-    def _leave(self, connection: Connection, stream: str, place: str) -> None:
+    def _leave_place(self, connection: Connection, stream: str, place: str) -> None:
         gone = (places.c.place == place) & (places.c.stream == stream)
         connection.execute(places.delete().where(gone))
 
-    def _accept(self, connection: Connection, delivery: str, message: str) -> None:
+    def _accept_sending(self, connection: Connection, delivery: str, message: str) -> None:
         mine = sendings.c.delivery == delivery
         row = connection.execute(select(sendings).where(mine)).first()
         if row is None:
             return
         for part, each in enumerate(message.split()):
-            self._post(connection, PlatformPost(row.place, each, row.of, part), heard=False)
+            self._insert_post(connection, PlatformPost(row.place, each, row.of, part), heard=False)
         connection.execute(sendings.delete().where(mine))
         settled = (drafts.c.place == row.place) & (drafts.c.line == row.of)
         connection.execute(drafts.delete().where(settled))
 
-    def _post(self, connection: Connection, post: PlatformPost, *, heard: bool) -> None:
+    def _insert_post(self, connection: Connection, post: PlatformPost, *, heard: bool) -> None:
         there = (posts.c.place == post.place) & (posts.c.message == post.message)
         connection.execute(posts.delete().where(there))
         connection.execute(posts.insert().values(**post._asdict(), heard=heard))
 
-    def _draft(self, connection: Connection, event: Event) -> None:
+    def _apply_draft(self, connection: Connection, event: Event) -> None:
         match event.body:
             case Drafted(turn=turn, surface=place, message_id=message):
                 there = (drafts.c.place == place) & (drafts.c.turn == turn)
@@ -219,20 +219,20 @@ class ChannelsView:
                 row = {"place": place, "turn": turn, "message": message, "line": line, "over": over}
                 if message:
                     connection.execute(drafts.insert().values(**row))
-            case Said(turn=turn) if self._shown(connection, event.stream, turn):
+            case Said(turn=turn) if self._is_shown(connection, event.stream, turn):
                 connection.execute(_SAID, {"of": turn, "said": event.id})
-                self._speak(connection, turn, line=event.id)
-            case TurnEnded(turn=turn) if self._shown(connection, event.stream, turn):
+                self._apply_speech(connection, turn, line=event.id)
+            case TurnEnded(turn=turn) if self._is_shown(connection, event.stream, turn):
                 connection.execute(_ENDED, {"of": turn})
-                self._speak(connection, turn)
+                self._apply_speech(connection, turn)
             case _:
                 pass
 
-    def _shown(self, connection: Connection, stream: str, turn: str) -> bool:
+    def _is_shown(self, connection: Connection, stream: str, turn: str) -> bool:
         """Whether a turn is met on a platform: its room has a place there, or a draft stands."""
         return connection.execute(_SHOWN, {"room": stream, "of": turn}).first() is not None
 
-    def _speak(self, connection: Connection, turn: str, line: str = "") -> None:
+    def _apply_speech(self, connection: Connection, turn: str, line: str = "") -> None:
         """Remember the first line of a turn, or (without one) that it is over."""
         mine = spoken.c.turn == turn
         if connection.execute(select(spoken).where(mine)).first() is None:
@@ -250,13 +250,13 @@ class Channels:
 
     async def room(self, place: str) -> str:
         """The room that a place is part of; "" if of none."""
-        stream = await self._value(select(places.c.stream).where(places.c.place == place))
+        stream = await self._first_value(select(places.c.stream).where(places.c.place == place))
         return stream.removeprefix(PREFIX)
 
     async def all(self, platform: str) -> dict[str, str]:
         """Every place of a platform that is part of a room, with that room's slug."""
         mine = places.c.place.startswith(f"{platform}:")
-        rows = await self._rows(select(places).where(mine).order_by(places.c.place))
+        rows = await self._read_rows(select(places).where(mine).order_by(places.c.place))
         return {row.place: row.stream.removeprefix(PREFIX) for row in rows}
 
     async def private(self, platform: str) -> dict[str, set[str]]:
@@ -268,39 +268,39 @@ class Channels:
             .where(mine, events.c.kind == "room.mate_joined")
         )
         found: dict[str, set[str]] = {}
-        for row in await self._rows(query):
+        for row in await self._read_rows(query):
             found.setdefault(row.place, set()).add(msgspec.json.decode(row.body)["mate"])
         return found
 
     async def line(self, place: str, message: str) -> str:
         """The id of the line that a message is, or is a part of; "" if it is none."""
         there = (posts.c.place == place) & (posts.c.message == message)
-        return await self._value(select(posts.c.line).where(there))
+        return await self._first_value(select(posts.c.line).where(there))
 
     async def stands(self, line: str) -> str:
         """The room that a line is of; "" if there is none: its place may be part of another now."""
-        stream = await self._value(select(events.c.stream).where(events.c.id == line))
+        stream = await self._first_value(select(events.c.stream).where(events.c.id == line))
         return stream.removeprefix(PREFIX)
 
     async def posts(self, place: str, line: str) -> list[str]:
         """The ids of the messages that a line is in a place, part after part."""
         mine = (posts.c.place == place) & (posts.c.line == line)
         query = select(posts.c.message).where(mine).order_by(posts.c.part)
-        return [str(row.message) for row in await self._rows(query)]
+        return [str(row.message) for row in await self._read_rows(query)]
 
     async def last(self, place: str) -> int:
         """The highest id of a person's message that was heard in a place; 0 before the first."""
-        return await self._highest(and_(posts.c.place == place, posts.c.heard))
+        return await self._highest_number(and_(posts.c.place == place, posts.c.heard))
 
     async def heard(self, place: str, limit: int) -> list[int]:
         """The highest ids of people's messages in a place that are not deleted, as far as known."""
         gone = select(revisions.c.line).where(revisions.c.deleted)
         there = and_(posts.c.place == place, posts.c.heard, posts.c.line.not_in(gone))
-        return [int(row.message) for row in await self._rows(_newest(there).limit(limit))]
+        return [int(row.message) for row in await self._read_rows(_newest_ids(there).limit(limit))]
 
     async def newest(self, patterns: Sequence[str]) -> int:
         """The highest number of a person's message that was heard in places like these (SQL)."""
-        return await self._highest(and_(_like(posts, patterns), posts.c.heard))
+        return await self._highest_number(and_(_is_like(posts, patterns), posts.c.heard))
 
     async def highest(self, patterns: Sequence[str], place: str, before: str) -> int:
         """The highest number that a message had before an event, as far as that is certain.
@@ -308,58 +308,62 @@ class Channels:
         People's messages in places like these (SQL) that were heard before it; and in `place`
         itself the lines before it, since what goes out there goes out in order.
         """
-        certain = or_(and_(_like(posts, patterns), posts.c.heard), posts.c.place == place)
-        return await self._highest(and_(certain, posts.c.line < before))
+        certain = or_(and_(_is_like(posts, patterns), posts.c.heard), posts.c.place == place)
+        return await self._highest_number(and_(certain, posts.c.line < before))
 
     async def top(self, patterns: Sequence[str]) -> int:
         """The highest number of a message that is known in places like these (SQL)."""
-        return await self._highest(_like(posts, patterns))
+        return await self._highest_number(_is_like(posts, patterns))
 
     async def numbers_above(self, patterns: Sequence[str], number: int) -> set[int]:
         """The numbers of messages and drafts above this one that are known in places like these."""
         known = [
             row.message
             for table in (posts, drafts)
-            for row in await self._rows(select(table.c.message).where(_like(table, patterns)))
+            for row in await self._read_rows(
+                select(table.c.message).where(_is_like(table, patterns))
+            )
         ]
         return {int(each) for each in known if each.isdigit() and int(each) > number}
 
     async def owed(self, place: str) -> bool:
         """Whether a line is still on its way there."""
-        return bool(await self._value(select(sendings.c.delivery).where(sendings.c.place == place)))
+        return bool(
+            await self._first_value(select(sendings.c.delivery).where(sendings.c.place == place))
+        )
 
     async def draft(self, place: str, line: str) -> str:
         """The id of the message that shows this line's draft in a place; "" if none does."""
         mine = (drafts.c.place == place) & (drafts.c.line == line)
-        return await self._value(select(drafts.c.message).where(mine))
+        return await self._first_value(select(drafts.c.message).where(mine))
 
     async def drafts(self, place: str) -> list[DraftPost]:
         """The drafts that stand in a place."""
-        rows = await self._rows(select(drafts).where(drafts.c.place == place))
+        rows = await self._read_rows(select(drafts).where(drafts.c.place == place))
         return [DraftPost._make(row) for row in rows]
 
     async def strays(self, platform: str) -> list[DraftPost]:
         """Drafts on a platform of turns that are over and said nothing: to be taken away."""
         mine = drafts.c.place.startswith(f"{platform}:")
-        rows = await self._rows(select(drafts).where(mine, drafts.c.over, drafts.c.line == ""))
+        rows = await self._read_rows(select(drafts).where(mine, drafts.c.over, drafts.c.line == ""))
         return [DraftPost._make(row) for row in rows]
 
-    async def _highest(self, where: ColumnElement[bool]) -> int:
-        return int(await self._value(_newest(where)) or 0)
+    async def _highest_number(self, where: ColumnElement[bool]) -> int:
+        return int(await self._first_value(_newest_ids(where)) or 0)
 
-    async def _value(self, query: Select[Any]) -> str:
-        rows = await self._rows(query.limit(1))
+    async def _first_value(self, query: Select[Any]) -> str:
+        rows = await self._read_rows(query.limit(1))
         return str(rows[0][0]) if rows else ""
 
-    async def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+    async def _read_rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
         return await self._tables.look(lambda found: found.execute(query).all())
 
 
-def _like(table: Table, patterns: Sequence[str]) -> ColumnElement[bool]:
+def _is_like(table: Table, patterns: Sequence[str]) -> ColumnElement[bool]:
     return or_(*(table.c.place.like(each) for each in patterns))
 
 
-def _newest(where: ColumnElement[bool]) -> Select[Any]:
+def _newest_ids(where: ColumnElement[bool]) -> Select[Any]:
     """Ids of messages, the highest number first."""
     query = select(posts.c.message).where(where)
     return query.order_by(func.length(posts.c.message).desc(), posts.c.message.desc())

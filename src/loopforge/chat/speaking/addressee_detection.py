@@ -209,7 +209,7 @@ def find_name_calls(
     if not names and not others:
         return []
     spans = _all_spans(text, {**others, **names})[:NAMED]
-    quoted = _quotations(text)
+    quoted = _quotation_spans(text)
     right = bool(spans and _PUTS_RIGHT.search(text))
     found: list[NameCall] = []
     hailed = -1  # the sentence that somebody was hailed in
@@ -217,7 +217,7 @@ def find_name_calls(
         near = max(0, span.place - NEAR)
         begun = max((m.end() for m in _SENTENCE.finditer(text, near, span.place)), default=near)
         before = text[begun : span.place]
-        sense = _sense(text, span, begun, hailed=hailed == begun, right=right)
+        sense = _sense_of(text, span, begun, hailed=hailed == begun, right=right)
         if any(first <= span.place < last for first, last in quoted):
             sense = "aside"
         if span.form == "nearly" and sense in ("about", "aside"):
@@ -232,11 +232,11 @@ def find_name_calls(
             if who in names or sense == "called":
                 clear = address.summons == "mention" and sense == "about"
                 found.append(NameCall(who, address, "called" if clear else sense, corrects))
-        found += _apart(text, span, begun, names)
+        found += _all_but(text, span, begun, names)
     return found
 
 
-def _apart(text: str, span: _Span, begun: int, names: Mapping[str, str]) -> list[NameCall]:
+def _all_but(text: str, span: _Span, begun: int, names: Mapping[str, str]) -> list[NameCall]:
     """The others, where everybody is meant but those."""
     apart = {who for who, _ in span.names}
     others = [who for who in names if who not in apart]
@@ -245,7 +245,7 @@ def _apart(text: str, span: _Span, begun: int, names: Mapping[str, str]) -> list
     after = after or (_BUT_FIRST.fullmatch(before) and _ANYWHERE.search(text, span.end))
     if after:
         place = Addressee("name", span.place, after.end())
-    elif but and _hailed(
+    elif but and _is_hailed(
         text, _Span(begun + but.start(), span.end, span.names), begun, hailed=False
     ):
         place = Addressee("name", begun + but.start(), span.end)
@@ -254,7 +254,7 @@ def _apart(text: str, span: _Span, begun: int, names: Mapping[str, str]) -> list
     return [NameCall(who, place, "called") for who in others]
 
 
-def _quotations(text: str) -> list[tuple[int, int]]:
+def _quotation_spans(text: str) -> list[tuple[int, int]]:
     """Where others' words stand in quotation marks, with words of the speaker beside them."""
     found = [match.span("said") for match in _REPORTED.finditer(text)]
     beside = _REPORTED.sub(" ", text)
@@ -266,7 +266,7 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
     exact = find_mentions(text, names)
     taken = [(address.place, address.end) for _, address in exact]
     found: list[tuple[Form, str, Addressee]] = [("name", *one) for one in exact]
-    spelt = tuple(_spelt(who, name) for who, name in names.items())
+    spelt = tuple(_call_names(who, name) for who, name in names.items())
     for word in _RUNS.finditer(text):
         forms = forms_of(word[0], spelt)
         begin, end = word.span()
@@ -280,25 +280,25 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
     for kind in FORMS:
         some = [(who, address) for sort, who, address in found if sort == kind]
         some.sort(key=lambda one: one[1].place)
-        spans += [span._replace(form=kind) for span in _spans(text, some)]
+        spans += [span._replace(form=kind) for span in _spans_of_names(text, some)]
     return sorted(spans, key=lambda span: span.place)
 
 
 def forget_all() -> None:
     """Let go of every name that was looked for: of some people nothing is to be known any more."""
-    _spelt.cache_clear()
+    _call_names.cache_clear()
     name_forms.forget_all()
     topics.forget_all()
 
 
 @lru_cache(1024)
-def _spelt(who: str, name: str) -> tuple[str, ...]:
+def _call_names(who: str, name: str) -> tuple[str, ...]:
     """What somebody is called by: the handle, and the first word of the name."""
     called = dict.fromkeys((fold_case(who), *fold_case(name).split()[:1]))
     return tuple(each for each in called if each)
 
 
-def _spans(text: str, found: Sequence[tuple[str, Addressee]]) -> list[_Span]:
+def _spans_of_names(text: str, found: Sequence[tuple[str, Addressee]]) -> list[_Span]:
     """Names in a row as one: "Maya, Merlin and Zuzu"."""
     spans: list[_Span] = []
     for who, address in found:
@@ -314,7 +314,7 @@ def _spans(text: str, found: Sequence[tuple[str, Addressee]]) -> list[_Span]:
     return spans
 
 
-def _sense(text: str, span: _Span, begun: int, *, hailed: bool, right: bool) -> Sense:
+def _sense_of(text: str, span: _Span, begun: int, *, hailed: bool, right: bool) -> Sense:
     before = text[begun : span.place]
     if (
         _EXCEPT.search(before)
@@ -332,19 +332,19 @@ def _sense(text: str, span: _Span, begun: int, *, hailed: bool, right: bool) -> 
     mentioned = span.names[0][1].summons == "mention"
     if _MERE.search(before) and not mentioned:
         return "aside"
-    if not mentioned and not _hailed(text, span, begun, hailed=hailed):
+    if not mentioned and not _is_hailed(text, span, begun, hailed=hailed):
         cased = span.form == "inflected"
         asked = is_question(text[begun:])
         object = _ASIDE.search(before) or _ASIDE_AFTER.match(text, span.end)
         return "aside" if not asked and (cased or object) else "about"
-    return "called" if _hailed(text, span, begun, hailed=hailed) else "about"
+    return "called" if _is_hailed(text, span, begun, hailed=hailed) else "about"
 
 
-def _greets(before: str) -> bool:
+def _is_greeting(before: str) -> bool:
     return bool(_HAIL.search(before) or _PAUSE.search(before))
 
 
-def _hailed(text: str, span: _Span, begun: int, *, hailed: bool) -> bool:
+def _is_hailed(text: str, span: _Span, begun: int, *, hailed: bool) -> bool:
     """Whether the words around names show that the sentence is said to them."""
     before = text[begun : span.place]
     before = _FOND_OF.sub("", before)
@@ -355,7 +355,7 @@ def _hailed(text: str, span: _Span, begun: int, *, hailed: bool) -> bool:
         return False
     if after and (is_unspaced_script(after[0]) or "\uac00" <= after[0] <= "\ud7a3"):
         whole = text[span.end : ended.end() if ended else far]
-        return bool(_GLUED.match(whole)) and (bool(_OPEN.fullmatch(before)) or _greets(before))
+        return bool(_GLUED.match(whole)) and (bool(_OPEN.fullmatch(before)) or _is_greeting(before))
     closed = bool(_CLOSED.match(after))
     if span.form != "name" and not closed and not _HAIL.search(before):
         return False

@@ -49,13 +49,13 @@ def verify(context: typer.Context, folder: Source, _as_json: AsJson = True) -> N
 
     there = settings_from_context(context)
     place = run_found(there, folder)
-    report = check(place, _noted(there, place))
+    report = check(place, _anchored_runs(there, place))
     typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     if not report.passed:
         raise typer.Exit(1)
 
 
-def _noted(there: Settings, place: Path) -> tuple[AnchoredRun, ...]:
+def _anchored_runs(there: Settings, place: Path) -> tuple[AnchoredRun, ...]:
     """What the home's ledger knows of runs of this name; nothing where there is no ledger."""
     kind, _, path = there.database_url.partition(":///")
     if not there.file.exists() or (kind.startswith("sqlite") and not Path(path).exists()):
@@ -153,7 +153,7 @@ def story(
     place = run_found(settings_from_context(context), folder)
     told = tell_story(place)
     if check:
-        _checked(place, checked_against(told, place), len(told.sentences), as_json=as_json)
+        _report_check(place, checked_against(told, place), len(told.sentences), as_json=as_json)
         return
     if as_json:
         typer.echo(json.dumps(told.to_dict(day=day), ensure_ascii=False, indent=2))
@@ -161,7 +161,7 @@ def story(
         typer.echo(told.text(ids=ids, day=day).rstrip())
 
 
-def _checked(place: Path, problems: list[str], sentences: int, *, as_json: bool) -> None:
+def _report_check(place: Path, problems: list[str], sentences: int, *, as_json: bool) -> None:
     """Say whether a story holds, and whether what its rows say of consequences is so."""
     from loopforge.lab.run.run_log import rows_of
     from loopforge.lab.verification.ground_truth import check_ground_truth
@@ -302,7 +302,7 @@ def sweep(
             layout,
             folder,
             engine=engine_of(workers),
-            maker=_maker(there, model, fallback=fallback) if asks else None,
+            maker=_minds_maker(there, model, fallback=fallback) if asks else None,
             cost_cap=cost_cap,
             rescore=rescore,
             watcher=watcher,
@@ -340,7 +340,7 @@ def _conclude_sweep(
         raise typer.Exit(NO_FINDING)
 
 
-def _maker(there: Settings, model: str, *, fallback: bool = False) -> MindsMaker:
+def _minds_maker(there: Settings, model: str, *, fallback: bool = False) -> MindsMaker:
     """How a worker makes this home's minds."""
     from loopforge.lab.sweeps.sweep_worker import MindsMaker
 
@@ -363,7 +363,7 @@ def report(
 
     there = settings_from_context(context)
     place = find_run_folder(there, folder)
-    page, line = write(place, output or place / "report.html", maker=_maker(there, ""))
+    page, line = write(place, output or place / "report.html", maker=_minds_maker(there, ""))
     typer.echo(line)
     typer.echo(f"Wrote {page}.")
 

@@ -181,7 +181,7 @@ def say(
 @app.command()
 def stop(context: typer.Context, which: Which) -> None:
     """Stop a task where it is; `resume` goes on from there."""
-    _told(context, lambda home, person: home.work.tasks.stop(which, person))
+    _tell_outcome(context, lambda home, person: home.work.tasks.stop(which, person))
 
 
 @app.command()
@@ -237,7 +237,7 @@ def approve(
     ] = "",
 ) -> None:
     """Accept the result of a task: exactly the commit that was shown is merged, once."""
-    _told(context, lambda home, person: home.work.tasks.approve(which, person, commit))
+    _tell_outcome(context, lambda home, person: home.work.tasks.approve(which, person, commit))
 
 
 @app.command()
@@ -247,13 +247,13 @@ def reject(
     why: Annotated[str, typer.Argument(help="The reason, which stays on record.")] = "",
 ) -> None:
     """Refuse the result of a task: its branch is deleted; why is looked back on."""
-    _told(context, lambda home, person: home.work.tasks.reject(which, person, reason=why))
+    _tell_outcome(context, lambda home, person: home.work.tasks.reject(which, person, reason=why))
 
 
 @app.command()
 def undo(context: typer.Context, which: Which) -> None:
     """Take back the last change that a task made to files, with the talk about it; or its merge."""
-    _told(context, lambda home, person: home.work.tasks.undo(which, person))
+    _tell_outcome(context, lambda home, person: home.work.tasks.undo(which, person))
 
 
 @app.command()
@@ -270,7 +270,7 @@ def forget(context: typer.Context, which: Which, yes: Yes = False) -> None:
             return "Nothing was forgotten."
         return await home.work.forgetting.forget(which, person)
 
-    _told(context, gone)
+    _tell_outcome(context, gone)
 
 
 @app.command()
@@ -285,7 +285,7 @@ def rate(
         after = await home.work.tasks.rate(which, person, up=up)
         return f"Its confidence is {after:.0f} of 100 now."
 
-    _told(context, rated)
+    _tell_outcome(context, rated)
 
 
 @app.command()
@@ -356,7 +356,7 @@ def first_tiers(context: typer.Context, as_json: Json = False) -> None:
     )
 
 
-def _told(context: typer.Context, do: Callable[[App, str], Awaitable[str]]) -> None:
+def _tell_outcome(context: typer.Context, do: Callable[[App, str], Awaitable[str]]) -> None:
     """Have something done with tasks, and say what is told of it."""
 
     async def work(home: App) -> str:

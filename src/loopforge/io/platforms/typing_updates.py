@@ -147,7 +147,7 @@ class RoomWatch:
         """Watch a room from now on; twice is once, and once this is closed it is nothing."""
         if room not in self._ears and not self._closed:
             self._ears[room] = self._front.rooms.listen(room)
-            self._tasks.spawn(self._watch(room, self._ears[room]), f"watch {room}")
+            self._tasks.spawn(self._watch_room(room, self._ears[room]), f"watch {room}")
 
     async def close(self) -> None:
         """Watch nothing any more. A draft that is just being posted may come to stand before."""
@@ -159,45 +159,47 @@ class RoomWatch:
         if self._marks is not None:
             await self._marks.close()
 
-    async def _watch(self, room: str, ear: Listening) -> None:
+    async def _watch_room(self, room: str, ear: Listening) -> None:
         turns: dict[str, _Turn] = {}
         places: list[str] | None = None  # where nothing happens, nothing is read
         async for what in ear:
             try:
                 if places is None:
-                    places = await self._places(room)
+                    places = await self._own_places(room)
                 if isinstance(what, Event):
                     if isinstance(what.body, (PlaceJoined, PlaceLeft, RoomClosed)):
-                        places = await self._places(room)
-                    self._happened(room, what, turns, places)
+                        places = await self._own_places(room)
+                    self._take_event(room, what, turns, places)
                     if self._marks is not None:
-                        await _mark(self._marks, what, places)
+                        await _mark_of(self._marks, what, places)
                 elif (
                     what.turn in turns or what.mate in self._front.rooms.mates
                 ):  # not the room itself
-                    self._breathed(room, what, places, turns)
+                    self._take_signal(room, what, places, turns)
             except Exception as error:
                 log.warning("a sign on %s was left out: %s", self._stage.name, type(error).__name__)
 
-    async def _places(self, room: str) -> list[str]:
+    async def _own_places(self, room: str) -> list[str]:
         with contextlib.suppress(Exception):
             state = await self._front.rooms.state(room)
-            return [place for place in state.places if self._mine(place)]
+            return [place for place in state.places if self._is_mine(place)]
         return []
 
-    def _mine(self, place: str) -> bool:
+    def _is_mine(self, place: str) -> bool:
         return place.startswith(f"{self._stage.name}:")
 
-    def _leave(self, room: str, place: str, turns: Mapping[str, _Turn]) -> None:
+    def _leave_place(self, room: str, place: str, turns: Mapping[str, _Turn]) -> None:
         """What is being said will not be said in this place any more: its drafts go."""
         for id, turn in turns.items():
             turn.still(place)
             turn.rest(place)
-            self._tasks.spawn(self._withdraw(LiveSpeech(room, place, id, turn.mate)), "a draft")
+            self._tasks.spawn(
+                self._withdraw_safely(LiveSpeech(room, place, id, turn.mate)), "a draft"
+            )
 
     # ------------------------------------------------------------ breaths
 
-    def _breathed(
+    def _take_signal(
         self, room: str, what: Signal, places: Sequence[str], turns: dict[str, _Turn]
     ) -> None:
         if isinstance(what, ToolProgress):  # its turn may be over; a sign of typing is all there is
@@ -207,41 +209,43 @@ class RoomWatch:
             case Thinking():
                 for place in places:
                     if place not in turn.typing:
-                        work = self._type(place, turn.mate)
+                        work = self._keep_typing(place, turn.mate)
                         turn.typing[place] = self._tasks.spawn(work, "typing")
             case Draft(anew=line) if line:
                 pass  # the line is edited when it is said
             case Draft(text=text):
                 if self._streams and not (turn.spoke or turn.withdrawn):
                     for place in places:
-                        self._offer(LiveSpeech(room, place, what.turn, what.mate), turn, text)
+                        self._offer_draft(LiveSpeech(room, place, what.turn, what.mate), turn, text)
             case Withdrawn():
-                self._end(room, what.turn, turn, places)
+                self._end_draft(room, what.turn, turn, places)
             case Rested():
                 turn.rest()
                 turn.still()
                 turns.pop(what.turn, None)
 
-    def _offer(self, speech: LiveSpeech, turn: _Turn, text: str) -> None:
+    def _offer_draft(self, speech: LiveSpeech, turn: _Turn, text: str) -> None:
         """There is more of a draft in a place."""
         drawing = turn.drawings.get(speech.place)
         if drawing is None:
             drawing = turn.drawings[speech.place] = _Drawing()
-            drawing.task = self._tasks.spawn(self._draw(speech, turn, drawing), "drafts")
+            drawing.task = self._tasks.spawn(self._draw_draft(speech, turn, drawing), "drafts")
         drawing.offer(text, self._clock.ticks())
 
-    def _end(self, room: str, id: str, turn: _Turn, places: Iterable[str]) -> None:
+    def _end_draft(self, room: str, id: str, turn: _Turn, places: Iterable[str]) -> None:
         """Nothing was said after all; a draft may also stand in a place that has left."""
         if not turn.withdrawn:
             turn.withdrawn = True
             turn.still()
             for place in {**dict.fromkeys(places), **turn.drawings}:
-                self._tasks.spawn(self._withdraw(LiveSpeech(room, place, id, turn.mate)), "a draft")
+                self._tasks.spawn(
+                    self._withdraw_safely(LiveSpeech(room, place, id, turn.mate)), "a draft"
+                )
 
-    async def _withdraw(self, speech: LiveSpeech) -> None:
-        await self._safe(self._withdrawn(speech))
+    async def _withdraw_safely(self, speech: LiveSpeech) -> None:
+        await self._safely(self._withdraw_draft(speech))
 
-    async def _withdrawn(self, speech: LiveSpeech) -> None:
+    async def _withdraw_draft(self, speech: LiveSpeech) -> None:
         """Take a draft away; what never succeeds is left to the next start."""
         for pause in PAUSES:
             try:
@@ -251,12 +255,12 @@ class RoomWatch:
             else:
                 return
 
-    async def _type(self, place: str, mate: str) -> None:
+    async def _keep_typing(self, place: str, mate: str) -> None:
         while True:
-            await self._safe(self._stage.typing(place, mate))
+            await self._safely(self._stage.typing(place, mate))
             await self._clock.sleep(self._again)
 
-    async def _draw(self, speech: LiveSpeech, turn: _Turn, drawing: _Drawing) -> None:
+    async def _draw_draft(self, speech: LiveSpeech, turn: _Turn, drawing: _Drawing) -> None:
         """Show it as it grows, until this is cancelled."""
         pace, stands = drawing.pace, False
         while True:
@@ -268,23 +272,23 @@ class RoomWatch:
             if (left := due - self._clock.ticks()) > 0:
                 await self._clock.sleep(min(left, LOOK))  # with more words it is due sooner
                 continue
-            if not stands and await self._owed(speech.place):
+            if not stands and await self._is_owed(speech.place):
                 pace.wait(LOOK, self._clock.ticks())
                 continue
             if turn.answers is None:  # it began before this room was watched
-                turn.answers = await self._answers(speech)
+                turn.answers = await self._answered_by_turn(speech)
             text = pace.take(self._clock.ticks())
             if text is None:
                 continue
             speech = speech._replace(answers=turn.answers)
             # Shown to its end also when the turn is over meanwhile, so that its id is known.
-            showing = self._shows.spawn(self._shown(speech, text), "a draft")
+            showing = self._shows.spawn(self._show_draft(speech, text), "a draft")
             wait = await asyncio.shield(showing)
             stands = stands or not wait
             if wait:
                 pace.put_off(wait, self._clock.ticks())
 
-    async def _answers(self, speech: LiveSpeech) -> str:
+    async def _answered_by_turn(self, speech: LiveSpeech) -> str:
         """See Speech: of a turn of which it was not heard that it began."""
         with contextlib.suppress(Exception):
             state = await self._front.rooms.state(speech.room)
@@ -293,14 +297,14 @@ class RoomWatch:
                 return turn.line
         return ""
 
-    async def _owed(self, place: str) -> bool:
+    async def _is_owed(self, place: str) -> bool:
         """Whether a line is still on its way there: what is said after it must stand after it."""
         try:
             return await self._front.channels.owed(place)
         except LoopforgeError:
             return True
 
-    async def _shown(self, speech: LiveSpeech, text: str) -> float:
+    async def _show_draft(self, speech: LiveSpeech, text: str) -> float:
         try:
             return await self._stage.draft(speech, text)
         except Exception as error:
@@ -309,14 +313,14 @@ class RoomWatch:
 
     # ------------------------------------------------------------ events
 
-    def _happened(
+    def _take_event(
         self, room: str, event: Event, turns: dict[str, _Turn], places: Sequence[str]
     ) -> None:
         match event.body:
             case Perceived(mate=mate) if mate in self._front.rooms.mates:
-                turns.setdefault(event.id, _Turn(mate)).answers = _answered(event.body)
-            case PlaceLeft(place=place) if self._mine(place):
-                self._leave(room, place, turns)
+                turns.setdefault(event.id, _Turn(mate)).answers = _answered_line(event.body)
+            case PlaceLeft(place=place) if self._is_mine(place):
+                self._leave_place(room, place, turns)
             case Said(turn=id, mate=mate) if id:
                 turn = turns.setdefault(id, _Turn(mate))
                 turn.spoke = True
@@ -324,24 +328,26 @@ class RoomWatch:
             case TurnEnded(turn=id) if id not in turns:  # begun before this was watched, and silent
                 mate = event.actor.partition(":")[2]
                 for place in places:
-                    self._tasks.spawn(self._withdraw(LiveSpeech(room, place, id, mate)), "a draft")
+                    self._tasks.spawn(
+                        self._withdraw_safely(LiveSpeech(room, place, id, mate)), "a draft"
+                    )
             case _:
                 pass
 
-    async def _safe(self, shown: Awaitable[object]) -> None:
+    async def _safely(self, shown: Awaitable[object]) -> None:
         try:
             await shown
         except Exception as error:
             log.debug("not shown on %s: %s", self._stage.name, type(error).__name__)
 
 
-def _answered(seen: Perceived) -> str:
+def _answered_line(seen: Perceived) -> str:
     """The line that minds reply to: the one that called, when others have come after it."""
     newest = next((each for each in reversed(seen.lines.more) if isinstance(each, Line)), None)
     return seen.line if newest is not None and newest.id != seen.line else ""
 
 
-async def _mark(marks: StatusReactions, event: Event, places: Sequence[str]) -> None:
+async def _mark_of(marks: StatusReactions, event: Event, places: Sequence[str]) -> None:
     """What an event says of the marks that lines bear."""
     match event.body:
         case Perceived(mate=mate, line=line, summons=summons, also=also):

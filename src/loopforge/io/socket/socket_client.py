@@ -141,7 +141,7 @@ class SocketLink:
         self._over: BoundedMapping[str, None] = BoundedMapping(WAITING)
 
     async def __aenter__(self) -> Self:
-        self._keeper = self._tasks.spawn(self._keep(), "link")
+        self._keeper = self._tasks.spawn(self._keep_connected(), "link")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -179,7 +179,7 @@ class SocketLink:
             raise self._error
         raise StopAsyncIteration
 
-    async def _update(self, update: Update) -> None:
+    async def _queue_update(self, update: Update) -> None:
         if not self._closing:
             await self._updates.put(update)
 
@@ -238,10 +238,10 @@ class SocketLink:
 
     # ------------------------------------------------------------ keeping a host
 
-    async def _keep(self) -> None:
+    async def _keep_connected(self) -> None:
         try:
             async with AsyncExitStack() as house:
-                await self._live(house)
+                await self._live_connected(house)
         except Exception as error:
             self._error = error
         finally:
@@ -251,26 +251,26 @@ class SocketLink:
                 self._updates.get_nowait()
             self._updates.put_nowait(None)
 
-    async def _live(self, house: AsyncExitStack) -> None:
+    async def _live_connected(self, house: AsyncExitStack) -> None:
         pause, since = PAUSES[0], self._clock.ticks()
         while not self._closing:
             try:
                 reader, writer = await asyncio.open_unix_connection(self._address.path())
             except OSError:
-                if not self.hosting and await self._host(house):
+                if not self.hosting and await self._try_to_host(house):
                     continue
                 self._give_up(since)
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, PAUSES[1])
                 continue
-            if await self._talk(reader, writer):
+            if await self._talk_to_host(reader, writer):
                 pause, since = PAUSES[0], self._clock.ticks()
             elif not self._closing:
                 self._give_up(since)
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, PAUSES[1])
 
-    async def _host(self, house: AsyncExitStack) -> bool:
+    async def _try_to_host(self, house: AsyncExitStack) -> bool:
         """Try to become the host of this home."""
         try:
             async with AsyncExitStack() as opening:
@@ -282,7 +282,7 @@ class SocketLink:
                 return False
             if self._last is None:
                 raise
-            await self._part(str(error))
+            await self._tell_parted(str(error))
             return False
         self.hosting = True
         return True
@@ -296,15 +296,17 @@ class SocketLink:
                 "this home (`ps ax | grep loopforge`) and try again."
             )
 
-    async def _part(self, why: str) -> None:
+    async def _tell_parted(self, why: str) -> None:
         """Tell why there is no host, once for each reason."""
         if why != self._why:
             self._why = why
-            await self._update(LinkParted(why=why))
+            await self._queue_update(LinkParted(why=why))
 
     # ------------------------------------------------------------ talking to it
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _talk_to_host(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
         """Until the host goes away; whether it had let us in."""
         self._parted.clear()
         try:
@@ -312,7 +314,7 @@ class SocketLink:
             frames = wire_protocol.frames(reader, wire_protocol.from_host)
             async with contextlib.aclosing(frames) as coming:
                 async for frame in coming:
-                    await self._take(frame, writer)
+                    await self._take_frame(frame, writer)
         except OSError:
             log.debug("the host went away", exc_info=True)
         finally:
@@ -324,10 +326,10 @@ class SocketLink:
         with contextlib.suppress(OSError):
             await writer.wait_closed()
         if let_in and not self._closing:
-            await self._part("The host went away.")
+            await self._tell_parted("The host went away.")
         return let_in
 
-    async def _joined(
+    async def _take_welcome(
         self, welcome: wire_protocol.SocketWelcome, writer: asyncio.StreamWriter
     ) -> None:
         self._why = ""
@@ -339,42 +341,42 @@ class SocketLink:
             self._seen_told = 0
             self._acknowledge()
         scene, here = welcome.scene, welcome.here
-        await self._update(LinkJoined(scene=scene, here=here, again=again, anew=anew))
+        await self._queue_update(LinkJoined(scene=scene, here=here, again=again, anew=anew))
 
-    async def _take(self, frame: FromHost, writer: asyncio.StreamWriter) -> None:
+    async def _take_frame(self, frame: FromHost, writer: asyncio.StreamWriter) -> None:
         match frame:
             case wire_protocol.SocketWelcome():
-                await self._joined(frame, writer)
+                await self._take_welcome(frame, writer)
             case wire_protocol.RoomHappened(event=event):
-                await self._happened(event)
+                await self._take_event(event)
             case HostAnswer(n=n):
                 if (line := self._outbox.done(n, frame)) is not None:
-                    await self._update(LineTaken(source=self._outbox.source(line)))
+                    await self._queue_update(LineTaken(source=self._outbox.source(line)))
             case wire_protocol.RequestRefused():
-                await self._refused(frame)
+                await self._take_refusal(frame)
             case Thinking() | Draft():
                 if frame.turn not in self._over:
-                    await self._update(frame)
+                    await self._queue_update(frame)
             case Withdrawn() | Rested() | ToolProgress() | RoomSight() | TextsForgotten():
-                await self._update(frame)
+                await self._queue_update(frame)
             case _:
                 assert_never(frame)
 
-    async def _happened(self, event: Event) -> None:
+    async def _take_event(self, event: Event) -> None:
         if self._last is not None and event.seq <= self._last:
             return
         self._last = event.seq
         if isinstance(event.body, Said):
             self._over[event.body.turn] = None  # a draft that comes late is no news
-        await self._update(event)
+        await self._queue_update(event)
 
-    async def _refused(self, refused: wire_protocol.RequestRefused) -> None:
+    async def _take_refusal(self, refused: wire_protocol.RequestRefused) -> None:
         error = wire_protocol.raised(refused)
         if refused.n:
             if (line := self._outbox.done(refused.n, error)) is not None:
                 source = self._outbox.source(line)
-                await self._update(UnsentLine(source=source, text=line.words, error=error))
+                await self._queue_update(UnsentLine(source=source, text=line.words, error=error))
         elif self._last is not None and isinstance(error, LedgerError):
-            await self._part(str(error))
+            await self._tell_parted(str(error))
         else:
             raise error

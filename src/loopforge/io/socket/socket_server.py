@@ -99,7 +99,7 @@ class SocketServer:
         try:
             frames = wire_protocol.frames(reader, wire_protocol.from_client, wire_protocol.LIMIT)
             async with contextlib.aclosing(frames) as coming:
-                hello = await _greeting(coming)
+                hello = await _read_greeting(coming)
                 if hello is not None:
                     await self._receive(hello, coming, writer)
         except LoopforgeError as error:
@@ -128,9 +128,9 @@ class SocketServer:
                 f"{wire_protocol.VERSION}. Close every terminal of this home and open them anew."
             )
         scene = await self._front.rooms.enter(hello.room, hello.name, SURFACE, hello.mates)
-        guest = SocketGuest(self._front, scene, hello, writer, self._here)
+        guest = SocketGuest(self._front, scene, hello, writer, self._people_here)
         self._guests.add(guest)
-        self._moved(scene.room)
+        self._tell_who_is_here(scene.room)
         try:
             await guest.stay(coming)
         except (Unreachable, LedgerError, OSError):
@@ -139,20 +139,20 @@ class SocketServer:
             log.exception("a terminal could not be served")
         finally:
             self._guests.discard(guest)
-            self._moved(scene.room)
+            self._tell_who_is_here(scene.room)
 
-    def _here(self, room: str) -> tuple[str, ...]:
+    def _people_here(self, room: str) -> tuple[str, ...]:
         """The people whose terminals are open in a room, by id."""
         return tuple(sorted({guest.person for guest in self._guests if guest.room == room}))
 
-    def _moved(self, room: str) -> None:
+    def _tell_who_is_here(self, room: str) -> None:
         """Somebody came or went."""
         for guest in self._guests:
             if guest.room == room:
                 guest.look()
 
 
-async def _greeting(coming: AsyncGenerator[FromClient, None]) -> FromClient | None:
+async def _read_greeting(coming: AsyncGenerator[FromClient, None]) -> FromClient | None:
     try:
         async with asyncio.timeout(GREETING):
             return await anext(coming, None)
@@ -218,40 +218,40 @@ class SocketGuest:
     async def _handle(self, frame: FromClient) -> None:
         match frame:
             case TerminalRequest(do="say" | "act"):
-                await self._answer(frame)
+                await self._answer_request(frame)
             case wire_protocol.Seen(seq=seq):
                 with contextlib.suppress(LoopforgeError):  # said again with the next line
                     await self._front.seen(self.room, self.person, seq)
             case TerminalRequest():
                 await self._asked.acquire()
-                task = self._tasks.spawn(self._answer(frame), "hall: answering a terminal")
+                task = self._tasks.spawn(self._answer_request(frame), "hall: answering a terminal")
                 task.add_done_callback(lambda _: self._asked.release())
             case Hello():
                 raise Unreachable("Hello is said once.")
             case _:
                 assert_never(frame)
 
-    async def _answer(self, asked: TerminalRequest) -> None:
+    async def _answer_request(self, asked: TerminalRequest) -> None:
         try:
-            await self._tell(await self._done(asked))
+            await self._send_frame(await self._do_request(asked))
         except LoopforgeError as error:
-            await self._tell(wire_protocol.refusal(error, asked.n))
+            await self._send_frame(wire_protocol.refusal(error, asked.n))
         except Exception:
             log.exception("a request of a terminal failed")
-            await self._tell(wire_protocol.refusal(fault(), asked.n))
+            await self._send_frame(wire_protocol.refusal(fault(), asked.n))
 
-    async def _become(self) -> None:
+    async def _become_person(self) -> None:
         """Be whom this person has become, who gave their own name in the browser meanwhile."""
         rooms, hello = self._front.rooms, self._hello
         if rooms.same(self.person) != self.person:
             self.person = (await rooms.enter(hello.room, hello.name, SURFACE, hello.mates)).you
 
-    async def _done(self, asked: TerminalRequest) -> HostAnswer:
+    async def _do_request(self, asked: TerminalRequest) -> HostAnswer:
         front, room, n, words = self._front, self.room, asked.n, asked.words
-        await self._become()
+        await self._become_person()
         match asked.do:
             case "say":
-                await front.rooms.hear(room, self._line(asked))
+                await front.rooms.hear(room, self._heard_line(asked))
                 return HostAnswer(n=n)
             case "act":
                 told = await front.commands.act(
@@ -272,13 +272,13 @@ class SocketGuest:
             case "anew":
                 self._scene = replace(await front.rooms.scene(room), you=self.person)
                 async with self._order:
-                    await self._welcome(await self._tail())
+                    await self._welcome(await self._number_before_tail())
                     await self._send_missed()
                 return HostAnswer(n=n)
             case _:
                 assert_never(asked.do)
 
-    def _line(self, said: TerminalRequest) -> Heard:
+    def _heard_line(self, said: TerminalRequest) -> Heard:
         return Heard(
             person=self.person,
             text=Words(said.words),
@@ -301,16 +301,16 @@ class SocketGuest:
                     continue  # the line is edited when it is said
                 if not isinstance(what, Event):
                     what = wire_protocol.shown_draft(what) if isinstance(what, Draft) else what
-                    await self._tell(what)
+                    await self._send_frame(what)
                     continue
                 self.look()
                 if what.kind == ERASED:
-                    await self._tell(TextsForgotten())
+                    await self._send_frame(TextsForgotten())
                 if last and what.seq != last + 1:
                     await self._catch_up()
                 else:
                     async with self._order:
-                        await self._happened(what)
+                        await self._send_event(what)
                 last = max(last, what.seq)
         except LoopforgeError as error:
             log.warning("a terminal must come again: %s", error)
@@ -320,21 +320,23 @@ class SocketGuest:
             await self._changed.wait()
             self._changed.clear()
             try:
-                await self._become()
+                await self._become_person()
                 scene = await self._front.rooms.scene(self.room)
             except LoopforgeError as error:
                 log.warning("the scene of %s cannot be drawn: %s", self.room, error)
             else:
                 mine = replace(scene, you=self.person)
-                await self._tell(wire_protocol.RoomSight(scene=mine, here=self._here(self.room)))
+                await self._send_frame(
+                    wire_protocol.RoomSight(scene=mine, here=self._here(self.room))
+                )
             await asyncio.sleep(BREATHER)
 
     async def _begin(self) -> None:
         """Welcome it; what it has already it is not sent again."""
         after = self._hello.after
-        await self._welcome(await self._tail() if after is None else after)
+        await self._welcome(await self._number_before_tail() if after is None else after)
         if after is not None and await self._front.forgotten(self.room, after):
-            await self._tell(TextsForgotten())
+            await self._send_frame(TextsForgotten())
 
     async def _welcome(self, after: int) -> None:
         """Let it know how the room looks; what is sent from now on comes after event `after`."""
@@ -342,7 +344,7 @@ class SocketGuest:
         here = self._here(self.room)
         await write(self._writer, SocketWelcome(at=after, scene=self._scene, here=here))
 
-    async def _tail(self) -> int:
+    async def _number_before_tail(self) -> int:
         """The number of the event before the first one a terminal that is new here is sent."""
         tail = self._hello.tail
         last = await self._front.history(self.room, limit=max(tail, 1))
@@ -360,17 +362,17 @@ class SocketGuest:
             after = missed[-1].seq if missed else self._sent
             missed = await self._front.history(self.room, after=after, limit=BATCH)
             for event in missed:
-                await self._happened(event)
+                await self._send_event(event)
             if len(missed) < BATCH:
                 return
 
-    async def _happened(self, event: Event) -> None:
+    async def _send_event(self, event: Event) -> None:
         seen = wire_protocol.shown(event)
         if seen is not None and event.seq > self._sent:
             self._sent = event.seq
-            await self._tell(wire_protocol.RoomHappened(event=seen))
+            await self._send_frame(wire_protocol.RoomHappened(event=seen))
 
-    async def _tell(self, frame: FromHost) -> None:
+    async def _send_frame(self, frame: FromHost) -> None:
         try:
             await write(self._writer, frame)
         except OSError:

@@ -100,10 +100,10 @@ class TranscriptWriter:
             )
             events = events[-FEWEST:]
         for event in events:
-            self._settle(event)
+            self._replace_by_line(event)
         if not self.oldest:
             self.oldest = events[0].seq
-        self._transcript.append(self._widgets(events, self._foot))
+        self._transcript.append(self._widgets_of(events, self._foot))
 
     def clear(self) -> None:
         """Let all go that was said; what is said from now on stands alone."""
@@ -120,7 +120,7 @@ class TranscriptWriter:
             return
         self.oldest = events[0].seq
         place = TranscriptPlace()
-        widgets = self._widgets(events, place)
+        widgets = self._widgets_of(events, place)
         first = next(iter(self._transcript.written), None)
         if isinstance(first, LineMark) and first.when is not None and first.when == place.day:
             await first.remove()
@@ -130,21 +130,21 @@ class TranscriptWriter:
         """Let the oldest lines go if there are too many."""
         self.oldest = self._transcript.trim() or self.oldest
 
-    def _widgets(self, events: Sequence[Event], place: TranscriptPlace) -> list[Widget]:
+    def _widgets_of(self, events: Sequence[Event], place: TranscriptPlace) -> list[Widget]:
         made: list[Widget] = []
         for event in events:
-            made += self._event(event, place)
+            made += self._widgets_of_event(event, place)
         return made
 
-    def _event(self, event: Event, place: TranscriptPlace) -> list[Widget]:
+    def _widgets_of_event(self, event: Event, place: TranscriptPlace) -> list[Widget]:
         body = event.body
         if isinstance(body, Reacted | PersonReacted) and body.to in self._entries:
-            self._entries[body.to].add(self._reaction(body))
+            self._entries[body.to].add(self._reaction_text(body))
             return []
-        if isinstance(body, LineEdited | LineDeleted) and self._rewrite(body.line):
+        if isinstance(body, LineEdited | LineDeleted) and self._rewrite_line(body.line):
             return []
         if isinstance(body, Heard | Said):
-            widget: Widget = self._line(event, body, place)
+            widget: Widget = self._line_entry(event, body, place)
         elif (text := notice_sentence(event, self._minutes)) is None or self._plain_to_see(
             body, place
         ):
@@ -164,7 +164,7 @@ class TranscriptWriter:
         place.asked = event.id if isinstance(body, Heard) else place.asked
         return [*made, widget]
 
-    def _reaction(self, body: Reacted | PersonReacted) -> Content:
+    def _reaction_text(self, body: Reacted | PersonReacted) -> Content:
         scene = self._minutes.scene
         if isinstance(body, Reacted):
             did = scene.mate(body.mate).name
@@ -178,7 +178,9 @@ class TranscriptWriter:
             return body.person == self._minutes.scene.you
         return isinstance(body, MateJoined | EnergySet) and not place.begun
 
-    def _line(self, event: Event, body: Heard | Said, place: TranscriptPlace) -> TranscriptEntry:
+    def _line_entry(
+        self, event: Event, body: Heard | Said, place: TranscriptPlace
+    ) -> TranscriptEntry:
         before = place.before
         follows = (
             before is not None
@@ -193,7 +195,9 @@ class TranscriptWriter:
         if body.reply_to and body.reply_to not in answered:
             quoted, follows = body.reply_to, False
         colour, heading = (
-            self._mate(body.mate) if isinstance(body, Said) else self._person(body.person)
+            self._mate_heading(body.mate)
+            if isinstance(body, Said)
+            else self._person_heading(body.person)
         )
         entry = TranscriptEntry(
             key=event.id,
@@ -207,31 +211,33 @@ class TranscriptWriter:
             quoted=quoted,
         )
         self._entries[event.id] = entry
-        return entry.fill(self._words(event), self._quote(quoted) if quoted else None)
+        return entry.fill(self._words_of(event), self._quote_of(quoted) if quoted else None)
 
-    def _words(self, event: Event) -> Content:
+    def _words_of(self, event: Event) -> Content:
         """What a line says, and what is to be said of it quietly."""
         event = self._minutes.line(event.id) or event
-        parts = [self._prose(line_text(event, self._minutes), files_of(event))]
+        parts = [self._prose_of(line_text(event, self._minutes), files_of(event))]
         if known := line_asides(event):
             parts.append(Content.assemble((f"({', '.join(known)})", "italic $quiet")))
         return Content("\n").join(parts)
 
-    def _rewrite(self, line: str) -> bool:
+    def _rewrite_line(self, line: str) -> bool:
         """A line was changed: show what it says now, if it stands here."""
         for entry in self._entries.values():
             event = self._minutes.line(entry.key)
             if event is not None and line in (entry.key, entry.quoted):
-                entry.fill(self._words(event), self._quote(entry.quoted) if entry.quoted else None)
+                entry.fill(
+                    self._words_of(event), self._quote_of(entry.quoted) if entry.quoted else None
+                )
         return line in self._entries
 
-    def _quote(self, line: str) -> Content:
+    def _quote_of(self, line: str) -> Content:
         wide = self._transcript.size.width or 80
         room = min(wide, 116) - (8 if wide < 64 else 16)
         text = line_quotation(self._minutes.line(line), self._minutes, max(room, 20))
         return Content.assemble((f"↳ {text}", "italic $quiet"))
 
-    def _prose(self, text: str, files: Sequence[str] = ()) -> Content:
+    def _prose_of(self, text: str, files: Sequence[str] = ()) -> Content:
         scene = self._minutes.scene
         names = {card.handle.casefold(): mate_colour(card) for card in scene.mates}
         names |= {name.casefold(): default_colour(name) for _, name in scene.people}
@@ -239,7 +245,7 @@ class TranscriptWriter:
         parts += [Content.assemble(("▤ ", "$primary"), (about, "$quiet")) for about in files]
         return Content("\n").join(parts)
 
-    def _mate(self, handle: str) -> tuple[str, Content]:
+    def _mate_heading(self, handle: str) -> tuple[str, Content]:
         card = self._minutes.scene.mate(handle)
         colour = mate_colour(card)
         heading = Content.assemble(
@@ -247,7 +253,7 @@ class TranscriptWriter:
         )
         return colour, heading
 
-    def _person(self, person: str) -> tuple[str, Content]:
+    def _person_heading(self, person: str) -> tuple[str, Content]:
         name = one_line(self._minutes.scene.person(person), 40)
         colour = default_colour(name)
         return colour, Content.assemble((name, f"bold {colour}"))
@@ -274,15 +280,15 @@ class TranscriptWriter:
             return
         match breath:
             case Thinking():
-                self._draft(breath.turn, breath.mate)
+                self._draft_entry(breath.turn, breath.mate)
             case Draft(text=text):
-                entry = self._draft(breath.turn, breath.mate)
+                entry = self._draft_entry(breath.turn, breath.mate)
                 self._spoken[breath.turn] = text
-                entry.fill(Content.assemble(self._prose(text), ("▌", "$quiet")))
+                entry.fill(Content.assemble(self._prose_of(text), ("▌", "$quiet")))
             case Withdrawn(why=why):
-                self._withdraw(breath.turn, breath.mate, why)
+                self._withdraw_draft(breath.turn, breath.mate, why)
             case Rested():
-                self._rest(breath.turn)
+                self._drop_draft(breath.turn)
             case ToolProgress(over=True):
                 self._uses.pop(breath.effect, None)
             case ToolProgress():
@@ -301,11 +307,11 @@ class TranscriptWriter:
         """The host went away, and with it everything that was in the air."""
         self._uses.clear()
         for turn in tuple(self._drafts):
-            self._rest(turn)
+            self._drop_draft(turn)
 
-    def _draft(self, turn: str, mate: str) -> TranscriptEntry:
+    def _draft_entry(self, turn: str, mate: str) -> TranscriptEntry:
         if turn not in self._drafts:
-            colour, heading = self._mate(mate)
+            colour, heading = self._mate_heading(mate)
             before = self._foot.before
             follows = before is not None and before.actor == f"mate:{mate}"
             entry = TranscriptEntry(
@@ -321,22 +327,22 @@ class TranscriptWriter:
             self._transcript.begin(entry)
         return self._drafts[turn]
 
-    def _rest(self, turn: str) -> None:
+    def _drop_draft(self, turn: str) -> None:
         self._spoken.pop(turn, None)
         if (entry := self._drafts.pop(turn, None)) is not None:
             entry.remove()
 
-    def _withdraw(self, turn: str, mate: str, why: str) -> None:
+    def _withdraw_draft(self, turn: str, mate: str, why: str) -> None:
         text = self._spoken.get(turn, "")
-        self._rest(turn)
+        self._drop_draft(turn)
         if not text.strip():
             return  # nobody saw anything of it
-        _, heading = self._mate(mate)
+        _, heading = self._mate_heading(mate)
         entry = TranscriptEntry(key=turn, colour="$faint", heading=heading, classes="withdrawn")
         entry.fill(Content.assemble((safe_for_terminal(text), "strike $quiet")))
-        self._left(entry, ("✕ taken back: ", "$warning"), safe_for_terminal(why))
+        self._leave_unsaid(entry, ("✕ taken back: ", "$warning"), safe_for_terminal(why))
 
-    def _left(self, entry: TranscriptEntry, sign: tuple[str, str], why: str) -> None:
+    def _leave_unsaid(self, entry: TranscriptEntry, sign: tuple[str, str], why: str) -> None:
         """Let stand what did not become a line, with the reason."""
         entry.add(Content.assemble(sign, (why, "$quiet")))
         self._foot.before = None
@@ -347,29 +353,29 @@ class TranscriptWriter:
     def say(self, source: str, text: str) -> None:
         """Show a line that is on its way."""
         you = self._minutes.scene.you
-        colour, heading = self._person(you)
+        colour, heading = self._person_heading(you)
         entry = TranscriptEntry(
             key=source, colour=colour, heading=heading, ground="$surface", classes="waiting"
         )
-        self._waiting[source] = entry.fill(self._prose(text))
+        self._waiting[source] = entry.fill(self._prose_of(text))
         self._transcript.begin(entry)
 
     def unsaid(self, unsaid: UnsentLine) -> None:
         """A line was not taken; it stays to be seen, with the reason."""
         if (entry := self._waiting.pop(unsaid.source, None)) is not None:
             entry.remove()
-        _, heading = self._person(self._minutes.scene.you)
+        _, heading = self._person_heading(self._minutes.scene.you)
         left = TranscriptEntry(
             key=unsaid.source, colour="$error", heading=heading, classes="unsaid"
         )
         left.fill(Content.assemble((one_line(unsaid.text, 500), "$quiet")))
-        self._left(left, ("✕ not said: ", "$error"), str(unsaid.error))
+        self._leave_unsaid(left, ("✕ not said: ", "$error"), str(unsaid.error))
 
-    def _settle(self, event: Event) -> None:
+    def _replace_by_line(self, event: Event) -> None:
         """A line came: what stood for it until then goes."""
         body = event.body
         if isinstance(body, Heard):
             if (entry := self._waiting.pop(body.source, None)) is not None:
                 entry.remove()
         elif isinstance(body, Said):
-            self._rest(body.turn)
+            self._drop_draft(body.turn)

@@ -130,15 +130,15 @@ def deed_told(index: RunIndex, row: Decided) -> str:
 def act_told(row: Decided, title: str) -> str:
     """The same, of a rule of this title."""
     return add_place_articles(
-        f"{row.who} {_kept(row)} “{title}” at {row.at}, {_rightly(row)}", (row.at,)
+        f"{row.who} {_kept_or_broke(row)} “{title}” at {row.at}, {_rightly_or_not(row)}", (row.at,)
     )
 
 
-def _kept(row: Decided) -> str:
+def _kept_or_broke(row: Decided) -> str:
     return "kept to" if row.outcome.kept else "broke"
 
 
-def _rightly(row: Decided) -> str:
+def _rightly_or_not(row: Decided) -> str:
     return "rightly" if row.outcome.good else "wrongly"
 
 
@@ -148,9 +148,9 @@ def _rightly(row: Decided) -> str:
 def decision_as_text(found: DecisionWhy) -> str:
     """The page: the story of it first, then everything."""
     parts = [(title, lines) for title, lines in why_sections(found) if lines]
-    parts.append(("The record", _record(found)))
+    parts.append(("The record", _record_section(found)))
     told_of = ["\n".join([f"── {title} ──", *lines]) for title, lines in parts]
-    return "\n\n".join(["\n".join(_head(found)), *told_of])
+    return "\n\n".join(["\n".join(_head_section(found)), *told_of])
 
 
 def why_sections(found: DecisionWhy, *, exchange: bool = True) -> list[tuple[str, list[str]]]:
@@ -159,28 +159,28 @@ def why_sections(found: DecisionWhy, *, exchange: bool = True) -> list[tuple[str
     Without `exchange`, what a model was asked and answered is left out.
     """
     row = found.row
-    asked = [line for each in row.minded.exchange if exchange for line in _exchange(each)]
+    asked = [line for each in row.minded.exchange if exchange for line in _exchange_told(each)]
     return [
-        ("What was true", _truth(found)),
-        ("What it was shown", _shown(found)),
-        ("The Supervisor", _supervisor(found)),
-        ("How it decided", [*_decision(row), *asked]),
-        ("What the world made of it", _outcome(found)),
-        ("What that changed", _inner(row)),
-        ("What it believed later", _later(found)),
+        ("What was true", _truth_section(found)),
+        ("What it was shown", _shown_section(found)),
+        ("The Supervisor", _supervisor_section(found)),
+        ("How it decided", [*_decision_section(row), *asked]),
+        ("What the world made of it", _outcome_section(found)),
+        ("What that changed", _inner_section(row)),
+        ("What it believed later", _later_section(found)),
     ]
 
 
-def _head(found: DecisionWhy) -> Iterator[str]:
+def _head_section(found: DecisionWhy) -> Iterator[str]:
     row = found.row
     where = add_place_articles(f"{row.who}, {row.role}, at {row.at}.", (row.at,))
     yield f"{where} Day {row.day + 1}, step {row.step}, row {row.n}."
     right = "right" if row.truth.right else "wrong"
-    yield f"It {_kept(row)} “{found.rule.title}”, and the rule was {right} here."
+    yield f"It {_kept_or_broke(row)} “{found.rule.title}”, and the rule was {right} here."
     yield add_place_articles(row.outcome.consequence, (row.at,))
 
 
-def _truth(found: DecisionWhy) -> list[str]:
+def _truth_section(found: DecisionWhy) -> list[str]:
     truth, rule = found.row.truth, found.rule
     side = "from" if rule.right == "high" else "below"
     right = "right" if truth.right else "wrong"
@@ -193,30 +193,30 @@ def _truth(found: DecisionWhy) -> list[str]:
     ]
 
 
-def _shown(found: DecisionWhy) -> list[str]:
+def _shown_section(found: DecisionWhy) -> list[str]:
     row, shown = found.row, found.row.shown
     case = BAND_OF[row.truth.case]
     lines = [f"“{event}”" for event in shown.local_events]
-    lines.append(f"Shaped: {shown.perception_mode}. {_bands(shown.context)}")
+    lines.append(f"Shaped: {shown.perception_mode}. {_bands_told(shown.context)}")
     if found.gauge != case:
         lines.append(f"Its gauge read {found.gauge}, where the world was {case}.")
-    lines += [f"  {_edit(edit)}" for edit in row.edits] or ["Nothing was withheld or altered."]
-    lines.append(f"It heard of itself: {_feelings(found)}; battery {shown.battery_level}.")
+    lines += [f"  {_edit_told(edit)}" for edit in row.edits] or ["Nothing was withheld or altered."]
+    lines.append(f"It heard of itself: {_feelings_told(found)}; battery {shown.battery_level}.")
     lines.append(f"{shown.world_summary} {shown.personal_recent_summary}")
     return lines
 
 
-def _bands(context: dict[str, str]) -> str:
+def _bands_told(context: dict[str, str]) -> str:
     cue = f"its cue {context['cue']}" if "cue" in context else "its cue nothing"
     return f"Its sign said {context.get('sign', 'nothing')}, {cue}."
 
 
-def _edit(edit: Shaped) -> str:
+def _edit_told(edit: Shaped) -> str:
     shown = edit.shown or "nothing"
     return f"{edit.what}: {edit.true} → {shown}   {edit.kind} by {edit.by}: {edit.why}"
 
 
-def _feelings(found: DecisionWhy) -> str:
+def _feelings_told(found: DecisionWhy) -> str:
     shown = found.row.shown
     told_of = [
         f"{name.replace('_', ' ')} {band}"
@@ -226,7 +226,7 @@ def _feelings(found: DecisionWhy) -> str:
     return ", ".join(told_of) if told_of else "nothing out of the ordinary"
 
 
-def _supervisor(found: DecisionWhy) -> list[str]:
+def _supervisor_section(found: DecisionWhy) -> list[str]:
     voice = found.row.voice
     if voice.meant == "silence" and voice.heard == "silence":
         return ["It had said nothing."]
@@ -238,7 +238,7 @@ def _supervisor(found: DecisionWhy) -> list[str]:
     return [*lines, f"{meant}; {heard}."]
 
 
-def _decision(row: Decided) -> list[str]:
+def _decision_section(row: Decided) -> list[str]:
     plan, minded = row.plan, row.minded
     became = "" if minded.outcome == "planned" else f" ({minded.outcome})"
     named = f", naming {plan['rule']}" if plan.get("rule") else ""
@@ -274,7 +274,7 @@ def meant_of(row: Decided) -> str:
     return told
 
 
-def _exchange(each: Exchanged) -> list[str]:
+def _exchange_told(each: Exchanged) -> list[str]:
     cost = f", ${each.cost:.6f}" if each.cost else ""
     tokens = f"{each.tokens_in} tokens read, {each.tokens_out} written{cost}"
     lines = [f"Asked to {each.purpose}, word for word:"]
@@ -283,7 +283,7 @@ def _exchange(each: Exchanged) -> list[str]:
     return [*lines, f"  {each.raw}"]
 
 
-def _outcome(found: DecisionWhy) -> list[str]:
+def _outcome_section(found: DecisionWhy) -> list[str]:
     row, outcome = found.row, found.row.outcome
     failing = f" ({outcome.failing.replace('_', '-')})" if outcome.failing else ""
     lines = [f"It did {outcome.did}: {outcome.square}{failing}."]
@@ -306,7 +306,7 @@ def _outcome(found: DecisionWhy) -> list[str]:
     return lines
 
 
-def _inner(row: Decided) -> list[str]:
+def _inner_section(row: Decided) -> list[str]:
     return [
         f"{entry.who}: {what_of(entry.what)} {entry.before} → {entry.after} "
         f"({signed_change(entry.after - entry.before)}): {cause_of(entry.rule)}"
@@ -314,11 +314,11 @@ def _inner(row: Decided) -> list[str]:
     ]
 
 
-def _later(found: DecisionWhy) -> list[str]:
+def _later_section(found: DecisionWhy) -> list[str]:
     later, believed = found.later, found.believed
     if later is None or believed is None:
         return ["Its day is not over yet."]
-    thought = "well" if believed.good else f"badly, and blamed {_blamed(believed.fault)}"
+    thought = "well" if believed.good else f"badly, and blamed {_blamed_told(believed.fault)}"
     wrong = "" if believed.good == believed.truly else " It was mistaken."
     lines = [f"In the evening (row {later.n}) it thought that this had gone {thought}.{wrong}"]
     reflection = later.reflection
@@ -329,11 +329,11 @@ def _later(found: DecisionWhy) -> list[str]:
     return lines
 
 
-def _blamed(fault: str) -> str:
+def _blamed_told(fault: str) -> str:
     return {"self": "itself", "rule": "the rule", "supervisor": "the Supervisor"}.get(fault, fault)
 
 
-def _record(found: DecisionWhy) -> list[str]:
+def _record_section(found: DecisionWhy) -> list[str]:
     row = found.row
     dice = ", ".join(f"{purpose} {die}" for purpose, die in row.dice.items())
     return [f"Row {row.n}, hash {found.hash}.", f"Dice: {dice}."]

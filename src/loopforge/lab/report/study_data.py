@@ -283,9 +283,9 @@ def means_by_seed(results: Iterable[RunResult], measure: str) -> dict[int, float
 def study_of(folder: Path) -> Study:
     """The study of a sweep's folder, or of a run's. Raises BadRun, BadScenario."""
     if (folder / EXPERIMENT).exists():
-        found = _sweep(folder)
+        found = _study_of_sweep(folder)
     elif (folder / LOG).exists():
-        found = _run(folder)
+        found = _study_of_run(folder)
     else:
         raise BadRun(
             label_of(folder).said(folder.name)
@@ -297,7 +297,7 @@ def study_of(folder: Path) -> Study:
     return found
 
 
-def _sweep(folder: Path) -> Study:
+def _study_of_sweep(folder: Path) -> Study:
     layout, results = layout_of(folder), results_of(folder)
     if not results:
         raise BadRun(f"{folder} has no run that is done. Start the same sweep to go on.")
@@ -311,16 +311,16 @@ def _sweep(folder: Path) -> Study:
     return Study(folder, tuple(results), layout=layout, manifest=manifest)
 
 
-def _run(folder: Path) -> Study:
+def _study_of_run(folder: Path) -> Study:
     began = began_of(folder)
     scenario = Scenario.from_dict(began.scenario)
     scoring = ScoringChain(scenario.overseer, MOST_TELLING)
     watched = WatchedRun(began, scenario, head_of(folder), answers=scoring.run.answers)
     last: Row = began
-    for rows in _days(rows_of(folder)):
+    for rows in _closed_days(rows_of(folder)):
         for row in rows:
             scoring.add(row)
-            _watch(watched, row)
+            _watch_row(watched, row)
         last = rows[-1]
     if not watched.nights:
         raise BadRun(
@@ -335,7 +335,7 @@ def _run(folder: Path) -> Study:
     return Study(folder, (result,), watched=watched)
 
 
-def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
+def _closed_days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
     """The rows of each closed day; of one that was cut off nothing."""
     held: list[Row] = []
     for row in rows:
@@ -345,7 +345,7 @@ def _days(rows: Iterator[Row]) -> Iterator[Sequence[Row]]:
             held = []
 
 
-def _watch(watched: WatchedRun, row: Row) -> None:
+def _watch_row(watched: WatchedRun, row: Row) -> None:
     """What a row says of robots, rules and models."""
     watched.nights += isinstance(row, DayEnded)
     if isinstance(row, Decided):

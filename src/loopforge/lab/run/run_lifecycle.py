@@ -273,7 +273,7 @@ async def resume_run(
             whole += pending
             pending = []
             if isinstance(row, RunLastRow):
-                _unchanged(folder, whole)
+                _check_unchanged(folder, whole)
                 return summary_of(folder)
     record = DecisionRecord.of(row_of(line) for line in whole)
     return await play_run(
@@ -281,7 +281,7 @@ async def resume_run(
     )
 
 
-def _unchanged(folder: Path, lines: Sequence[bytes]) -> None:
+def _check_unchanged(folder: Path, lines: Sequence[bytes]) -> None:
     """Raise BadRun where a line of a finished run is not what was written."""
     digest = START
     for number, line in enumerate(lines, 1):
@@ -379,7 +379,7 @@ def run_simulation(
     if isinstance(policy, str):
         minds.policy = policy
     elif policy is not None:
-        minds.policy, minds.own = _named(policy, minds.own)
+        minds.policy, minds.own = _named_policy(policy, minds.own)
     return asyncio.run(
         simulate(
             chosen,
@@ -390,7 +390,7 @@ def run_simulation(
     )
 
 
-def _named(
+def _named_policy(
     policy: PlainPolicy | Policy, own: Mapping[str, PlainPolicy | Policy]
 ) -> tuple[str, Mapping[str, PlainPolicy | Policy]]:
     """The name of a policy given as a function, and the policies of one's own with it.

@@ -93,7 +93,7 @@ class Episode:
 
     async def run(self) -> AsyncGenerator[Stepped | DayEnded | RunLastRow, None]:
         """Play to the end, giving each closing row once it is written."""
-        self._write(self.began)
+        self._queue_row(self.began)
         self._flush()
         scenario = self.env.scenario
         for step in range(scenario.days * scenario.steps_per_day):
@@ -105,7 +105,7 @@ class Episode:
         ended = RunLastRow(
             self.env.row, self.env.day, self.env.step, "the days were over", self.env.row
         )
-        self._write(ended)
+        self._queue_row(ended)
         self._flush()
         yield ended
 
@@ -135,11 +135,11 @@ class Episode:
                 failed += 1
             if robot.name == env.overseer:
                 spoken = guarded.plan
-            self._decided(robot, at, seen, guarded, minded, acted)
+            self._note_decision(robot, at, seen, guarded, minded, acted)
         if env.overseer:
             set_supervisor_message(spoken, env)
         incidents += env.tick()
-        tension = self._tension(robots, incidents, failed)
+        tension = self._tension_now(robots, incidents, failed)
         self._tensions.append(tension)
         row = Stepped(
             n=env.row,
@@ -159,7 +159,7 @@ class Episode:
             strength=said.strength,
             tension=tension,
         )
-        self._write(row)
+        self._queue_row(row)
         self._flush()
         return row
 
@@ -168,7 +168,7 @@ class Episode:
     ) -> list[tuple[GuardedPlan, Minded]]:
         recorded = self.record.steps.pop(step, None)
         if recorded is not None:
-            return [_recorded(recorded, robot, self.env) for robot in robots]
+            return [_recorded_decision(recorded, robot, self.env) for robot in robots]
         shown = [seen.shown for seen in glimpses]
         plans = await self.minds.decide(shown, self.env.overseer)
         return [
@@ -176,7 +176,7 @@ class Episode:
             for (plan, minded), robot, seen in zip(plans, robots, glimpses, strict=True)
         ]
 
-    def _decided(
+    def _note_decision(
         self,
         robot: Robot,
         at: str,
@@ -189,9 +189,9 @@ class Episode:
         self._squares[outcome.square] += 1
         if outcome.failing:
             self._failings[outcome.failing] += 1
-        self._write(decided_row(robot, at, self.env, seen, guarded, minded, acted))
+        self._queue_row(decided_row(robot, at, self.env, seen, guarded, minded, acted))
 
-    def _tension(self, robots: list[Robot], incidents: list[Incident], failed: int) -> int:
+    def _tension_now(self, robots: list[Robot], incidents: list[Incident], failed: int) -> int:
         """0 to 1000: stress and fear of the floor, the dose, what broke, and who got it wrong."""
         inner = sum(robot.emotions["stress"] + robot.emotions["fear"] for robot in robots)
         floor = inner * 300 // (2000 * len(robots))
@@ -225,7 +225,7 @@ class Episode:
         self._tensions.clear()
         self._squares.clear()
         self._failings.clear()
-        self._write(row)
+        self._queue_row(row)
         self._flush()
         return row
 
@@ -252,11 +252,11 @@ class Episode:
             misjudged=sum(each.good != each.truly for each in robot.beliefs),
         )
         robot.today, robot.beliefs = [], []
-        self._write(row)
+        self._queue_row(row)
 
     # ------------------------------------------------------------ writing
 
-    def _write(self, row: Row) -> None:
+    def _queue_row(self, row: Row) -> None:
         self._rows.append(row)
         self.env.row += 1
 
@@ -297,7 +297,7 @@ def decided_row(
     )
 
 
-def _recorded(
+def _recorded_decision(
     rows: Mapping[str, Decided], robot: Robot, env: Factory
 ) -> tuple[GuardedPlan, Minded]:
     """A decision as its row tells it. Raises BadRun for what this world cannot have written."""

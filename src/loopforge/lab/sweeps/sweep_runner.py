@@ -214,11 +214,11 @@ def sweep(
     if cap is not None and not cap > 0:
         raise BadScenario("A cost cap is in US dollars, more than 0; leave it out for no cap.")
     minds = maker.make() if maker else Minds()
-    asks = _asking(minds, layout, rescore=rescore)
+    asks = _asks_models(minds, layout, rescore=rescore)
     work = SweepWork(layout.to_dict(), str(out), maker, experiment.keep_logs, replay=rescore)
     with lock_folder(out):
-        manifest = _opened(out, layout, minds, asks=asks, rescore=rescore)
-        keys = _keys(layout)
+        manifest = _open_manifest(out, layout, minds, asks=asks, rescore=rescore)
+        keys = _run_keys(layout)
         done = recover_finished_runs(out / RESULTS, frozenset(keys))
         jobs = [SweepJob(*key) for key in keys if (key in done) == rescore]
         target = out / (ANEW if rescore else RESULTS)
@@ -233,21 +233,21 @@ def sweep(
         if queue.done < len(jobs) and rescore:
             raise BadRun("Not all runs were scored again; the results are as they were.")
         sort_results(target, out / RESULTS)
-        swept = _swept(out, layout, queue, cap)
+        swept = _outcome_of(out, layout, queue, cap)
         write_json(
             out / MANIFEST,
-            {**manifest, "state": _state(swept, sorted({job.seed for job in queue.waiting}))},
+            {**manifest, "state": _state_of(swept, sorted({job.seed for job in queue.waiting}))},
         )
     return swept
 
 
-def _keys(layout: ExperimentDesign) -> list[Key]:
+def _run_keys(layout: ExperimentDesign) -> list[Key]:
     """All runs, seed by seed."""
     seeds = layout.experiment.all_seeds
     return [(cell.cell, seed) for seed in seeds for cell in layout.cells]
 
 
-def _asking(minds: Minds, layout: ExperimentDesign, *, rescore: bool) -> bool:
+def _asks_models(minds: Minds, layout: ExperimentDesign, *, rescore: bool) -> bool:
     """Whether any of its minds may ask a model. Raises BadScenario for one that cannot be."""
     asking = False
     for name in policies_of(layout):
@@ -259,7 +259,7 @@ def _asking(minds: Minds, layout: ExperimentDesign, *, rescore: bool) -> bool:
     return asking
 
 
-def _swept(
+def _outcome_of(
     out: Path, layout: ExperimentDesign, queue: SweepQueue, cap: float | None
 ) -> SweepOutcome:
     missing, why = layout.runs - queue.done, ""
@@ -276,11 +276,11 @@ def _swept(
 # ---------------------------------------------------------------- the manifest
 
 
-def _opened(
+def _open_manifest(
     out: Path, layout: ExperimentDesign, minds: Minds, *, asks: bool, rescore: bool
 ) -> dict[str, Any]:
     """The manifest of this sweep in this folder, begun or found. Raises BadRun if it is another."""
-    manifest = _manifest(layout, minds, asks=asks)
+    manifest = _manifest_of(layout, minds, asks=asks)
     if (out / MANIFEST).exists():
         there = manifest_of(out)
         if there["digest"] != manifest["digest"]:
@@ -303,11 +303,11 @@ def _opened(
     going = "It is under way, or was cut off. Start the same sweep to go on."
     begun = SweepOutcome(out, layout.runs, 0, 0.0, going)
     write_json(out / EXPERIMENT, layout.to_dict())
-    write_json(out / MANIFEST, {**manifest, "state": _state(begun, manifest["seeds"])})
+    write_json(out / MANIFEST, {**manifest, "state": _state_of(begun, manifest["seeds"])})
     return manifest
 
 
-def _manifest(layout: ExperimentDesign, minds: Minds, *, asks: bool) -> dict[str, Any]:
+def _manifest_of(layout: ExperimentDesign, minds: Minds, *, asks: bool) -> dict[str, Any]:
     from loopforge import __version__
 
     experiment = layout.experiment
@@ -336,7 +336,7 @@ def _manifest(layout: ExperimentDesign, minds: Minds, *, asks: bool) -> dict[str
     }
 
 
-def _state(swept: SweepOutcome, seeds: list[int]) -> dict[str, Any]:
+def _state_of(swept: SweepOutcome, seeds: list[int]) -> dict[str, Any]:
     return {
         "done": swept.done,
         "missing": swept.missing,

@@ -147,7 +147,7 @@ class VerifyReport:
             "rows": self.rows,
             "head": self.head,
             "chain": {"sound": self.chain is None},
-            "rubric": {key: _score(score) for key, score in self.rubric.items()},
+            "rubric": {key: _score_values(score) for key, score in self.rubric.items()},
             "findings": self.findings,
             "more_findings": self.more,
             "open_rows": self.open_rows,
@@ -161,7 +161,7 @@ class VerifyReport:
         return plain
 
 
-def _score(score: RubricScore) -> dict[str, Any]:
+def _score_values(score: RubricScore) -> dict[str, Any]:
     share = score.answered / score.of if score.of else 1.0
     return {**msgspec.to_builtins(score), "share": round(share, 6)}
 
@@ -174,11 +174,11 @@ def verify_run(folder: Path, known: Sequence[AnchoredRun] = ()) -> VerifyReport:
     path = log_of(folder)
     report = VerifyReport(str(folder), state="running" if is_written(path) else "cut off")
     reading = _Reading(path, {0}.union(*(each.heads for each in known)))
-    _read(reading, report)
+    _read_rows(reading, report)
     if known:
-        report.anchors = _anchors(reading, known)
+        report.anchors = _check_anchors(reading, known)
     if reading.first is not None:
-        asyncio.run(_again(path, reading.first, reading.closed_at, report))
+        asyncio.run(_play_again(path, reading.first, reading.closed_at, report))
     return report
 
 
@@ -211,10 +211,10 @@ class _Reading:
                 self.count += 1
                 body, stated = body_of(line)
                 digest = sha256(digest + body).digest()
-                row = _row(line)
-                if why := self._why(row, line, body, digest.hex()):
+                row = _row_or_none(line)
+                if why := self._flaw_of_line(row, line, body, digest.hex()):
                     self.wrong = self.wrong or WrongLine(self.count, why)
-                    digest = _bytes(stated)
+                    digest = _digest_bytes(stated)
                 self.head = stated
                 if self.count - 1 in self.wanted:
                     self.heads[self.count - 1] = stated
@@ -223,7 +223,7 @@ class _Reading:
                     self.ended = isinstance(row, RunLastRow)
                     yield row, not why
 
-    def _why(self, row: Row | None, line: bytes, body: bytes, made: str) -> str:
+    def _flaw_of_line(self, row: Row | None, line: bytes, body: bytes, made: str) -> str:
         """What is wrong with a line, or ""."""
         nth = self.count - 1
         if self.ended:
@@ -237,21 +237,21 @@ class _Reading:
         return "" if nth or isinstance(row, Began) else "it does not say what the run was"
 
 
-def _row(line: bytes) -> Row | None:
+def _row_or_none(line: bytes) -> Row | None:
     try:
         return row_of(line)
     except (BadRun, RecursionError):
         return None
 
 
-def _bytes(digest: str) -> bytes:
+def _digest_bytes(digest: str) -> bytes:
     try:
         return bytes.fromhex(digest)
     except ValueError:
         return START
 
 
-def _read(reading: _Reading, report: VerifyReport) -> None:
+def _read_rows(reading: _Reading, report: VerifyReport) -> None:
     """The first pass: the chain, and each row against those before it."""
     judge: RubricJudge | None = None
     for row, whole in reading.rows():
@@ -275,7 +275,7 @@ def _read(reading: _Reading, report: VerifyReport) -> None:
     report.chain, report.rows, report.head = reading.wrong, reading.count, reading.head
 
 
-def _anchors(reading: _Reading, known: Sequence[AnchoredRun]) -> str:
+def _check_anchors(reading: _Reading, known: Sequence[AnchoredRun]) -> str:
     """How the heads that the ledger took note of stand in the file."""
     first = reading.heads.get(0, "")
     same = [each for each in known if each.first == first]
@@ -285,7 +285,7 @@ def _anchors(reading: _Reading, known: Sequence[AnchoredRun]) -> str:
     for each in same:
         wrong = next(
             (
-                f"row {n} closed with {head[:12]}, and the file has {_there(reading, n)}"
+                f"row {n} closed with {head[:12]}, and the file has {_head_found(reading, n)}"
                 for n, head in sorted(each.heads.items())
                 if reading.heads.get(n) != head
             ),
@@ -296,27 +296,27 @@ def _anchors(reading: _Reading, known: Sequence[AnchoredRun]) -> str:
     return wrong
 
 
-def _there(reading: _Reading, n: int) -> str:
+def _head_found(reading: _Reading, n: int) -> str:
     return reading.heads[n][:12] if n in reading.heads else f"{reading.count} rows alone"
 
 
 # ------------------------------------------------------------ played again
 
 
-async def _again(path: Path, first: Began, upto: int, report: VerifyReport) -> None:
+async def _play_again(path: Path, first: Began, upto: int, report: VerifyReport) -> None:
     """The second pass and the third."""
     whole = report.state == "finished"
     report.written_by = str(first.versions.get("loopforge", ""))
-    report.replay = await _compare(path, first, upto, DecisionRecord(), whole=whole)
+    report.replay = await _compare_replay(path, first, upto, DecisionRecord(), whole=whole)
     if has_repeatable_minds(first):
-        report.asked = await _compare(path, first, upto, None, whole=whole)
+        report.asked = await _compare_replay(path, first, upto, None, whole=whole)
     else:
         report.asked = ReplayFinding(
             same=False, skipped="not all of its minds answer the same each time"
         )
 
 
-async def _compare(
+async def _compare_replay(
     path: Path, first: Began, upto: int, record: DecisionRecord | None, *, whole: bool
 ) -> ReplayFinding:
     """Play a run again and compare it with the first `upto` lines of its log.
@@ -328,7 +328,7 @@ async def _compare(
     played = cast("AsyncGenerator[bytes, None]", replay_run(first, stand_in_minds(first), record))
     async with aclosing(played):
         try:
-            for group in _fed(_groups(path, upto), record):
+            for group in _feed_groups(_groups_of_lines(path, upto), record):
                 for line in group:
                     count += 1
                     if await anext(played, b"") != line:
@@ -347,25 +347,27 @@ async def _compare(
     return ReplayFinding(same=True, lines=count)
 
 
-def _groups(path: Path, upto: int) -> Iterator[list[bytes]]:
+def _groups_of_lines(path: Path, upto: int) -> Iterator[list[bytes]]:
     """The first lines of a log, in groups that end with a closing row."""
     group: list[bytes] = []
     with path.open("rb") as file:
         for line in islice(file, upto):
             group.append(line)
-            row = _row(line)
+            row = _row_or_none(line)
             if row is not None and is_resume_point(row):
                 yield group
                 group = []
 
 
-def _fed(groups: Iterator[list[bytes]], record: DecisionRecord | None) -> Iterator[list[bytes]]:
+def _feed_groups(
+    groups: Iterator[list[bytes]], record: DecisionRecord | None
+) -> Iterator[list[bytes]]:
     """The groups, each once the decisions of the one after it are on record."""
     ahead = next(groups, [])
     while ahead:
         group, ahead = ahead, next(groups, [])
         if record is not None:
-            more = DecisionRecord.of(row for row in map(_row, ahead) if row is not None)
+            more = DecisionRecord.of(row for row in map(_row_or_none, ahead) if row is not None)
             record.steps |= more.steps
             record.days |= more.days
         yield group

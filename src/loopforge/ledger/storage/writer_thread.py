@@ -139,11 +139,11 @@ class WriterThread:
         return await self.run(partial(self._own_transaction, work))
 
     def _own_transaction(self, work: Callable[[Connection], T]) -> T:
-        self._reach()
+        self._check_connection()
         with self._store.writer.begin() as connection:
             return work(connection)
 
-    def _reach(self) -> None:
+    def _check_connection(self) -> None:
         """Find out, before work begins that is done once, whether the connection broke since."""
         if not self._store.sqlite:
             try:
@@ -184,7 +184,7 @@ class WriterThread:
                 if len(jobs) == MOST_JOBS:
                     break
                 try:
-                    job = self._next(jobs)
+                    job = self._next_job(jobs)
                 except queue.Empty:
                     break
             else:
@@ -193,7 +193,7 @@ class WriterThread:
                 self._write(jobs)
                 self._report(jobs)
 
-    def _next(self, jobs: Sequence[_Job]) -> _Job | None:
+    def _next_job(self, jobs: Sequence[_Job]) -> _Job | None:
         """What comes together with these. Raises queue.Empty where nothing does."""
         if len(jobs) > 1 or jobs[0].soon:
             return self._jobs.get_nowait()
@@ -213,12 +213,12 @@ class WriterThread:
             if job.append is not None or (job.change is not None and self._store.sqlite):
                 run.append(job)
                 continue
-            self._gathered(run)
+            self._run_gathered(run)
             run = []
-            self._alone(job)
-        self._gathered(run)
+            self._run_alone(job)
+        self._run_gathered(run)
 
-    def _alone(self, job: _Job) -> None:
+    def _run_alone(self, job: _Job) -> None:
         try:
             if job.change is not None:
                 job.result = self._own_transaction(job.change)
@@ -229,26 +229,26 @@ class WriterThread:
         except BaseException as error:
             job.error = error
 
-    def _gathered(self, jobs: Sequence[_Job]) -> None:
+    def _run_gathered(self, jobs: Sequence[_Job]) -> None:
         appends = [job.append for job in jobs if job.append is not None]
         changes = [job for job in jobs if job.change is not None]
         if not appends:
             for job in changes:
-                self._alone(job)
+                self._run_alone(job)
             return
         try:
-            self._transaction(appends, changes)
+            self._write_transaction(appends, changes)
         except (IntegrityError, ViewRefused, OneRefused):
             for job in jobs:  # in this order: a crash in between keeps no fact without its cost
                 if job.append is not None:
-                    self._singly(job.append)
+                    self._write_singly(job.append)
                 else:
-                    self._alone(job)
+                    self._run_alone(job)
         for job in jobs:
             if job.append is not None:
                 job.events, job.error = job.append.events, job.append.error
 
-    def _transaction(
+    def _write_transaction(
         self, appends: Sequence[PendingAppend], changes: Sequence[_Job] = (), tries: int = TRIES
     ) -> None:
         """Write and commit. What goes wrong stands on each append.
@@ -258,30 +258,30 @@ class WriterThread:
         try:
             with self._store.writer.begin() as connection:
                 write_appends(connection, appends, self._scribe, self._views)
-                _changed(connection, changes)
+                _run_changes(connection, changes)
         except (IntegrityError, ViewRefused, OneRefused):
             self._scribe.undo()
             raise
         except FAULTS as error:
             fault = as_ledger_error(error, self._store.url)
             if is_connection_lost(error):
-                self._broken(appends, error, tries)
+                self._recover_connection(appends, error, tries)
             elif changes and not isinstance(fault, LedgerBusy):
                 self._scribe.undo()
                 raise OneRefused from error
             else:
-                self._fail(appends, fault, changes)
+                self._fail_appends(appends, fault, changes)
         except Exception as error:
             if changes:
                 self._scribe.undo()
                 raise OneRefused from error
-            self._fail(appends, error)
+            self._fail_appends(appends, error)
         except BaseException as error:
-            self._fail(appends, error, changes)
+            self._fail_appends(appends, error, changes)
         else:
             self._scribe.clear()
 
-    def _fail(
+    def _fail_appends(
         self, appends: Sequence[PendingAppend], fault: BaseException, changes: Sequence[_Job] = ()
     ) -> None:
         self._scribe.undo()
@@ -290,34 +290,36 @@ class WriterThread:
         for job in changes:
             job.error = fault
 
-    def _broken(self, appends: Sequence[PendingAppend], error: Exception, tries: int) -> None:
+    def _recover_connection(
+        self, appends: Sequence[PendingAppend], error: Exception, tries: int
+    ) -> None:
         """The connection broke: ask over a new one whether the commit arrived."""
         ids = [event.id for append in appends for event in append.events]
         sleep(BREATH)
         try:
-            arrived = bool(ids) and len(self._there(ids)) == len(ids)
+            arrived = bool(ids) and len(self._ids_in_ledger(ids)) == len(ids)
         except HostTaken as taken:
-            return self._fail(appends, taken)
+            return self._fail_appends(appends, taken)
         except LedgerError as fault:
             unknown = f"{fault} It is not known whether the last events were written: read first."
-            return self._fail(appends, LedgerError(unknown))
+            return self._fail_appends(appends, LedgerError(unknown))
         if arrived:
             return self._scribe.clear()
         if tries <= 1:
-            return self._fail(appends, as_ledger_error(error, self._store.url))
+            return self._fail_appends(appends, as_ledger_error(error, self._store.url))
         self._scribe.undo()
-        return self._transaction(appends, tries=tries - 1)
+        return self._write_transaction(appends, tries=tries - 1)
 
-    def _singly(self, append: PendingAppend) -> None:
+    def _write_singly(self, append: PendingAppend) -> None:
         """Write one append; it may be its own fault that the database refuses it."""
         for left in reversed(range(TRIES)):
             try:
-                return self._transaction([append])
+                return self._write_transaction([append])
             except IntegrityError as error:
                 append.events = ()
                 ids = [fact.id for fact in append.facts]
                 try:
-                    there = self._there(ids)
+                    there = self._ids_in_ledger(ids)
                 except LedgerError as fault:
                     append.error = fault
                     return None
@@ -334,7 +336,7 @@ class WriterThread:
                     )
         return None
 
-    def _there(self, ids: Sequence[str]) -> set[str]:
+    def _ids_in_ledger(self, ids: Sequence[str]) -> set[str]:
         """Which of these events are in the ledger. Raises LedgerError."""
         with translating_faults(self._store.url), self._store.writer.connect() as connection:
             found = connection.exec_driver_sql(
@@ -354,9 +356,9 @@ class WriterThread:
     def _deliver(self, jobs: list[_Job]) -> None:
         for job in jobs:
             self._open -= 1
-            self._mark(job)
+            self._mark_fault(job)
             if job.events and job.error is None:
-                self._tell(job)
+                self._tell_of_events(job)
             if job.future.done():
                 continue
             if job.error is not None:
@@ -364,13 +366,13 @@ class WriterThread:
             else:
                 job.future.set_result(job.result)
 
-    def _mark(self, job: _Job) -> None:
+    def _mark_fault(self, job: _Job) -> None:
         if isinstance(job.error, LedgerFull | LedgerReadOnly):
             self.fault = job.error
         elif job.error is None and (job.events or job.change is not None):
             self.fault = None
 
-    def _tell(self, job: _Job) -> None:
+    def _tell_of_events(self, job: _Job) -> None:
         """Tell of new events, those of one stream together."""
         if job.append is not None:
             self._appended(job.append.stream, job.append.events)
@@ -379,7 +381,7 @@ class WriterThread:
             self._appended(stream, tuple(run))
 
 
-def _changed(connection: Connection, jobs: Sequence[_Job]) -> None:
+def _run_changes(connection: Connection, jobs: Sequence[_Job]) -> None:
     for job in jobs:
         assert job.change is not None
         try:

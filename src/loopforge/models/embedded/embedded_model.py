@@ -177,7 +177,7 @@ class EmbeddedModel:
         except ImportError as error:
             raise ModelError(INSTALL) from error
         try:
-            return xllamacpp.Server(self._parameters(xllamacpp.CommonParams(), path, key))
+            return xllamacpp.Server(self._parameters_of(xllamacpp.CommonParams(), path, key))
         except Exception as error:  # xllamacpp lets through whatever C++ or a bad path raised
             raise ModelError(
                 f"The embedded model could not be loaded from {path}: {error} The small one "
@@ -185,7 +185,7 @@ class EmbeddedModel:
                 "`embedded_context` sets how much of that is for prompts."
             ) from error
 
-    def _parameters(self, parameters: Any, path: Path, key: Secret) -> Any:
+    def _parameters_of(self, parameters: Any, path: Path, key: Secret) -> Any:
         parameters.model.path = str(path)
         parameters.model_alias = {"embedded"}
         parameters.hostnames = ["127.0.0.1"]
@@ -219,7 +219,7 @@ class EmbeddedModel:
         if loading is not None:
             loaded = await loading
             del loading
-            await asyncio.to_thread(_drop, [loaded])
+            await asyncio.to_thread(_drop_server, [loaded])
             del loaded
 
 
@@ -241,7 +241,7 @@ class _Running:
     address: ModelAddress
 
 
-def _drop(loaded: list[_Running | ModelError]) -> None:
+def _drop_server(loaded: list[_Running | ModelError]) -> None:
     """Let go of the server; its destructor waits for its threads."""
     running = loaded.pop()
     if isinstance(running, _Running):
@@ -276,7 +276,7 @@ class SharedTokens:
         return self.hold(self._tokens)
 
 
-def _most(question: Question) -> int:
+def _most_tokens(question: Question) -> int:
     """Tokens that a question and its answer take at the very most: one for each byte."""
     return sum(len(text.encode()) for _, text in question.messages) + question.max_tokens
 
@@ -295,7 +295,7 @@ class EmbeddedProvider:
         """Load it and its client in advance. Trouble is kept for the first question."""
         with suppress(ModelError):
             for manner in MANNERS:
-                await (await self._ready(manner)).ready()
+                await (await self._client_ready(manner)).ready()
 
     async def attempt(
         self, question: Question, hear: Callable[[str], None], within: float | None = None
@@ -306,16 +306,16 @@ class EmbeddedProvider:
         if question.route.temperature is None:
             route = replace(question.route, temperature=TEMPERATURE[manner])
             question = replace(question, route=route)
-        async with self._embedded.shared.hold(_most(question)):
+        async with self._embedded.shared.hold(_most_tokens(question)):
             try:
-                provider = await self._ready(manner)
+                provider = await self._client_ready(manner)
             except ModelError as error:
                 return AttemptOutcome(
                     outcome="failed", detail=str(error), lasting=True, cause="missing"
                 )
             return await provider.attempt(question, hear, within)
 
-    async def _ready(self, manner: Manner) -> Provider:
+    async def _client_ready(self, manner: Manner) -> Provider:
         """The client that asks in this manner."""
         address = await self._embedded.address()
         if manner not in self._providers:
@@ -324,12 +324,12 @@ class EmbeddedProvider:
                 id="embedded",
                 base_url=f"{address.url}/v1",
                 key=address.key,
-                extra={**self._extra(manner), **self._spec.extra},
+                extra={**self._extra_settings(manner), **self._spec.extra},
             )
             self._providers[manner] = Provider(spec, self._clock, self._tasks)
         return self._providers[manner]
 
-    def _extra(self, manner: Manner) -> dict[str, Any]:
+    def _extra_settings(self, manner: Manner) -> dict[str, Any]:
         """What was measured holds for the small model alone; another file speaks by its own."""
         return {"cache_prompt": True} if self._embedded.path else MANNERS[manner]
 

@@ -107,13 +107,13 @@ class AccessLinks:
         Raises NotLetIn, or BadAccount for the name; then the link stays good.
         """
         decisions = self._decisions
-        await self._waiting(token)
+        await self._check_waiting(token)
         await decisions.refresh()
-        person = decisions.book.owner() or await self._owner(name)
+        person = decisions.book.owner() or await self._future_owner(name)
         start = decisions.start(person, agent, "link", seal)
 
         async def decide() -> Decision:
-            await self._waiting(token)
+            await self._check_waiting(token)
             work = combine_work(redeem_link(token_digest(token), NotLetIn(NO_LINK)), start.work)
             if owner := decisions.book.owner():
                 if owner != person:
@@ -121,16 +121,16 @@ class AccessLinks:
                 return [start.fact], work
             decisions.free(decisions.book.name(person))
             opened = AccountOpened(person=person, right="owner")
-            return [opened, *self._same(person, login), start.fact], work
+            return [opened, *self._terminal_links(person, login), start.fact], work
 
         await decisions.decide(person, decide)
         return decisions.visitor(start), start.token
 
-    async def _waiting(self, token: str) -> None:
+    async def _check_waiting(self, token: str) -> None:
         if not await self.waits(token):
             raise NotLetIn(NO_LINK)
 
-    async def _owner(self, name: str) -> str:
+    async def _future_owner(self, name: str) -> str:
         """Who becomes the owner: somebody the terminal knows, however called, or a new person."""
         known = await self._people.named(name.strip())
         if not any(one.surface == "terminal" and one.name.text is not None for one in known):
@@ -138,7 +138,7 @@ class AccessLinks:
         self._decisions.free(name)
         return (await self._people.meet("terminal", name.strip())).id
 
-    def _same(self, person: str, login: str) -> list[AccountLinked]:
+    def _terminal_links(self, person: str, login: str) -> list[AccountLinked]:
         """What makes the name that the terminal goes by one more self of the owner."""
         known = self._people.who("terminal", login) if login else None
         if not login or (known and known.id == person):
@@ -171,7 +171,7 @@ class AccessLinks:
             return [said], insert_link(link)
 
         await self._decisions.decide(by, decide)
-        return self._card(self._pass(link.invite), link.until), token
+        return self._invite_card(self._invite_record(link.invite), link.until), token
 
     async def invited(self, token: str) -> Invite | None:
         """The invite of this token, if it is still to be taken."""
@@ -179,7 +179,7 @@ class AccessLinks:
         if link is None:
             return None
         await self._decisions.refresh()
-        card = self._card(self._pass(link.invite), link.until)
+        card = self._invite_card(self._invite_record(link.invite), link.until)
         return card if card.state == "open" else None
 
     async def take(
@@ -190,7 +190,7 @@ class AccessLinks:
         Raises NotLetIn, or BadAccount for the name or the password; then the invite stays open.
         """
         decisions = self._decisions
-        invite = await self._valid(token)
+        invite = await self._valid_invite(token)
         name = decisions.free(valid_account_name(name))
         check_new_password(password, name)
         hash = await decisions.passwords.hash(password)
@@ -198,7 +198,7 @@ class AccessLinks:
         start = decisions.start(person, agent, "invite", seal)
 
         async def decide() -> Decision:
-            await self._valid(token)
+            await self._valid_invite(token)
             decisions.free(name)
             facts = (
                 AccountOpened(person=person, right="member"),
@@ -208,28 +208,28 @@ class AccessLinks:
             return facts, combine_work(store_password(person, hash), start.work)
 
         await decisions.decide(person, decide)
-        taken = self._card(self._pass(invite.invite), invite.until)
+        taken = self._invite_card(self._invite_record(invite.invite), invite.until)
         return decisions.visitor(start), start.token, taken
 
     async def take_as(self, token: str, visitor: Visitor) -> Invite:
         """Take an invite into a room for somebody who is signed in. Raises NotLetIn, InputError."""
-        invite = await self._valid(token)
+        invite = await self._valid_invite(token)
         if not invite.room:
             raise InputError("You are in already; this invite is for somebody new. Pass it on.")
 
         async def decide() -> Decision:
-            await self._valid(token)
+            await self._valid_invite(token)
             self._decisions.entry(visitor.person)
             return [InviteTaken(invite=invite.invite, person=visitor.person)], no_work
 
         await self._decisions.decide(visitor.person, decide)
-        return self._card(self._pass(invite.invite), invite.until)
+        return self._invite_card(self._invite_record(invite.invite), invite.until)
 
     async def withdraw(self, invite: str, by: str) -> None:
         """Let an open invite be valid no longer; for who wrote it, and the owner."""
 
         async def decide() -> Decision:
-            known = self._pass(invite)
+            known = self._invite_record(invite)
             if not self._decisions.may(by, known.said.by):
                 raise Unknown(f"There is no invite {invite!r} of yours.")
             if known.person:
@@ -256,23 +256,23 @@ class AccessLinks:
 
     async def joining(self, token: str) -> str:
         """Whom this token would sign in; "" if nobody."""
-        return await self._named(token, DEVICE)
+        return await self._person_of_link(token, DEVICE)
 
     async def join(self, token: str, agent: str, seal: str = "") -> tuple[Visitor, str]:
         """Sign in by the token of another device, and spend it. Raises NotLetIn."""
         decisions = self._decisions
-        person = await self._whose(token, DEVICE, NO_DEVICE)
+        person = await self._whose_link(token, DEVICE, NO_DEVICE)
         start = decisions.start(person, agent, "link", seal)
 
         async def decide() -> Decision:
-            await self._whose(token, DEVICE, NO_DEVICE)
+            await self._whose_link(token, DEVICE, NO_DEVICE)
             spend = redeem_link(token_digest(token), NotLetIn(NO_DEVICE), DEVICE)
             return [start.fact], combine_work(spend, start.work)
 
         await decisions.decide(person, decide)
         return decisions.visitor(start), start.token
 
-    async def _named(self, token: str, kind: str) -> str:
+    async def _person_of_link(self, token: str, kind: str) -> str:
         """Whom a link is named by, if it is good and they may sign in; else ""."""
         link = await self._decisions.vault.link(token_digest(token), kind)
         if link is None or self._decisions.now >= link.until:
@@ -281,8 +281,8 @@ class AccessLinks:
         person = link.invite.removeprefix(ELSEWHERE)
         return person if self._decisions.book.account(person) else ""
 
-    async def _whose(self, token: str, kind: str, refusal: str) -> str:
-        person = await self._named(token, kind)
+    async def _whose_link(self, token: str, kind: str, refusal: str) -> str:
+        person = await self._person_of_link(token, kind)
         if not person:
             raise NotLetIn(refusal)
         return person
@@ -308,7 +308,7 @@ class AccessLinks:
 
     async def renewing(self, token: str) -> str:
         """Whose password this token would set; "" if nobody's."""
-        return await self._named(token, RENEWAL)
+        return await self._person_of_link(token, RENEWAL)
 
     async def renew(
         self, token: str, password: str, agent: str, seal: str = ""
@@ -318,13 +318,13 @@ class AccessLinks:
         Raises NotLetIn, or BadAccount for the password; then the token stays good.
         """
         decisions = self._decisions
-        person = await self._whose(token, RENEWAL, NO_RENEWAL)
+        person = await self._whose_link(token, RENEWAL, NO_RENEWAL)
         check_new_password(password, decisions.book.name(person))
         hash = await decisions.passwords.hash(password)
         start = decisions.start(person, agent, "password", seal)
 
         async def decide() -> Decision:
-            await self._whose(token, RENEWAL, NO_RENEWAL)
+            await self._whose_link(token, RENEWAL, NO_RENEWAL)
             rows = await decisions.vault.sessions(person, from_epoch_micros(0))
             old = [row.session for row in rows]
             facts = [SignedOut(person=person, session=one, by=person) for one in old]
@@ -342,21 +342,21 @@ class AccessLinks:
         await self._decisions.refresh()
         untils = await self._decisions.vault.untils()
         passes = self._decisions.book.invites()
-        return [self._card(one, untils.get(one.said.invite, one.at)) for one in passes]
+        return [self._invite_card(one, untils.get(one.said.invite, one.at)) for one in passes]
 
-    async def _valid(self, token: str) -> Invite:
+    async def _valid_invite(self, token: str) -> Invite:
         invite = await self.invited(token)
         if invite is None:
             raise NotLetIn(NO_INVITE)
         return invite
 
-    def _pass(self, invite: str) -> InviteRecord:
+    def _invite_record(self, invite: str) -> InviteRecord:
         known = self._decisions.book.invite(invite)
         if known is None:
             raise Unknown(f"There is no invite {invite!r} of yours.")
         return known
 
-    def _card(self, known: InviteRecord, until: datetime) -> Invite:
+    def _invite_card(self, known: InviteRecord, until: datetime) -> Invite:
         state = self._decisions.book.state(known, until, self._decisions.now)
         return Invite(
             invite=known.said.invite,

@@ -127,7 +127,7 @@ class McpConnection:
                     break
             return found
 
-        return await self._with(ask, stirs=stirs)
+        return await self._work_with(ask, stirs=stirs)
 
     async def call(
         self,
@@ -169,46 +169,46 @@ class McpConnection:
                 if use.missed and not use.asked:
                     result.content.append(TextContent(type="text", text=MISSED))
                 return McpAnswer(result, tuple(use.asked))
-            return McpAnswer(None, _asked(result), result.request_state or "")
+            return McpAnswer(None, _input_questions(result), result.request_state or "")
 
-        return await self._with(ask)
+        return await self._work_with(ask)
 
     async def close(self) -> None:
         """End it."""
         ready = self._ready
         await self._tasks.close()
         if ready is not None:  # a life that was ended before its first step told nobody
-            self._fail(ready, None)
+            self._fail_start(ready, None)
 
     # ------------------------------------------------------------ its life
 
-    async def _with(self, work: Callable[[Client], Awaitable[T]], *, stirs: bool = True) -> T:
+    async def _work_with(self, work: Callable[[Client], Awaitable[T]], *, stirs: bool = True) -> T:
         """What comes of work with it. It is in use from the first moment on: see `resting`."""
         self._users += stirs
         if stirs:
             self._stir.set()
         try:
-            await load_in_thread(_load)
-            return await self._tried(work)
+            await load_in_thread(_load_sdk)
+            return await self._try_work(work)
         finally:
             self._users -= stirs
             if stirs:
                 self._stir.set()
 
-    async def _tried(self, work: Callable[[Client], Awaitable[T]], *, again: bool = False) -> T:
+    async def _try_work(self, work: Callable[[Client], Awaitable[T]], *, again: bool = False) -> T:
         from mcp import MCPError
         from pydantic import ValidationError
 
         try:
-            return await work(await self._running())
+            return await work(await self._running_client())
         except InputError:
             raise
         except MCPError as error:
             if str(error) == SESSION_LOST and not again:  # the protocol has a new one begun
-                return await self._tried(work, again=True)
+                return await self._try_work(work, again=True)
             if isinstance(error.__context__, TimeoutError):  # its code is one of servers, too
-                self._over(f"it did not answer within {self._seconds:g} seconds, and was ended")
-            raise InputError(self._uncarried(error) or self._told(error)) from error
+                self._end_life(f"it did not answer within {self._seconds:g} seconds, and was ended")
+            raise InputError(self._unsupported_wish(error) or self._fault_told(error)) from error
         except (ValidationError, RuntimeError, ValueError) as error:
             said = str(error)
             if isinstance(error, ValidationError):  # in whole it has an address of its library
@@ -217,7 +217,7 @@ class McpConnection:
             why = f"{self.name} does not keep to the protocol: {bounded_text(said)}"
             raise InputError(why) from error
 
-    def _uncarried(self, error: Exception) -> str:
+    def _unsupported_wish(self, error: Exception) -> str:
         """What is told of a server that wanted what this protocol has not; "" for none.
 
         Where it asks people it is spoken to by one of before 2026 from now on, which has that.
@@ -228,20 +228,20 @@ class McpConnection:
         if found[1] != ASKING:
             return f"{self.name} wants {found[1]} of us, which it is not given"
         self._older = True
-        self._over("it is started anew, to be spoken to as servers of before 2026")
+        self._end_life("it is started anew, to be spoken to as servers of before 2026")
         return (
             f"{self.name} asks people as servers of before 2026 do, and is spoken to so from now "
             "on: use it again"
         )
 
-    def _told(self, error: Exception) -> str:
+    def _fault_told(self, error: Exception) -> str:
         ended = self._life is None or self._life.done()
         why = self._why or bounded_text(str(error))
         if self._why or ended:
             return f"the server {self.name} is gone: {why}"
         return f"{self.name} says: {why}"
 
-    async def _running(self) -> Client:
+    async def _running_client(self) -> Client:
         """The client of a server that runs; starts it where it does not."""
         while self._life is not None and self._gone.is_set() and not self._life.done():
             await asyncio.wait({self._life})
@@ -249,19 +249,21 @@ class McpConnection:
             self._why = ""
             self._gone = asyncio.Event()
             self._ready = asyncio.get_running_loop().create_future()
-            self._life = self._tasks.spawn(self._live(self._ready), f"MCP server {self.name}")
+            self._life = self._tasks.spawn(
+                self._live_while_used(self._ready), f"MCP server {self.name}"
+            )
         return await asyncio.shield(self._ready)
 
-    async def _live(self, ready: asyncio.Future[Client]) -> None:
+    async def _live_while_used(self, ready: asyncio.Future[Client]) -> None:
         from mcp import Client
 
         try:
             client = Client(
                 self._bounded_streams(),
                 read_timeout_seconds=self._seconds,
-                message_handler=self._heard,
-                elicitation_callback=self._elicited,
-                client_info=_ourselves(),
+                message_handler=self._take_message,
+                elicitation_callback=self._refuse_elicitation,
+                client_info=_client_info(),
                 mode="legacy" if self._older else "auto",
                 cache=None,
             )
@@ -271,17 +273,17 @@ class McpConnection:
                 ready.set_result(client)
                 await self._until_idle()
         except Exception as error:  # whatever a server or the SDK does, it ends this server alone
-            self._fail(ready, error)
+            self._fail_start(ready, error)
         except asyncio.CancelledError:
-            self._fail(ready, None)
+            self._fail_start(ready, None)
             raise
 
     @asynccontextmanager
     async def _bounded_streams(self) -> AsyncIterator[tuple[Any, Any]]:
-        async with self._streams(self._over) as (heard, told):
+        async with self._streams(self._end_life) as (heard, told):
             yield BoundedMessages(heard), told
 
-    def _fail(self, ready: asyncio.Future[Client], error: Exception | None) -> None:
+    def _fail_start(self, ready: asyncio.Future[Client], error: Exception | None) -> None:
         """Tell those who wait that it did not begin."""
         if ready.done():
             return
@@ -294,7 +296,7 @@ class McpConnection:
         ready.set_exception(InputError(f"the server {self.name} did not start: {why}"))
         ready.exception()  # nobody may be left to hear it
 
-    def _over(self, why: str) -> None:
+    def _end_life(self, why: str) -> None:
         """It ended, or is to be ended."""
         self._why = self._why or why
         self._gone.set()
@@ -314,13 +316,13 @@ class McpConnection:
                 if rest.done() and not self._users:
                     return
 
-    async def _heard(self, message: Any) -> None:
+    async def _take_message(self, message: Any) -> None:
         from mcp.types import ToolListChangedNotification
 
         if isinstance(getattr(message, "root", message), ToolListChangedNotification):
             self._changed()
 
-    async def _elicited(self, context: Any, params: Any) -> ElicitResult:
+    async def _refuse_elicitation(self, context: Any, params: Any) -> ElicitResult:
         """A server of before 2026 asks in the middle of a use, which does not wait for people."""
         del context
         from mcp.types import ElicitResult
@@ -349,7 +351,7 @@ async def _unchecked(name: str, result: CallToolResult) -> None:
     del name, result
 
 
-def _asked(result: InputRequiredResult) -> tuple[InputQuestion, ...]:
+def _input_questions(result: InputRequiredResult) -> tuple[InputQuestion, ...]:
     """What is asked for. Raises InputError for what people cannot give."""
     from mcp.types import ElicitRequest
 
@@ -361,11 +363,11 @@ def _asked(result: InputRequiredResult) -> tuple[InputQuestion, ...]:
     return tuple(asked)
 
 
-def _load() -> None:
+def _load_sdk() -> None:
     import mcp.client.streamable_http  # noqa: F401
 
 
-def _ourselves() -> Any:
+def _client_info() -> Any:
     from mcp.types import Implementation
 
     return Implementation(name="Loopforge", version=__version__)

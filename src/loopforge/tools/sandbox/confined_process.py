@@ -75,8 +75,8 @@ class ConfinedServer:
             self._own = -1
             self._gone.set()
         else:
-            asyncio.get_running_loop().add_reader(self._own, self._over)
-            asyncio.get_running_loop().add_reader(status, self._heard)
+            asyncio.get_running_loop().add_reader(self._own, self._note_over)
+            asyncio.get_running_loop().add_reader(status, self._take_status)
 
     @property
     def stdin(self) -> asyncio.StreamWriter:
@@ -106,7 +106,7 @@ class ConfinedServer:
 
     def code(self) -> int | None:
         """Its exit code; None while it runs, and where it was ended or never began."""
-        for line in self._told():
+        for line in self._status_rows():
             if "exit-code" in line:
                 return int(line["exit-code"])
         return None
@@ -119,7 +119,7 @@ class ConfinedServer:
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
                     await self._begun.wait()
-        if self._find() and self._first >= 0:
+        if self._find_first_process() and self._first >= 0:
             with suppress(ProcessLookupError):  # bubblewrap ends when all within has
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
             with suppress(TimeoutError):
@@ -133,7 +133,7 @@ class ConfinedServer:
     async def watch(self) -> None:
         """Look at what it uses until it ends; end it where that is too much."""
         for look in range(1, 1 << 62):
-            child = self._child if self._find() else None
+            child = self._child if self._find_first_process() else None
             disk = look % DISK == 0
             met = await asyncio.to_thread(_used_up, self._sandbox, child, disk=disk)
             if not self.running:
@@ -173,36 +173,36 @@ class ConfinedServer:
                 os.close(each)
             self._status = self._first = self._own = -1
 
-    def _over(self) -> None:
+    def _note_over(self) -> None:
         """bubblewrap ended, which it does as soon as the program has: what that left is ending."""
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._own)
         self._begun.set()
-        if self._find() and self._first >= 0:
-            loop.add_reader(self._first, self._emptied)
+        if self._find_first_process() and self._first >= 0:
+            loop.add_reader(self._first, self._note_emptied)
         else:
             self._gone.set()
 
-    def _emptied(self) -> None:
+    def _note_emptied(self) -> None:
         """The first process within ended, which is after all others have."""
         asyncio.get_running_loop().remove_reader(self._first)
         self._gone.set()
 
-    def _heard(self) -> None:
+    def _take_status(self) -> None:
         """bubblewrap says which process is the first, before that begins; perhaps in pieces."""
-        if self._find() or self._ended:
+        if self._find_first_process() or self._ended:
             asyncio.get_running_loop().remove_reader(self._status)
 
-    def _find(self) -> bool:
+    def _find_first_process(self) -> bool:
         """Learn which process is the first one within, as soon as bubblewrap says it."""
-        if self._child < 0 and (told := self._told()):
+        if self._child < 0 and (told := self._status_rows()):
             self._child = int(told[0]["child-pid"])
             with suppress(OSError):  # it ended already
                 self._first = os.pidfd_open(self._child)
             self._begun.set()
         return self._child >= 0
 
-    def _told(self) -> list[dict[str, int]]:
+    def _status_rows(self) -> list[dict[str, int]]:
         """What bubblewrap said until now: a line with the first process, and one at its end."""
         with suppress(BlockingIOError):
             while self._status >= 0 and (piece := os.read(self._status, 65536)):
@@ -237,7 +237,7 @@ async def run_confined(
     async with _looked_after(program):
         try:
             async with asyncio.timeout(sandbox.limits.seconds):
-                await _read(program, output, sandbox.limits.output)
+                await _read_output(program, output, sandbox.limits.output)
                 await program.wait()
         except TimeoutError:
             program.met = program.met or "time"
@@ -249,12 +249,12 @@ async def run_confined(
             if late and code == KILLED:
                 met = met or "time"  # the kernel was quicker: it counts the processor's seconds
     if code is None and not met:
-        raise _refusal(bytes(output))
+        raise _refusal_of(bytes(output))
     kept = bytes(output[: sandbox.limits.output])
     return ProcessEnded(None if met else code, kept, clock.time() - began, met)
 
 
-async def _read(program: ConfinedServer, output: bytearray, most: int) -> None:
+async def _read_output(program: ConfinedServer, output: bytearray, most: int) -> None:
     while piece := await program.stdout.read(65536):
         output += piece
         if len(output) > most:
@@ -347,7 +347,7 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
     return server
 
 
-def _refusal(output: bytes) -> NotInstalled:
+def _refusal_of(output: bytes) -> NotInstalled:
     """Why bubblewrap ran nothing, and what to do about it."""
     said = output.decode("utf-8", "replace").strip().removeprefix("bwrap: ") or "it says nothing"
     mend = "See docs/sandbox.md."

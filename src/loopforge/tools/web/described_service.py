@@ -109,12 +109,12 @@ def read_service(name: str, written: Mapping[str, Any]) -> DescribedService:
         raise BadSettings(
             f"{name}.toml: {explain_validation_error(error, DescribedService, ServiceArgument)}."
         ) from error
-    if why := _wrong(name, service):
+    if why := _flaw_of(name, service):
         raise BadSettings(f"{name}.toml: {why}.")
     return service
 
 
-def _wrong(name: str, service: DescribedService) -> str:
+def _flaw_of(name: str, service: DescribedService) -> str:
     """What is wrong with it; "" for nothing."""
     place = web_parts(service.address)
     holes = PLACEHOLDER.findall(service.address)
@@ -177,7 +177,7 @@ def service_tool(
     tool = Tool(
         name=name,
         summary=" ".join(service.summary.split()),
-        schema=_schema(service),
+        schema=_schema_of(service),
         idempotent=service.reads,
         reads=service.reads,
         harmless=service.everybody,
@@ -203,7 +203,7 @@ def service_tool(
     return tool, use
 
 
-def _schema(service: DescribedService) -> dict[str, Any]:
+def _schema_of(service: DescribedService) -> dict[str, Any]:
     properties = {}
     for name, argument in service.arguments.items():
         row: dict[str, Any] = {"type": argument.type}
@@ -236,36 +236,36 @@ def request_of(
             sent_as = name if service.place(name) == "path" else argument.name or name
             places[service.place(name)][sent_as] = value
     before, _, after = service.address.partition("?")
-    path = PLACEHOLDER.sub(lambda hole: _segment(hole[1], places["path"]), before)
-    after = PLACEHOLDER.sub(lambda hole: quote(_text(places["path"][hole[1]]), safe=""), after)
-    fixed = {key: _filled(value, secrets) for key, value in service.query.items()}
-    more = urlencode({key: _text(value) for key, value in places["query"].items()} | fixed)
+    path = PLACEHOLDER.sub(lambda hole: _path_segment(hole[1], places["path"]), before)
+    after = PLACEHOLDER.sub(lambda hole: quote(_text_of(places["path"][hole[1]]), safe=""), after)
+    fixed = {key: _fill_secrets(value, secrets) for key, value in service.query.items()}
+    more = urlencode({key: _text_of(value) for key, value in places["query"].items()} | fixed)
     query = "&".join(filter(None, (after, more)))
-    headers = {key: _header(key, _text(value)) for key, value in places["header"].items()}
-    headers |= {key: _filled(value, secrets) for key, value in service.headers.items()}
+    headers = {key: _header_value(key, _text_of(value)) for key, value in places["header"].items()}
+    headers |= {key: _fill_secrets(value, secrets) for key, value in service.headers.items()}
     body = None if service.method in (*READING, "DELETE") and not places["body"] else places["body"]
     return HttpRequest(service.method, f"{path}{'?' * bool(query)}{query}", headers, body)
 
 
-def _text(value: object) -> str:
+def _text_of(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _segment(name: str, values: Mapping[str, Any]) -> str:
+def _path_segment(name: str, values: Mapping[str, Any]) -> str:
     """An argument as a part of a path. Servers decode before they look: no / and no dots alone."""
-    text = _text(values[name]).strip()
+    text = _text_of(values[name]).strip()
     if not text or re.search(r"[/\\%]", text) or CONTROL.search(text) or not text.strip("."):
         raise InputError(f"{name} is {text[:80]!r}, which cannot be a part of an address")
     return quote(text, safe="")
 
 
-def _header(name: str, text: str) -> str:
+def _header_value(name: str, text: str) -> str:
     if CONTROL.search(text) or not text.isascii():
         raise InputError(f"{name} holds characters that no header may hold")
     return text
 
 
-def _filled(text: str, secrets: Mapping[str, str]) -> str:
+def _fill_secrets(text: str, secrets: Mapping[str, str]) -> str:
     return KEY.sub(lambda key: secrets[key[1]], text)
 
 
@@ -290,7 +290,7 @@ def told_of(service: DescribedService, answer: HttpAnswer, secrets: Mapping[str,
     if not text.strip():
         return f"{host} answered {status_phrase(answer.status)}, without words."
     try:
-        return _shown(service, json.loads(text))
+        return _show_answer(service, json.loads(text))
     except InputError:
         raise
     except (ValueError, RecursionError):
@@ -299,22 +299,22 @@ def told_of(service: DescribedService, answer: HttpAnswer, secrets: Mapping[str,
         return text
 
 
-def _shown(service: DescribedService, found: Any) -> str:
-    rows = _at(found, service.each) if service.each else [found]
+def _show_answer(service: DescribedService, found: Any) -> str:
+    rows = _value_at(found, service.each) if service.each else [found]
     if not isinstance(rows, list):
         raise InputError(f"the answer has no list at {service.each!r}, as its file says")
-    told = [_row(service.show, row) for row in rows[:ROWS]]
+    told = [_show_row(service.show, row) for row in rows[:ROWS]]
     more = [f"[{len(rows) - ROWS} more are not shown]"] if len(rows) > ROWS else []
     return "\n".join([*told, *more]) or "It found none."
 
 
-def _row(show: str, row: Any) -> str:
+def _show_row(show: str, row: Any) -> str:
     if "{" in show:
-        return SHOWN.sub(lambda hole: _plain(_at(row, hole[1].strip())), show)
-    return _plain(_at(row, show))
+        return SHOWN.sub(lambda hole: _plain_value(_value_at(row, hole[1].strip())), show)
+    return _plain_value(_value_at(row, show))
 
 
-def _at(found: Any, path: str) -> Any:
+def _value_at(found: Any, path: str) -> Any:
     """What stands at a path such as `flights.0.status`; None where there is nothing."""
     for step in filter(None, path.split(".")):
         if isinstance(found, dict):
@@ -326,7 +326,7 @@ def _at(found: Any, path: str) -> Any:
     return found
 
 
-def _plain(found: Any) -> str:
+def _plain_value(found: Any) -> str:
     if found is None:
         return NOTHING
     return found if isinstance(found, str) else json.dumps(found, ensure_ascii=False, indent=1)

@@ -164,8 +164,8 @@ class PageChannel:
         self._stale = False
         self._shown = ""
         self._tasks = BackgroundTasks()
-        self._tasks.spawn(self._listen(), f"web: listening in {room}")
-        self._tasks.spawn(self._look(), f"web: looking at {room}")
+        self._tasks.spawn(self._listen_to_room(), f"web: listening in {room}")
+        self._tasks.spawn(self._look_for_changes(), f"web: looking at {room}")
 
     async def close(self) -> None:
         """Stop listening."""
@@ -182,17 +182,17 @@ class PageChannel:
         for listener in tuple(self.listeners):
             listener.put(data, seq=seq, about=about, draft=draft)
 
-    async def _listen(self) -> None:
+    async def _listen_to_room(self) -> None:
         async for what in self._ear:
             try:
-                await self._hear(what)
+                await self._hear_signal(what)
             except Exception:  # whatever one event does, the next one is heard
                 log.exception("something could not be shown in %s", self.room)
 
-    async def _hear(self, what: Event | Signal) -> None:
+    async def _hear_signal(self, what: Event | Signal) -> None:
         match what:
             case Event():
-                await self._event(what)
+                await self._take_event(what)
             case Draft():
                 self._drafts[what.turn] = what
                 self._looking.set()
@@ -226,7 +226,7 @@ class PageChannel:
                         server_sent_event("withdrawn", told | {"name": scene.mate(what.mate).name})
                     )
 
-    async def _event(self, event: Event) -> None:
+    async def _take_event(self, event: Event) -> None:
         if isinstance(event.body, RoomClosed):
             for listener in tuple(self.listeners):
                 listener.close(server_sent_event("gone", {"why": "This room was deleted."}))
@@ -263,18 +263,18 @@ class PageChannel:
         for listener in tuple(self.listeners):
             listener.put(more if listener.owner else plain, seq=event.seq)
 
-    async def _look(self) -> None:
+    async def _look_for_changes(self) -> None:
         """Show drafts as they have grown, and the scene where it has changed; not too often."""
         while True:
             await self._looking.wait()
             self._looking.clear()
             try:
-                await self._show()
+                await self._show_changes()
             except Exception:
                 log.exception("drafts or the scene could not be shown in %s", self.room)
             await asyncio.sleep(BREATHER)
 
-    async def _show(self) -> None:
+    async def _show_changes(self) -> None:
         drafts, self._drafts = self._drafts, {}
         stale, self._stale = self._stale, False
         try:
@@ -283,7 +283,7 @@ class PageChannel:
             return
         for draft in drafts.values():
             if scene.has(draft.mate) and draft.turn not in self._over:
-                self.give(self._drafted(draft, scene), draft=draft.turn)
+                self.give(self._draft_message(draft, scene), draft=draft.turn)
         if stale and (html := self._render.scene(scene)) != self._shown:
             self._shown = html
             self._give_scene(scene, server_sent_event("scene", html))
@@ -299,7 +299,7 @@ class PageChannel:
             bare = bare or server_sent_event("scene", self._render.scene(theirs))
             listener.put(bare)
 
-    def _drafted(self, draft: Draft, scene: RoomSnapshot) -> bytes:
+    def _draft_message(self, draft: Draft, scene: RoomSnapshot) -> bytes:
         mate = scene.mate(draft.mate)
         html = self._render.words(draft.text, scene)
         told = {"turn": draft.turn, "mate": draft.mate, "name": mate.name, "html": html}

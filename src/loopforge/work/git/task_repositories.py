@@ -84,7 +84,7 @@ class TaskRepositories:
         Where that was done before, nothing is done. Raises Unknown, RepositoryError.
         """
         found = self.registered.find(repository)
-        record = self._known(task)
+        record = self._known_record(task)
         if record is not None and record.made:
             if record.branch.repository != found.name:
                 raise InputError(f"This task works on {record.branch.repository} already.")
@@ -100,17 +100,17 @@ class TaskRepositories:
             base=base,
         )
         history = await person.history(found.branch)
-        await self._shelf(task).make()
-        await self._shelf(task).add_history(history, base)
-        if await self._shelf(task).holds(self._secrets()):
-            await asyncio.to_thread(shutil.rmtree, self._place(task), ignore_errors=True)
+        await self._shelf_of(task).make()
+        await self._shelf_of(task).add_history(history, base)
+        if await self._shelf_of(task).holds(self._secrets()):
+            await asyncio.to_thread(shutil.rmtree, self._place_of(task), ignore_errors=True)
             raise RepositoryError(
                 f"{found.name} holds a key or password of this home in its history, so no task is "
                 "given it. Make that key invalid and set another."
             )
-        await self._keep(task, _TaskRecord(branch=branch))
+        await self._keep_record(task, _TaskRecord(branch=branch))
         await TaskClone(self._workspaces.of(task), branch).make(history)
-        await self._keep(task, _TaskRecord(branch=branch, made=True))
+        await self._keep_record(task, _TaskRecord(branch=branch, made=True))
         return branch
 
     async def uncommitted(self, repository: str) -> str:
@@ -122,20 +122,20 @@ class TaskRepositories:
 
     def branch(self, task: str) -> TaskBranch:
         """Where a task works. Raises Unknown where it works on no repository."""
-        return self._record(task).branch
+        return self._record_of(task).branch
 
     async def refresh(self, task: str) -> str:
         """Give the clone the target as it is now, as origin/TARGET; the commit it is at."""
-        record = self._record(task)
-        person, shelf = self._person(record.branch), self._shelf(task)
-        head = await self._given(person, shelf, record.branch.target)
+        record = self._record_of(task)
+        person, shelf = self._persons_repository(record.branch), self._shelf_of(task)
+        head = await self._target_commit(person, shelf, record.branch.target)
         history = await person.history(record.branch.target)
         await TaskClone(self._workspaces.of(task), record.branch).refresh(history)
         return head
 
     async def commit(self, task: str, message: str) -> None:
         """Commit in the clone what is there; it goes no further by that."""
-        branch = self._record(task).branch
+        branch = self._record_of(task).branch
         await TaskClone(self._workspaces.of(task), branch).commit(message)
 
     # ------------------------------------------------------------ showing
@@ -148,12 +148,15 @@ class TaskRepositories:
         The person's own branches stay as they are. Raises RepositoryError for what is not taken
         over, such as a change of something else than it was to change `only`; then nothing was.
         """
-        record = self._record(task)
-        branch, shelf = record.branch, self._shelf(task)
-        person, clone = self._person(branch), TaskClone(self._workspaces.of(task), branch)
+        record = self._record_of(task)
+        branch, shelf = record.branch, self._shelf_of(task)
+        person, clone = (
+            self._persons_repository(branch),
+            TaskClone(self._workspaces.of(task), branch),
+        )
         await clone.commit(note.summary)
         result = await shelf.add_result(await clone.bundle(), REF)
-        head = await self._given(person, shelf, branch.target)
+        head = await self._target_commit(person, shelf, branch.target)
         if only:
             await self._only_docstrings(shelf, result, head)
         made = await make_proposal(
@@ -168,7 +171,7 @@ class TaskRepositories:
         wanted = [made.tip, *([made.commit] if made.commit else [])]
         await person.take(await shelf.packed(wanted, [head]))
         await person.set_branch(branch.branch, made.tip, before)
-        await self._keep(task, replace(record, proposal=made))
+        await self._keep_record(task, replace(record, proposal=made))
         return made
 
     async def _only_docstrings(self, shelf: BareRepository, result: str, head: str) -> None:
@@ -187,12 +190,14 @@ class TaskRepositories:
 
     def proposal(self, task: str) -> Proposal:
         """What was proposed last, and what became of it. Raises Unknown."""
-        found = self._record(task).proposal
+        found = self._record_of(task).proposal
         if found is None:
             raise Unknown("This task has proposed nothing yet.")
         return found
 
-    async def _given(self, person: PersonRepository, shelf: BareRepository, target: str) -> str:
+    async def _target_commit(
+        self, person: PersonRepository, shelf: BareRepository, target: str
+    ) -> str:
         """Where the target stands, its history on the shelf."""
         head, known = await person.head(target), await shelf.given()
         if head not in known:
@@ -208,7 +213,7 @@ class TaskRepositories:
     @asynccontextmanager
     async def deciding(self, task: str) -> AsyncIterator[None]:
         """No other Loopforge decides on this task meanwhile, whichever process it is."""
-        place = self._place(task)
+        place = self._place_of(task)
         try:
             place.mkdir(0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -222,26 +227,26 @@ class TaskRepositories:
         Raises Changed where another is proposed or the target has moved on since, RepositoryError
         where the person's folder cannot come along; then nothing was merged.
         """
-        record, proposal = self._record(task), self.proposal(task)
+        record, proposal = self._record_of(task), self.proposal(task)
         if not proposal.commit:
             raise RepositoryError(proposal.way_on)
         if checked_commit(commit) != proposal.commit:
             raise Changed("Something else is proposed by now; look at that, then approve it.")
         if proposal.state in ("rejected", "taken back"):
             raise Changed(f"This was {proposal.state} already; have the work proposed again.")
-        person = self._person(record.branch)
+        person = self._persons_repository(record.branch)
         if proposal.state == "merged" or await person.contains(proposal.target, commit):
-            await self._settle(task, "merged")
+            await self._settle_proposal(task, "merged")
             return MergeResult(commit=commit, again=True)
         try:
             folder = await person.advance(proposal.target, commit, proposal.before)
         except Changed as error:
             if await person.contains(proposal.target, commit):
-                await self._settle(task, "merged")
+                await self._settle_proposal(task, "merged")
                 return MergeResult(commit=commit, again=True)
             again = "Say `refresh` to the task: it is proposed again, for you to look at."
             raise Changed(f"{error} {again}") from error
-        await self._settle(task, "merged")
+        await self._settle_proposal(task, "merged")
         await person.drop_branch(proposal.branch, proposal.tip)
         return MergeResult(commit=commit, checkout=str(folder or ""))
 
@@ -251,11 +256,11 @@ class TaskRepositories:
         A no needs no repository: one that is gone holds it up no longer. Raises Changed where it
         was merged.
         """
-        record, proposal = self._record(task), self.proposal(task)
-        if proposal.state == "merged" or await self._merged(record.branch, proposal):
+        record, proposal = self._record_of(task), self.proposal(task)
+        if proposal.state == "merged" or await self._is_merged(record.branch, proposal):
             raise Changed("This is merged already. Approve it; then it can be taken back.")
-        stays = await self._drop(record.branch, proposal.tip)
-        await self._settle(task, "rejected")
+        stays = await self._drop_branch(record.branch, proposal.tip)
+        await self._settle_proposal(task, "rejected")
         return stays
 
     async def take_back(self, task: str) -> MergeResult:
@@ -264,11 +269,11 @@ class TaskRepositories:
         Asked for again after it was broken off, it makes no second one. Raises RepositoryError
         where later commits changed the same places, and Changed where nothing was merged.
         """
-        record, proposal = self._record(task), self.proposal(task)
+        record, proposal = self._record_of(task), self.proposal(task)
         if proposal.state != "merged":
             raise Changed("This was not merged, so there is nothing to take back.")
-        person, shelf = self._person(record.branch), self._shelf(task)
-        head = await self._given(person, shelf, proposal.target)
+        person, shelf = self._persons_repository(record.branch), self._shelf_of(task)
+        head = await self._target_commit(person, shelf, proposal.target)
         message = f"Take back: {proposal.message}"
         back = await shelf.commit(
             await shelf.tree(proposal.before), [proposal.commit], message, self._clock.now()
@@ -281,12 +286,12 @@ class TaskRepositories:
                     f"{', '.join(dry.conflicts[:10])}. `git revert` does it by hand."
                 )
             if dry.tree == await shelf.tree(head):
-                await self._settle(task, "taken back")
+                await self._settle_proposal(task, "taken back")
                 return MergeResult(commit=head, again=True)
             back = await shelf.commit(dry.tree, [head], message, self._clock.now())
         await person.take(await shelf.packed([back], [head]))
         folder = await person.advance(proposal.target, back, head)
-        await self._settle(task, "taken back")
+        await self._settle_proposal(task, "taken back")
         return MergeResult(commit=back, checkout=str(folder or ""))
 
     async def push(
@@ -312,7 +317,7 @@ class TaskRepositories:
             raise InputError(f"What this task proposed was {proposal.state}; nothing is pushed.")
         commit = proposal.commit if what == "target" else proposal.tip
         branch = proposal.target if what == "target" else proposal.branch
-        person = self._person(self._record(task).branch)
+        person = self._persons_repository(self._record_of(task).branch)
         await person.push(remote, commit, branch, environ)
         return f"{commit[:12]} is pushed to {remote}, branch {branch}."
 
@@ -321,48 +326,48 @@ class TaskRepositories:
 
         Quiet where there is nothing; broken off, it can be called again.
         """
-        record = self._known(task)
+        record = self._known_record(task)
         if record is not None and record.proposal is not None:
-            await self._drop(record.branch, record.proposal.tip)
+            await self._drop_branch(record.branch, record.proposal.tip)
         await self._workspaces.forget(task)
-        await asyncio.to_thread(shutil.rmtree, self._place(task), ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, self._place_of(task), ignore_errors=True)
 
-    async def _merged(self, branch: TaskBranch, proposal: Proposal) -> bool:
+    async def _is_merged(self, branch: TaskBranch, proposal: Proposal) -> bool:
         """Whether an approval came so far before it broke off, as far as that can be seen."""
         if proposal.state != "open" or not proposal.commit:
             return False
         try:
-            return await self._person(branch).contains(proposal.target, proposal.commit)
+            return await self._persons_repository(branch).contains(proposal.target, proposal.commit)
         except (Unknown, BadSettings, RepositoryError):
             return False
 
-    async def _drop(self, branch: TaskBranch, tip: str) -> str:
+    async def _drop_branch(self, branch: TaskBranch, tip: str) -> str:
         """Delete a task's branch where it stands at its tip; why it stays, "" where it is gone."""
         try:
-            person = self._person(branch)
+            person = self._persons_repository(branch)
             await person.drop_branch(branch.branch, tip)
             return STAYS if await person.find(branch.branch) else ""
         except (Unknown, BadSettings, RepositoryError) as error:
             return str(error)
 
-    async def _settle(self, task: str, state: MergeState) -> None:
-        record, proposal = self._record(task), self.proposal(task)
-        await self._keep(task, replace(record, proposal=replace(proposal, state=state)))
+    async def _settle_proposal(self, task: str, state: MergeState) -> None:
+        record, proposal = self._record_of(task), self.proposal(task)
+        await self._keep_record(task, replace(record, proposal=replace(proposal, state=state)))
 
     # ------------------------------------------------------------ the record
 
-    def _place(self, task: str) -> Path:
+    def _place_of(self, task: str) -> Path:
         return self._folder / folder_name(task)
 
-    def _shelf(self, task: str) -> BareRepository:
-        return BareRepository(self._place(task) / "shelf.git")
+    def _shelf_of(self, task: str) -> BareRepository:
+        return BareRepository(self._place_of(task) / "shelf.git")
 
-    def _person(self, branch: TaskBranch) -> PersonRepository:
+    def _persons_repository(self, branch: TaskBranch) -> PersonRepository:
         return PersonRepository(Path(self.registered.find(branch.repository).path))
 
-    def _known(self, task: str) -> _TaskRecord | None:
+    def _known_record(self, task: str) -> _TaskRecord | None:
         try:
-            data = (self._place(task) / RECORD).read_bytes()
+            data = (self._place_of(task) / RECORD).read_bytes()
         except FileNotFoundError:
             return None
         try:
@@ -370,15 +375,15 @@ class TaskRepositories:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise RepositoryError(f"What is kept of this task is damaged: {error}.") from error
 
-    def _record(self, task: str) -> _TaskRecord:
-        found = self._known(task)
+    def _record_of(self, task: str) -> _TaskRecord:
+        found = self._known_record(task)
         if found is None or not found.made:
             raise Unknown("This task works on no repository.")
         return found
 
-    async def _keep(self, task: str, record: _TaskRecord) -> None:
+    async def _keep_record(self, task: str, record: _TaskRecord) -> None:
         def write() -> None:
-            place = self._place(task)
+            place = self._place_of(task)
             place.mkdir(0o700, parents=True, exist_ok=True)
             fresh = place / f"{RECORD}.part"
             fresh.write_bytes(msgspec.json.encode(record))

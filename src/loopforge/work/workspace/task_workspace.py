@@ -105,7 +105,7 @@ class TaskWorkspace:
         Raises InputError for one that holds a key of the home; then none is put in.
         """
         for file in files:
-            if await asyncio.to_thread(self._leaks, file):
+            if await asyncio.to_thread(self._holds_key, file):
                 raise InputError(f"{upload_name(file.name)} {HELD}; it is not put in.")
 
         def put() -> list[str]:
@@ -166,11 +166,11 @@ class TaskWorkspace:
             raise InputError(f"{path!r} has {entry.size:,} bytes; {LARGEST_SENT:,} can be sent.")
         data = self.files.read(path, LARGEST_SENT)
         file = ToolFile(name=entry.shown.rpartition("/")[2], data=data)
-        if self._leaks(file):
+        if self._holds_key(file):
             raise InputError(f"{path!r} {HELD}, so it is not sent.")
         return file
 
-    def _leaks(self, file: ToolFile) -> bool:
+    def _holds_key(self, file: ToolFile) -> bool:
         """Whether a file holds a key of the home: as it is in any, in other forms in a text."""
         secrets = self._rules.secrets()
         if any(each.encode() in file.data for each in secrets if len(each) >= SHORTEST):
@@ -183,9 +183,9 @@ class TaskWorkspace:
 
     async def checkpoint(self, note: str = "") -> WorkspaceCheckpoint:
         """Keep the workspace as it is; where nothing changed since the last one, that one."""
-        return await self._kept(await self._tree(), note)
+        return await self._keep_checkpoint(await self._capture_files(), note)
 
-    async def _kept(self, tree: CapturedTree, note: str) -> WorkspaceCheckpoint:
+    async def _keep_checkpoint(self, tree: CapturedTree, note: str) -> WorkspaceCheckpoint:
         latest = await self.latest()
         if latest is not None and latest.entries == tree.entries:
             return latest
@@ -217,10 +217,10 @@ class TaskWorkspace:
         Raises InputError where something there cannot be kept.
         """
         wanted = await self._archive.load(self.name, number)
-        tree = await self._tree()
+        tree = await self._capture_files()
         if tree.left_out:
             raise InputError(LOST.format(name_first_few(tree.left_out, 5)))
-        there = await self._kept(tree, BEFORE)
+        there = await self._keep_checkpoint(tree, BEFORE)
         aside = self.place.with_name(f".{self.name}.new")
         await asyncio.to_thread(WorkspaceFiles(aside).remove)
         await asyncio.to_thread(make_workspace, aside)
@@ -240,7 +240,9 @@ class TaskWorkspace:
             undoes=there.number if undoing else 0,
         )
         await self._archive.save(self.name, again, _not_needed)
-        await asyncio.to_thread(_exchange, self.place, aside)  # last: broken off, all is as it was
+        await asyncio.to_thread(
+            _exchange_folders, self.place, aside
+        )  # last: broken off, all is as it was
         return compare_trees(there.entries, wanted.entries, GIT)
 
     async def undo(self) -> TreeChange:
@@ -256,7 +258,7 @@ class TaskWorkspace:
                     return await self.restore(number, undoing=True)
         raise Unknown("There is nothing to take back: no checkpoint is older.")
 
-    async def _tree(self) -> CapturedTree:
+    async def _capture_files(self) -> CapturedTree:
         limits = self.limits
         return await asyncio.to_thread(capture_tree, self.files, limits.files, limits.disk)
 
@@ -284,7 +286,7 @@ class Workspaces:
 
     def of(self, task: str) -> TaskWorkspace:
         """The workspace of a task; made if it is not there. Raises InputError."""
-        found = self._workspace(task)
+        found = self._workspace_of(task)
         self._places.mkdir(mode=0o711, exist_ok=True)
         _finish_exchange(found.place)
         make_workspace(found.place)
@@ -292,7 +294,7 @@ class Workspaces:
 
     def known(self, task: str) -> TaskWorkspace:
         """The same, where it was made before. Raises Unknown."""
-        found = self._workspace(task)
+        found = self._workspace_of(task)
         _finish_exchange(found.place)
         if not found.place.is_dir():
             raise Unknown("There is no task here, so there is no workspace.")
@@ -300,7 +302,7 @@ class Workspaces:
 
     async def recovered(self, task: str) -> TaskWorkspace:
         """The same, put back from its last checkpoint where the folder is gone."""
-        found = self._workspace(task)
+        found = self._workspace_of(task)
         lost = not found.place.is_dir()
         found = self.of(task)
         if lost and (latest := await found.latest()) is not None:
@@ -309,12 +311,12 @@ class Workspaces:
 
     async def forget(self, task: str) -> None:
         """Let go of a task's files and checkpoints; quiet where there are none."""
-        found = self._workspace(task)
-        for place in (found.place, *_asides(found.place)):
+        found = self._workspace_of(task)
+        for place in (found.place, *_paths_aside(found.place)):
             await asyncio.to_thread(WorkspaceFiles(place).remove)
         await self._archive.forget(found.name)
 
-    def _workspace(self, task: str) -> TaskWorkspace:
+    def _workspace_of(self, task: str) -> TaskWorkspace:
         name = folder_name(task)
         return TaskWorkspace(name, self._places / name, self._archive, self._clock, self._rules)
 
@@ -335,13 +337,13 @@ def upload_name(name: str) -> str:
     return stem or "file"
 
 
-def _asides(place: Path) -> tuple[Path, Path]:
+def _paths_aside(place: Path) -> tuple[Path, Path]:
     return place.with_name(f".{place.name}.old"), place.with_name(f".{place.name}.new")
 
 
-def _exchange(place: Path, fresh: Path) -> None:
+def _exchange_folders(place: Path, fresh: Path) -> None:
     """Put `fresh` where `place` is. Broken off in between, the next one to look finishes it."""
-    old, _ = _asides(place)
+    old, _ = _paths_aside(place)
     WorkspaceFiles(old).remove()
     if place.exists():
         place.rename(old)
@@ -351,6 +353,6 @@ def _exchange(place: Path, fresh: Path) -> None:
 
 def _finish_exchange(place: Path) -> None:
     """Where a restore died between its two renames, the older folder is the workspace again."""
-    old, _ = _asides(place)
+    old, _ = _paths_aside(place)
     if old.is_dir() and not place.exists():
         old.rename(place)

@@ -135,9 +135,9 @@ async def work_list(home: ToolHome, call: ToolCall) -> str:
     """Which files there are."""
     place = await place_of(home, call)
     found = await asyncio.to_thread(place.files.listing, LOOKED_AT)
-    under = await _meant(place, call.arguments.get("path"))
+    under = await _meant_path(place, call.arguments.get("path"))
     rows = [
-        _row(each)
+        _row_of(each)
         for each in found
         if each.kind != "folder"
         and GIT not in each.path.split("/")
@@ -148,7 +148,7 @@ async def work_list(home: ToolHome, call: ToolCall) -> str:
     return "\n".join(told) or f"There are no files in {under or 'the workspace'}."
 
 
-def _row(entry: WorkspaceEntry) -> str:
+def _row_of(entry: WorkspaceEntry) -> str:
     return (
         f"{entry.shown} ({entry.size:,} bytes)"
         if entry.kind == "file"
@@ -160,11 +160,11 @@ def _row(entry: WorkspaceEntry) -> str:
 async def work_read(home: ToolHome, call: ToolCall) -> str:
     """What stands in a file."""
     place = await place_of(home, call)
-    path = await _meant(place, call.arguments["path"])
+    path = await _meant_path(place, call.arguments["path"])
     if media := DOCUMENT.get(path.rpartition(".")[2].lower()):
         text = await home.files.extract(replace(await place.file(path), media=media))
     else:
-        text = await asyncio.to_thread(_text, place, path)
+        text = await asyncio.to_thread(_text_of, place, path)
     return lines_from(path, text, int(call.arguments.get("line") or 1))
 
 
@@ -186,7 +186,7 @@ def lines_from(path: str, text: str, first: int) -> str:
     return f"{head}\n{shown[:PART]}"
 
 
-def _text(place: TaskWorkspace, path: str) -> str:
+def _text_of(place: TaskWorkspace, path: str) -> str:
     entry = place.files.entry(path)
     if entry.kind != "file":
         raise InputError(f"{path} is a {entry.kind}")
@@ -204,7 +204,7 @@ async def work_search(home: ToolHome, call: ToolCall) -> str:
     """Where something stands."""
     place = await place_of(home, call)
     given = call.arguments
-    under = await _meant(place, given.get("path")) or "."
+    under = await _meant_path(place, given.get("path")) or "."
     how = "F" if given.get("words") else "E"
     line = (
         f"grep -rnI{how} --exclude-dir=.git -m {FOUND} -e {shlex.quote(given['pattern'])} "
@@ -223,15 +223,15 @@ async def work_search(home: ToolHome, call: ToolCall) -> str:
 async def work_write(home: ToolHome, call: ToolCall) -> str:
     """A file written whole."""
     place, text = await place_of(home, call), str(call.arguments["text"])
-    path = await _meant(place, call.arguments["path"])
-    ends = await asyncio.to_thread(_put, place, path, text)
+    path = await _meant_path(place, call.arguments["path"])
+    ends = await asyncio.to_thread(_put_file, place, path, text)
     lines = pluralize(len(text_lines(text)), "line")
     clone = await asyncio.to_thread(clone_in, place)
     beside = BESIDE if clone and not f"{path}/".startswith(f"{clone}/") else ""
     return f"{path} is written: {lines}.{ends}{beside}"
 
 
-def _put(place: TaskWorkspace, path: str, text: str) -> str:
+def _put_file(place: TaskWorkspace, path: str, text: str) -> str:
     """Write it; what could be run still can. What is told of line ends, which stay, too."""
     runs, before = False, b""
     with suppress(InputError):
@@ -247,22 +247,24 @@ def _put(place: TaskWorkspace, path: str, text: str) -> str:
 async def work_edit(home: ToolHome, call: ToolCall) -> str:
     """An exact edit, or a patch."""
     place, given = await place_of(home, call), call.arguments
-    path = await _meant(place, given.get("path"))
+    path = await _meant_path(place, given.get("path"))
     if patch := str(given.get("patch") or ""):
-        return await _patched(place, path, patch)
+        return await _apply_patch(place, path, patch)
     if not path or "old" not in given or "new" not in given:
         raise InputError("give path, old and new; or a patch")
-    return await asyncio.to_thread(_edited, place, path, given)
+    return await asyncio.to_thread(_edit_file, place, path, given)
 
 
-def _edited(place: TaskWorkspace, path: str, given: dict[str, object]) -> str:
-    text, every = _text(place, path), bool(given.get("everywhere"))
-    _put(place, path, replace_words(text, str(given["old"]), str(given["new"]), everywhere=every))
+def _edit_file(place: TaskWorkspace, path: str, given: dict[str, object]) -> str:
+    text, every = _text_of(place, path), bool(given.get("everywhere"))
+    _put_file(
+        place, path, replace_words(text, str(given["old"]), str(given["new"]), everywhere=every)
+    )
     places = text.count(str(given["old"])) if every else 1
     return f"{path} is edited in {places:,} place{'s' * (places != 1)}."
 
 
-async def _patched(place: TaskWorkspace, folder: str, patch: str) -> str:
+async def _apply_patch(place: TaskWorkspace, folder: str, patch: str) -> str:
     """Let git apply it, in the sandbox: it follows no link, and takes all of it or nothing."""
     where = folder or await asyncio.to_thread(clone_in, place) or "."
     line = (
@@ -289,25 +291,27 @@ def clone_in(place: TaskWorkspace) -> str:
 async def work_run(home: ToolHome, call: ToolCall) -> ToolResult:
     """A command."""
     place, given = await place_of(home, call), call.arguments
-    where = await _meant(place, given.get("folder")) or await asyncio.to_thread(clone_in, place)
+    where = await _meant_path(place, given.get("folder")) or await asyncio.to_thread(
+        clone_in, place
+    )
     line = f"cd -- {shlex.quote(where or '.')} || exit 1\n{given['command']}"
-    before = await asyncio.to_thread(_lying, place)
+    before = await asyncio.to_thread(_entries_in, place)
     ended = await place.run(line, seconds=given.get("seconds"))
-    after = await asyncio.to_thread(_lying, place)
+    after = await asyncio.to_thread(_entries_in, place)
     how, *output = command_result_lines(ended, place.limits)
-    changed = _changed(before, after)
+    changed = _changed_files(before, after)
     into = any(path.startswith(f"{CLONE}/{CLONE}/") for path in changed)
     failed = ended.code != 0 and CLONED.search(str(given["command"])) is not None
     hint = [BEGAN] if where == CLONE and (into or failed) else []
     return truncate_output("\n".join([with_changes(how, changed), *hint, *output]))
 
 
-def _lying(place: TaskWorkspace) -> list[WorkspaceEntry]:
+def _entries_in(place: TaskWorkspace) -> list[WorkspaceEntry]:
     """What lies in a workspace."""
     return place.files.listing(LOOKED_AT, MADE_BY_TOOLS)
 
 
-def _changed(before: list[WorkspaceEntry], after: list[WorkspaceEntry]) -> list[str]:
+def _changed_files(before: list[WorkspaceEntry], after: list[WorkspaceEntry]) -> list[str]:
     """The files that are new, gone or otherwise; none where too many lie there to be seen all."""
     if LOOKED_AT in (len(before), len(after)):
         return []
@@ -324,21 +328,21 @@ def truncate_output(text: str) -> ToolResult:
     return ToolResult(text=told, files=(ToolFile(name="output.txt", data=text.encode()),))
 
 
-async def _meant(place: TaskWorkspace, given: object) -> str:
+async def _meant_path(place: TaskWorkspace, given: object) -> str:
     """The path that is meant: from the workspace on or, where only there is such a one, the clone.
 
     Commands begin in the clone, and what they print names files as from there on.
     """
-    return await asyncio.to_thread(_found, place, _inner(str(given or "")))
+    return await asyncio.to_thread(_path_in_clone, place, _inner_path(str(given or "")))
 
 
-def _found(place: TaskWorkspace, path: str) -> str:
-    clone = clone_in(place) if path and not _lies(place, path) else ""
+def _path_in_clone(place: TaskWorkspace, path: str) -> str:
+    clone = clone_in(place) if path and not _is_there(place, path) else ""
     within = f"{clone}/{path}"
-    return within if clone and _lies(place, within) else path
+    return within if clone and _is_there(place, within) else path
 
 
-def _lies(place: TaskWorkspace, path: str) -> bool:
+def _is_there(place: TaskWorkspace, path: str) -> bool:
     try:
         place.files.entry(path)
     except InputError:
@@ -346,7 +350,7 @@ def _lies(place: TaskWorkspace, path: str) -> bool:
     return True
 
 
-def _inner(path: str) -> str:
+def _inner_path(path: str) -> str:
     """A path as from the workspace on, of which a mind may take what it sees as /workspace."""
     plain = f"{path}/".removeprefix("/workspace/")
     while plain.startswith("./"):

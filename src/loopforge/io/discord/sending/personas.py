@@ -106,7 +106,7 @@ class DiscordSpeaker:
         """
         channel, reference = self.seat.channel, None
         if self.hook is not None:
-            said = await self._tried(
+            said = await self._try_work(
                 self.hook.send(
                     text,
                     username=self.name,
@@ -119,13 +119,13 @@ class DiscordSpeaker:
                 )
             )
             self.seat.client.speech.said(said.id)
-            await self._stayed(said)
+            await self._check_stayed(said)
             return said.id
         if reply is not None and self.reads:
             reference = discord.MessageReference(
                 message_id=reply, channel_id=channel.id, fail_if_not_exists=False
             )
-        message = await self._tried(
+        message = await self._try_work(
             channel.send(
                 text,
                 nonce=nonce,
@@ -136,12 +136,12 @@ class DiscordSpeaker:
                 suppress_embeds=True,
                 view=buttons,  # type: ignore[arg-type]
             ),
-            self._lacks(files=bool(files)),
+            self._lacking_permission(files=bool(files)),
         )
         self.seat.client.speech.said(message.id)
         return message.id
 
-    async def _stayed(self, said: discord.WebhookMessage) -> None:
+    async def _check_stayed(self, said: discord.WebhookMessage) -> None:
         """Take it back if somebody moved the webhook to another channel. Raises SendFailed then."""
         if isinstance(self.seat.channel, discord.Thread) or said.channel.id == self.seat.channel.id:
             return
@@ -163,11 +163,11 @@ class DiscordSpeaker:
                 thread=self._thread(),
                 view=buttons,
             )
-            await self._tried(changed)
+            await self._try_work(changed)
         else:
             partial = self.seat.channel.get_partial_message(message)
             edited = partial.edit(content=text, allowed_mentions=NOBODY, view=buttons)
-            await self._tried(edited)
+            await self._try_work(edited)
         return True
 
     async def delete(self, message: int) -> bool:
@@ -178,7 +178,7 @@ class DiscordSpeaker:
             else:
                 await self.seat.channel.get_partial_message(message).delete()
         except discord.NotFound as error:
-            if self._gone(error):
+            if self._is_webhook_gone(error):
                 raise SendFailed(NO_HOOK) from None
             return False
         except Exception as error:
@@ -189,7 +189,7 @@ class DiscordSpeaker:
         channel = self.seat.channel
         return channel if isinstance(channel, discord.Thread) else discord.utils.MISSING
 
-    def _lacks(self, *, files: bool) -> str:
+    def _lacking_permission(self, *, files: bool) -> str:
         """The permission that its account has not, and needs to post there; "" for none."""
         channel = self.seat.channel
         if isinstance(channel, discord.DMChannel):
@@ -200,12 +200,12 @@ class DiscordSpeaker:
         lacked = [each for each in needed if not getattr(own_permissions(channel), each)]
         return permission_label(lacked[0]) if lacked else ""
 
-    async def _tried(self, work: Awaitable[T], lacks: str = "") -> T:
+    async def _try_work(self, work: Awaitable[T], lacks: str = "") -> T:
         """What comes of it; `lacks`: the permission without which it is refused."""
         try:
             return await work
         except Exception as error:
-            if self._gone(error):
+            if self._is_webhook_gone(error):
                 raise SendFailed(NO_HOOK) from None
             me = getattr(getattr(self.seat.channel, "guild", None), "me", None)
             known = bot_timeout_failure(error, me) or missing_permission_failure(
@@ -213,7 +213,7 @@ class DiscordSpeaker:
             )
             raise known or as_send_failure(error, self.place) from None
 
-    def _gone(self, error: Exception) -> bool:
+    def _is_webhook_gone(self, error: Exception) -> bool:
         """Whether its webhook is there no more; then nobody speaks by that again."""
         gone = isinstance(error, discord.NotFound) and error.code == UNKNOWN_HOOK
         if gone and self.hook is not None and self._lost is not None:
@@ -237,16 +237,16 @@ class Personas:
         alone = self._crowd.mates_of(seat.client.account) == (mate,)
         if alone and isinstance(seat.channel, discord.DMChannel):
             return DiscordSpeaker(seat, whose=mate)
-        if (own := await self._hook(seat, mate)) is not None:
-            return self._by(seat, own, name, shown)
-        return await self._named(seat, shown, f"**{name}:** ", name)
+        if (own := await self._webhook_of(seat, mate)) is not None:
+            return self._speaker_by_webhook(seat, own, name, shown)
+        return await self._speaker_named(seat, shown, f"**{name}:** ", name)
 
     async def person(self, place: str, name: str, surface: str) -> DiscordSpeaker:
         """That of a person who is elsewhere: on another platform, or in another place of this."""
         seat = await self._crowd.seat(place)
-        where = self._where(surface)  # nobody of us knows, before one is connected
+        where = self._place_name(surface)  # nobody of us knows, before one is connected
         hint = f" ({where})" if where else ""
-        return await self._named(seat, f"{name}{hint}", f"**{name}**{hint}: ", person=name)
+        return await self._speaker_named(seat, f"{name}{hint}", f"**{name}**{hint}: ", person=name)
 
     async def anybody(self, place: str) -> DiscordSpeaker:
         """That of whichever account is there."""
@@ -312,7 +312,7 @@ class Personas:
         elif refused is not None:
             raise refused
 
-    def _where(self, surface: str) -> str:
+    def _place_name(self, surface: str) -> str:
         """What people call the place where somebody is; Discord's own name is refused in names."""
         if not surface.startswith(PREFIX):
             platform = surface.partition(":")[0]
@@ -323,23 +323,23 @@ class Personas:
                 return str(channel.name)
         return "in private"
 
-    async def _hook(self, seat: AccountSeat, mate: str = "") -> discord.Webhook | None:
+    async def _webhook_of(self, seat: AccountSeat, mate: str = "") -> discord.Webhook | None:
         try:
             return await self._hooks.of(seat.client, seat.channel, mate)
         except Exception as error:
             raise as_send_failure(error, "that place") from None
 
-    async def _named(
+    async def _speaker_named(
         self, seat: AccountSeat, name: str, quoted: str, *names: str, person: str = ""
     ) -> DiscordSpeaker:
-        hook = await self._hook(seat)
+        hook = await self._webhook_of(seat)
         return (
-            self._by(seat, hook, name, *names, person=person)
+            self._speaker_by_webhook(seat, hook, name, *names, person=person)
             if hook is not None
             else DiscordSpeaker(seat, quoted=quoted)
         )
 
-    def _by(
+    def _speaker_by_webhook(
         self, seat: AccountSeat, hook: discord.Webhook, name: str, *names: str, person: str = ""
     ) -> DiscordSpeaker:
         """By a webhook; `names` are others that it may have borne for the same speaker."""
