@@ -56,6 +56,7 @@ async def count(home: Home) -> tuple[int, int]:
     return len(rows), len(made)
 
 
+@pytest.mark.usefixtures("sentence_model_here")
 async def test_a_line_is_found_at_once_by_words_and_later_by_meaning(home: Home) -> None:
     """No reply waits for vectors: they come in idle time, and then count besides."""
     await home.hears("ana", "My sister bakes rye bread on Sundays")

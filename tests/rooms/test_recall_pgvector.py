@@ -38,7 +38,11 @@ from tests.rooms.test_recall import (
 from tests.rooms.test_recall_segments import ROOM, talk
 
 IN_DATABASE = {"LOOPFORGE_MEMORY_INDEX": "pgvector"}
-pytestmark = [pytest.mark.postgres, pytest.mark.xdist_group("pgvector")]
+pytestmark = [
+    pytest.mark.postgres,
+    pytest.mark.xdist_group("pgvector"),
+    pytest.mark.usefixtures("sentence_model_here"),
+]
 
 
 def by_indexes(home: Home) -> None:
