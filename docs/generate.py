@@ -2,7 +2,7 @@
 
 `cli.md`, `settings.md` and `room-commands.md` are generated whole. In `architecture.md` the blocks
 between `<!-- drawn: NAME -->` and `<!-- end -->` are, and the prose around them is kept; those of
-`surfaces.md` hold the files of the example, that of `deploy.md` the unit of systemd. The points of
+`surfaces.md` hold what the example declares, that of `deploy.md` the unit of systemd. The points of
 `group-chat.md` are those of triggers.
 The curve of `learning.md` and its table are drawn from figures that `learning_curve.py` found.
 """
@@ -23,7 +23,7 @@ from typing import Any, get_args
 from typer import Context
 from typer.main import get_group
 
-from loopforge import cli, errors
+from loopforge import cli
 from loopforge.chat.commands.command_catalogue import COMMANDS, RoomCommand, usage
 from loopforge.chat.speaking.triggers import REASONS
 from loopforge.core import factory_vocabulary
@@ -55,6 +55,10 @@ CLI_HEAD = """\
 `loopforge` and `python -m loopforge` are the same. Exit codes: 0 all is well, 1 something is wrong,
 2 what you gave cannot be used, 3 another process runs this home (of `lab`: too few decisions were
 answered), 130 interrupted.
+
+What has no dashes is typed in this order behind the command; what is not *[required]* may be left
+out. Options of `loopforge` itself stand before the command. `loopforge COMMAND --help` shows the
+same.
 """
 ROOM_HEAD = """\
 A line that begins with a slash is for the room and said to nobody: in the browser, in the terminal,
@@ -110,7 +114,7 @@ def command_line() -> str:
 def _commands(command: Any, path: str, parent: Any) -> Iterator[str]:
     with Context(command, info_name=path.split()[-1], parent=parent) as context:
         yield f"\n{'#' * min(path.count(' ') + 2, 4)} `{path}`\n\n{_help(command)}\n"
-        yield _usage(command, context, path)
+        yield _parameters(command, context)
         for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
             yield from _commands(command.get_command(context, name), f"{path} {name}", context)
 
@@ -119,16 +123,17 @@ def _help(command: Any) -> str:
     return inspect.cleandoc(command.help or "").partition("\f")[0].strip()
 
 
-def _usage(command: Any, context: Any, path: str) -> str:
-    usage = " ".join([path, *command.collect_usage_pieces(context)])
+def _parameters(command: Any, context: Any) -> str:
     records = [
         record
         for parameter in command.get_params(context)
         if "--help" not in parameter.opts and (record := parameter.get_help_record(context))
     ]
-    table = "".join(f"| `{names}` | {_cell(text)} |\n" for names, text in records)
-    lines = f"\n| | |\n| --- | --- |\n{table}" if table else ""
-    return f"\n```\n{usage}\n```\n{lines}"
+    rows = "".join(
+        f"- `{names if names[0] == '-' else names.partition(' <')[0]}`: {' '.join(text.split())}\n"
+        for names, text in records
+    )
+    return f"\n{rows}" if rows else ""
 
 
 def _cell(text: str) -> str:
@@ -177,7 +182,8 @@ def settings() -> str:
 
 def _setting(row: SettingsRow) -> str:
     live = " ●" if row.live else ""
-    return f"| `{row.name}` | {_cell(row.help)} | {row.allowed}{live} | {row.shown} |\n"
+    allowed = row.allowed.replace("a whole number from", "whole,").replace("a number from ", "")
+    return f"| `{row.name}` | {_cell(row.help)} | {allowed}{live} | {row.shown} |\n"
 
 
 def _place(place: Any) -> str:
@@ -224,15 +230,11 @@ def layers() -> str:
     """The import layers, from the contract that CI checks."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contract = project["tool"]["importlinter"]["contracts"][0]
-    floors = [_floor(layer) for layer in contract["layers"]]
-    width = max(map(len, floors)) + 4
-    lines = [f"|{floor:^{width}}|" for floor in floors]
-    edge = f"+{'-' * width}+"
-    return f"```\n{edge}\n" + f"\n{edge}\n".join(lines) + f"\n{edge}\n```\n"
+    return "```\n" + "\n".join(map(_floor, contract["layers"])) + "\n```\n"
 
 
 def _floor(layer: str) -> str:
-    return "   ".join(name.strip() for name in layer.split("|"))
+    return "  ".join(name.strip(" ()") for name in layer.split("|"))
 
 
 def lifecycle(table: Mapping[Any, Mapping[str, str]], union: UnionType) -> str:
@@ -271,19 +273,6 @@ def protocols() -> str:
     return f"| rule | it says | for | right here while |\n| --- | --- | --- | --- |\n{table}"
 
 
-def error_tree() -> str:
-    """The errors, from the classes."""
-    return "```\n" + "".join(_branch(errors.LoopforgeError, 0)) + "```\n"
-
-
-def _branch(error: type, depth: int) -> Iterator[str]:
-    yield f"{'  ' * depth + error.__name__:<22}{_first(error).split('. ')[0].rstrip('.')}\n"
-    below: type
-    for below in error.__subclasses__():
-        if below.__module__ == errors.__name__:
-            yield from _branch(below, depth + 1)
-
-
 BLOCKS: dict[str, Callable[[], str]] = {
     "folders": folders,
     "inner-folders": inner_folders,
@@ -300,7 +289,6 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "watch": lambda: vocabulary(WatchEvent),
     "factory": lambda: vocabulary(factory_vocabulary.Row),
     "protocols": protocols,
-    "errors": error_tree,
 }
 
 
@@ -310,9 +298,9 @@ def architecture(text: str) -> str:
 
 
 def surfaces(text: str) -> str:
-    """The page with the example as it is."""
-    there = sorted((DOCS.parent / "examples" / "lines").glob("*.py"))
-    return _drawn(text, "surfaces.md", {file.name: partial(_listing, file) for file in there})
+    """The page with what the example declares."""
+    file = ROOT / "examples" / "lines" / "loopforge_lines.py"
+    return _drawn(text, "surfaces.md", {file.name: partial(_listing, file)})
 
 
 def _listing(file: Path, language: str = "python") -> str:

@@ -149,8 +149,7 @@ async def city(ana: Person, home: Path) -> None:
     await ana.page.emulate_media(color_scheme="dark")
     await ana.turns_desk()
     await ana.opens(f"/lab/quota_week?step={row.step}")
-    deed = ana.page.locator(".deed").filter(has_text=row.outcome.consequence).first
-    await deed.get_by_role("link", name="Why?").click()
+    await ana.page.locator(f"a.deed-why[href$='/why/{row.n}']").click()
     await expect(ana.page.locator("[data-detail] .triple")).to_be_visible()
     await shoot(ana, "lab", grain=4)
 
@@ -184,14 +183,9 @@ async def scene(crowd: Crowd, home: Path) -> None:
         await shoot(ana, "room")
         await ana.page.emulate_media(color_scheme="dark")
         await shoot(ana, "dark")
-        await ana.page.set_viewport_size({"width": 390, "height": 780})
-        await ana.page.evaluate("document.getElementById('log').scrollTop = 1e6")
-        await shoot(ana, "phone")
         await ana.page.emulate_media(color_scheme="light")
         await ana.turns_desk()
         await joined(ana, site)
-        await ana.opens("/mates")
-        await shoot(ana, "mates")
         await city(ana, home)
 
 

@@ -203,7 +203,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_check_says_what_is_stale(tmp_path: Path) -> None:
     """`docs/generate.py --check` ends with 1 and names the page when one was edited by hand."""
-    for name in ("deploy", "docs", "pyproject.toml"):
+    for name in ("deploy", "docs", "examples", "pyproject.toml"):
         subprocess.run(["cp", "-r", str(ROOT / name), str(tmp_path / name)], check=True)
     (tmp_path / "docs" / "settings.md").write_text("nothing\n")
     out = subprocess.run(
@@ -222,3 +222,15 @@ def test_where_the_glossary_says_a_word_lives_is_there() -> None:
     assert len(places) > 40
     source = ROOT / "src" / "loopforge"
     assert [at for at in places[1:] if not (source / at).exists()] == []
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "LOOPFORGE_AGENT_PROMPT.md"])
+def test_where_pages_for_developers_send_one_is_there(page: str) -> None:
+    """Every path of the package that they name exists, and so does each table by its name."""
+    text, source = (ROOT / "docs" / page).read_text("utf-8"), ROOT / "src" / "loopforge"
+    folders = "|".join(at.name for at in source.iterdir() if at.is_dir())
+    places = re.findall(rf"(?<![\w/])((?:{folders})/[\w/]*(?:\.\w+)?)", text)
+    assert len(places) > 20
+    assert [at for at in places if not (source / at).exists()] == []
+    named = re.findall(r"`([\w/]+\.py)`,? the table `(\w+)`", text)
+    assert [one for one in named if f"\n{one[1]}" not in (source / one[0]).read_text("utf-8")] == []

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
+TOUR = (ROOT / "docs" / "tour.md").read_text("utf-8")
 SCRIPTED = "debounce_seconds = 0\n[tiers]\n" + "".join(f'{n} = ["scripted"]\n' for n in range(1, 5))
 
 Run = Callable[[str], "subprocess.CompletedProcess[str]"]
@@ -23,8 +24,8 @@ def blocks(text: str, kind: str) -> list[str]:
 
 
 def shell_lines() -> list[str]:
-    """The README's commands; `make run` as what it does in the end, with a line to say."""
-    lines = [line for block in blocks(README, "sh") for line in block.splitlines()]
+    """The commands of both; `make run` as what it does in the end, with a line to say."""
+    lines = [line for block in blocks(README + TOUR, "sh") for line in block.splitlines()]
     run = "echo Hello, everybody! | .venv/bin/loopforge up"
     lines = [run if line.startswith("make run") else line for line in lines]
     return [line for line in lines if line and not line.startswith("make ")]
@@ -66,7 +67,7 @@ def test_the_readme_begins_with_the_two_commands() -> None:
 
 
 @pytest.mark.xdist_group("tour")
-def test_the_commands_of_the_readme_run(run: Run, tmp_path: Path) -> None:
+def test_the_commands_of_the_readme_and_the_tour_run(run: Run, tmp_path: Path) -> None:
     """Each ends with 0, from the first line said to the last one forgotten."""
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "loopforge.toml").write_text(SCRIPTED)

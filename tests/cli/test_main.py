@@ -1,7 +1,11 @@
 """The root of the command line: help without imports, and errors as one line."""
 
+import os
+import pty
 import subprocess
 import sys
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -124,3 +128,22 @@ def test_no_ledger_is_made_by_looking(
     assert "There is no ledger at" in err
     assert "`loopforge up` makes it." in err
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("page", ["settings", "work"])
+def test_a_document_fits_a_terminal_of_80_columns(page: str) -> None:
+    """Tables are folded into 80 columns with every word of them, and headings are seen as such."""
+    leader, terminal = pty.openpty()
+    termios.tcsetwinsize(terminal, (24, 80))
+    with subprocess.Popen([*COMMAND, "docs", page], stdin=subprocess.DEVNULL, stdout=terminal):
+        os.close(terminal)
+        shown = b""
+        with suppress(OSError), os.fdopen(leader, "rb", buffering=0) as screen:  # EIO is its end
+            while piece := screen.read(65_536):
+                shown += piece
+    rows = shown.decode().splitlines()
+    assert max(map(len, rows)) <= 80
+    assert any(row.startswith("## ") for row in rows)
+    told = " ".join(" ".join(rows).split())
+    assert "`loopforge doctor`" in told or "`loopforge why TASK#3`" in told
+    assert "…" not in told

@@ -18,7 +18,9 @@ from loopforge.memory.passages import LEAST, MOST
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "memory.md").read_text("utf-8")
-FLAT = " ".join(PAGE.split())
+RANKING = (ROOT / "bench" / "README.md").read_text("utf-8")
+RANKING = RANKING.partition("## How passages are ranked")[2].partition("\n## ")[0]
+FLAT = " ".join((PAGE + RANKING).split())
 BOUNDS = {
     "a minute and a half after the last line": note_taking.LULL.total_seconds() == 90,
     "or had 16 new lines": MemorySettings().lines == 16,
@@ -47,7 +49,7 @@ def test_a_figure_of_the_page_is_that_of_the_program(told: str) -> None:
 
 def test_its_weights_are_those_that_are_used() -> None:
     """Row by row of the table: what it is called there, what it counts."""
-    rows = dict(re.findall(r"^\| ([a-z ]+) \| ([0-9][^|]*?) \|", PAGE, re.MULTILINE))
+    rows = dict(re.findall(r"^\| ([a-z ]+) \| ([0-9][^|]*?) \|", RANKING, re.MULTILINE))
     told = {name: [float(one) for one in re.findall(r"\d\.\d+", row)] for name, row in rows.items()}
     w = WEIGHTS
     assert told == {
@@ -93,7 +95,7 @@ def test_what_is_kept_in_a_home_is_one_of_three() -> None:
 
 def test_tests_that_it_names_are_there() -> None:
     """Each path on the page leads to a file."""
-    named = re.findall(r"`((?:tests|bench|memory)/[a-z_/]+\.py)`", PAGE)
+    named = re.findall(r"`((?:tests|bench|memory)/[a-z_/]+\.py)`", PAGE + RANKING)
     assert len(named) >= 4
     for path in named:
         there = ROOT / path if not path.startswith("memory/") else ROOT / "src/loopforge" / path

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RankingWeights:
-    """What each part counts. Where they come from: docs/memory.md, "How it is found"."""
+    """What each part counts. Where they come from: bench/README.md, "How passages are ranked"."""
 
     passage: float = 0.3
     three: float = 0.4

@@ -5,7 +5,7 @@ prompts/tool-small.md, the nearest to the line says which tool is wanted. The mo
 arguments, by that tool's JSON schema, but for those that are the line itself. Where they hold a
 number, an address or a file that the line does not have, or a value out of the examples, it made
 them up, and no tool is used. What the tool gave is said as it is, since a small model misreads it.
-Measured in docs/tools.md. Knows English alone.
+Measured in bench/README.md. Knows English alone.
 """
 
 import json
