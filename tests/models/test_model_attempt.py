@@ -426,6 +426,15 @@ async def test_errors_are_asked_once(
 
 
 @every_protocol
+async def test_a_service_that_is_overloaded_is_busy(kind: str) -> None:
+    """It is waited for as where one is asked too often; nobody is sent to look into its log."""
+    error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+    full = await ask(kind, Behaviour(status=529, body=json.dumps(error)))
+    down = await ask(kind, Behaviour(status=503, body="{}"))
+    assert (full.cause, full.again, down.cause) == ("busy", True, "broken")
+
+
+@every_protocol
 async def test_retry_after_is_read(kind: str) -> None:
     """How long a provider asks to be left alone is handed on; without a word it is None."""
     asked = await ask(kind, Behaviour(status=429, body="{}", headers={"Retry-After": "7"}))

@@ -68,7 +68,7 @@ def fault_of(error: Exception, *, begun: bool = False) -> AttemptOutcome:
             return _rejected(detail)
         case known.UserError() if TOOLS.search(detail):  # as of Gemini 2.5: no tools beside a form
             return AttemptOutcome("failed", detail, ours=True, cause="rejected", toolless=True)
-        case known.ModelRateLimitError():
+        case known.ModelRateLimitError() | known.ModelOverloadedError():  # as Anthropic's 529
             return AttemptOutcome("failed", detail, again=True, wait=wait, cause="busy")
         case known.ModelUnavailableError() | known.ModelServerError():
             toolless = bool(TOOLS.search(detail))  # llama.cpp: tools param requires --jinja flag
