@@ -14,6 +14,7 @@ from loopforge.core.text.lenient_json import (
     read_valid_answer,
 )
 from loopforge.policies.answer_form import AnswerForm
+from loopforge.policies.tool_requests import WantedCall, wanted_calls
 from tests.playbook import heard, shown
 
 FORM = AnswerForm(shown(heard("ana", "hi"), model="full")).schema()
@@ -147,6 +148,21 @@ SAID: dict[str, tuple[str, str]] = {
     "lines of keys, in bold": ("**say:** Hi, ana.\n**mode:** context", HI),
     "lines of keys, with a block": ("say: |\n  Hi,\n  ana.\nmode: context", "Hi,\nana."),
     "tags": (f"<say>{HI}</say><mode>context</mode>", HI),
+    "words for its yes": (f'{{"speak": "{HI}", {REST}}}', HI),
+    "words for its yes, that begin with no": ('{"speak": "No, ana, tea."}', "No, ana, tea."),
+    "words for its yes, in a tag": (f"<speak>{HI}</speak>", HI),
+    "a line for its yes": (f"speak: true\n\n{HI}", HI),
+    "lines of keys, its yes first": (f"speak: true\nsay: {HI}\nmode: context", HI),
+    "one field of a name of its own": (f'{{"speaker": "Maya", "line": "{HI}"}}', HI),
+    "acts": (f'{{"acts": [{{"type": "say", "text": "{HI}"}}]}}', HI),
+    "saying as a tool": (f'{{"name": "say", "arguments": {{"text": "{HI}"}}}}', HI),
+    "saying as a tool, in a tag": (
+        f'<tool_call>{{"name": "say", "arguments": {{"text": "{HI}"}}}}</tool_call>',
+        HI,
+    ),
+    "a tool that is not there, in a tag": ('<tool_call>{"name": "x", "arguments": {}}', ""),
+    "words before a tool that is not there": (f'{HI}\n[TOOL_CALLS][{{"name": "x"}}]', HI),
+    "the mark of a tool among words": ("Write <tool_call> first.", "Write <tool_call> first."),
     "a list of words": ('["Hi.", "Ana."]', "Hi.\nAna."),
 }
 """What a model wrote, and what of it is said."""
@@ -247,3 +263,29 @@ def test_arguments_may_be_an_object_or_a_text(arguments: object) -> None:
 def test_a_model_that_repeats_itself_is_read_to_the_end(text: str, words: str) -> None:
     """Rows of one sign, of blanks and of ends of a turn are passed over once, not from each sign."""
     assert said(text) == words
+
+
+CLOCK = '{"name": "clock", "arguments": {"zone": "UTC"}}'
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "count"),
+    [
+        (f"<tool_call>\n{CLOCK}\n</tool_call>", "", 1),
+        (
+            f"Let me look.\n<tool_call>{CLOCK}</tool_call><tool_call>{CLOCK}</tool_call>",
+            "Let me look.",
+            2,
+        ),
+        (f"[TOOL_CALLS][{CLOCK}, {CLOCK}]", "", 2),
+        (f"<|python_tag|>{CLOCK}", "", 1),
+        (CLOCK.replace("arguments", "parameters"), "", 1),
+    ],
+)
+def test_uses_of_tools_that_are_written_as_text(text: str, words: str, count: int) -> None:
+    """What open models write where their server does not read it is a wish to use the tools."""
+    data = read_lenient_answer(text, TOOLS, "say").data
+    assert data is not None
+    assert wanted_calls(data) == [WantedCall("clock", {"zone": "UTC"})] * count
+    assert data["say"] == words
+    assert said(f'<tool_call>{{"name": "say", "arguments": {{"text": "{HI}"}}}}', TOOLS) == HI

@@ -480,6 +480,8 @@ def test_whom_nobody_addressed_stays_silent_in_any_form() -> None:
         {"say": "PASS"},
         {"say": "(stays silent)"},
         {"say": "I have nothing to add."},
+        {"say": "*Maya says nothing.*"},
+        {"say": "No response needed."},
     ):
         plan = Playbook(MIND, ASKED).told(Answer("answered", "", data)).plans()
         assert [type(act) for act in plan.acts] == [StaySilent], data

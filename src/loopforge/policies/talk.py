@@ -70,8 +70,9 @@ SHORT = 50
 """Tokens of a small model's answer: its first two sentences are the sensible ones."""
 
 NOTHING = re.compile(
-    r"[\W_]*(?:pass|silent|silence|stays? silent|false|none|null|nothing|skip|no[ _]?reply"
-    r"|(?:i have )?nothing to add)?[\W_]*",
+    r"[\W_]*(?:pass|silent|silence|false|none|null|nothing|skip|(?:i have )?nothing to add"
+    r"|(?:[^\W_]+ )?(?:(?:stays?|remains?|keeps?|is) (?:silent|quiet)|says? nothing)"
+    r"|no[ _]?(?:reply|response|answer)(?: is)?(?: (?:needed|necessary|required))?)?[\W_]*",
     re.IGNORECASE,
 )
 """Plain words by which a model says that it says nothing."""

@@ -9,8 +9,8 @@ stays out. Pure. Knows neither what the fields are for nor who speaks.
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 from msgspec import Struct
 
@@ -44,6 +44,12 @@ LOOSE = "no plain JSON"
 MORE = "more stands behind it"
 LABELS = frozenset(("type", "role", "mode", "rule", "narrative"))
 """Fields of an object in place of words that hold none."""
+SPEAKERS = frozenset(("name", "speaker", "who", "from", "to", "author", "id"))
+"""Fields that say who speaks."""
+GATE = "speak"
+"""The yes or no of forms that have one; models put their words there, too."""
+TOOLS = "calls"
+"""The field for uses of tools."""
 
 _SCHEMATIC = re.compile(
     r"""[{\[]\s*(?:\\?["'“])?(?:say|speak|mode|rule|narrative)\b""", re.IGNORECASE
@@ -55,6 +61,15 @@ _FENCE = re.compile(r"\n```\w*\Z")
 _LINE = re.compile(r"^[\s>*_`#-]*+(\w++)[*_`]*+\s*+:[*_`]*+[ \t]?(.*)$")
 _CLOSERS = tuple(end for ends in BLOCKS.values() for end in ends if end.startswith(("</", "[/")))
 _TAG = re.compile(r"<(\w+)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_CALL = re.compile(
+    r"(?:<\|?(?:tool_calls?|function_call|python_tag)\|?>|\[TOOL_CALLS\]|\bfunctools)\s*(?=[{\[])"
+)
+"""How the uses of tools begin that open models write where their server does not read them."""
+_DECISION = re.compile(
+    r"\W*(?:yes|no|true|false|y|n|on|off|none|null|nil|pass|silent|\d+)\b\W*(?:i\b.*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A yes or no, however it is put; "no, I have nothing to add" is one, too."""
 _LEAKED = re.compile(r"\Aanalysis\b.*?assistantfinal", re.DOTALL)
 
 
@@ -234,7 +249,9 @@ def _without(
     text: str, reader: BrokenJson, schema: Mapping[str, Any], field: str, *, cut: bool
 ) -> LenientReading:
     """What a text says in which no object has the field."""
-    outer, form = reader.outermost or {}, schema.get("properties", {})
+    outer, form = _ungated(reader.outermost or {}, field), schema.get("properties", {})
+    if (used := _used(text, outer if reader.opens else {}, form, field)) is not None:
+        return _made(used, schema, field, [LOOSE]) if used else LenientReading(cut=cut)
     known = {name: value for name, value in outer.items() if name in form}
     alias = _alias(outer, field) or next((name for name in ALIASES if outer.get(name) == ""), "")
     if alias and reader.opens:
@@ -249,10 +266,10 @@ def _without(
             known, notes = known | {field: words}, [LOOSE]
         made = _made(known, schema, field, notes)
         return LenientReading(data=made.data, cut=cut, notes=made.notes)
-    given = _tagged(text, form) or _listed(text, form, field)
-    if given.get(field):
+    given = _tagged(text, form, field) or _listed(text, form, field)
+    if given.get(field) or GATE in given:
         return _made(given, schema, field, [LOOSE], undone=cut and list(given)[-1] == field)
-    words = _plain(text, reader, cut=cut)
+    words = _plain(text, reader, cut=cut) or _alone(outer, reader, field)
     return (
         _made({field: words}, schema, field, [PLAIN], undone=cut)
         if words
@@ -260,13 +277,72 @@ def _without(
     )
 
 
-def _tagged(text: str, form: Mapping[str, Any]) -> dict[str, Any]:
+def _ungated(given: Mapping[str, Any], field: str) -> dict[str, Any]:
+    """The same, with words that stand where a yes or no belongs as the words, if none are there."""
+    words = "" if _words_of(given.get(field), field) else _words_of(given.get(GATE), field)
+    if not words or _DECISION.fullmatch(words):
+        return dict(given)
+    return {name: value for name, value in given.items() if name != GATE} | {field: words}
+
+
+def _used(
+    text: str, outer: Mapping[str, Any], form: Mapping[str, Any], field: str
+) -> dict[str, Any] | None:
+    """Uses of tools that stand in a text, as fields of the form; None where there are none.
+
+    Of one that says something its words. Where no tools are offered, what stands before them.
+    """
+    first = _CALL.search(text)
+    parts = [BrokenJson(part, field) for part in _CALL.split(text)[1:]]
+    held = [part.value if isinstance(part.value, list) else [part.outermost] for part in parts]
+    calls = [one for each in held or [[outer]] for one in each if _is_call(one)]
+    if not (first or calls):
+        return None
+    before = text[: first.start()].strip() if first else ""
+    saying = {field, GATE, *ALIASES}.difference(_offered(form))
+    said = [_arguments_of(one) for one in calls if one["name"] in saying]
+    given: dict[str, Any] = {
+        field: "\n".join(filter(None, (before, *(_words_of(one, field) for one in said))))
+    }
+    used = [one for one in calls if one["name"] not in saying]
+    return given | {TOOLS: used} if TOOLS in form and used else given if given[field] else {}
+
+
+def _offered(form: Mapping[str, Any]) -> Sequence[str]:
+    """The names of the tools that a form lets be used, as far as it names them."""
+    items = form.get(TOOLS, {}).get("items", {})
+    names: Sequence[str] = items.get("properties", {}).get("tool", {}).get("enum", ())
+    return names
+
+
+def _is_call(one: object) -> TypeGuard[dict[str, Any]]:
+    if not isinstance(one, dict) or not isinstance(one.get("name"), str):
+        return False
+    return bool(one["name"]) and _arguments_of(one) is not None
+
+
+def _arguments_of(one: Mapping[str, Any]) -> Any:
+    return next((one[name] for name in ("arguments", "parameters", "args") if name in one), None)
+
+
+def _alone(outer: Mapping[str, Any], reader: BrokenJson, field: str) -> str:
+    """The words of an object that holds nothing else, under whatever name; "" for none."""
+    labels = (*LABELS, *SPEAKERS, GATE)
+    others = [value for name, value in outer.items() if name.casefold() not in labels]
+    if not (reader.opens and reader.closed and len(others) == 1):
+        return ""
+    words = _words_of(others[0], field) if isinstance(others[0], str | list | dict) else ""
+    return words if any(sign.isalpha() for sign in words) else ""
+
+
+def _tagged(text: str, form: Mapping[str, Any], field: str) -> dict[str, Any]:
     """Fields written as tags: <say>...</say>."""
-    return {
+    given = {
         found[1].casefold(): found[2].strip()
         for found in _TAG.finditer(text)
-        if found[1].casefold() in form
+        if found[1].casefold() in (*form, GATE)
     }
+    return _ungated(given, field)
 
 
 def _listed(text: str, form: Mapping[str, Any], field: str) -> dict[str, Any]:
@@ -275,16 +351,21 @@ def _listed(text: str, form: Mapping[str, Any], field: str) -> dict[str, Any]:
     name = ""
     for line in text.strip().splitlines():
         found = _LINE.match(line)
-        if found and found[1].casefold() in form and found[1].casefold() not in given:
+        known = found is not None and found[1].casefold() in (*form, GATE)
+        if found and known and found[1].casefold() not in given:
             name = found[1].casefold()
             given[name] = [found[2]]
         elif name:
             given[name].append(line)
         else:
             return {}
-    if len(given) < 2 and not text.lstrip().startswith(f"{field}:"):
+    decided, *rest = given.get(GATE, [""])
+    if field not in given and "".join(rest).strip() and _DECISION.fullmatch(decided.strip()):
+        given |= {GATE: [decided], field: rest}  # its words stand below its yes
+    if len(given) < 2 and not text.lstrip().startswith((f"{field}:", f"{GATE}:")):
         return {}
-    return {name: _unquoted("\n".join(lines)) for name, lines in given.items()}
+    read = {name: _unquoted("\n".join(lines)) for name, lines in given.items()}
+    return _ungated(read, field)
 
 
 def _unquoted(text: str) -> str:
