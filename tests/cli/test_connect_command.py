@@ -1,6 +1,7 @@
 """loopforge mate connect and disconnect: what is asked, refused and said. Nobody is visited."""
 
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,16 @@ def test_a_bad_token(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "https://discord.com/developers/applications" in said
     assert "0123456789abcdef" not in said
     assert BotTokens(home / "data", {}).accounts() == []
+
+
+def test_a_home_without_data(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home that was never started is made whole; its ledger could not be opened."""
+    shutil.rmtree(home / "data", ignore_errors=True)
+    monkeypatch.setenv("LOOPFORGE_TELEGRAM_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr("sys.stdin", io.StringIO(TELEGRAM))
+    _, _, said = run("connect", "maya", "--to", "telegram", "--token-from-stdin")
+    assert "cannot be opened" not in said
+    assert "cannot be reached, or does not answer" in said
 
 
 def test_a_token_of_the_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """Words in a row, and counts, as one says them."""
 
-from loopforge.core.text.spoken_lists import join_as_prose, pluralize
+from loopforge.core.text.spoken_lists import join_as_prose, pluralize, seconds_in_words
 
 
 def test_words_in_a_row() -> None:
@@ -19,3 +19,10 @@ def test_counts_with_their_word() -> None:
     """One is one; more have an s, or a word of their own."""
     assert (pluralize(1, "line"), pluralize(1200, "line")) == ("1 line", "1,200 lines")
     assert pluralize(2, "delivery", "deliveries") == "2 deliveries"
+
+
+def test_spans_of_time_in_the_unit_one_would_say() -> None:
+    """Seconds below a minute, minutes below some two hours, then hours, and whole days."""
+    told = {0.2: "1 second", 59: "59 seconds", 61: "2 minutes", 5400: "90 minutes"}
+    told |= {7200: "2 hours", 3 * 86_400: "3 days", 0: "0 seconds"}
+    assert {each: seconds_in_words(each) for each in told} == told

@@ -122,7 +122,7 @@ async def test_a_turn_waits_for_a_while_and_the_effect_goes_on(
     assert stage.clock.ticks() == 5
     await stage.clock.advance(1000)
     assert await steps(stage) == ["proposed", "approved", "running", "expired"]
-    assert await outcome(stage, effect) == ("timed_out", "stubborn took longer than 1000 seconds.")
+    assert await outcome(stage, effect) == ("timed_out", "stubborn took longer than 17 minutes.")
     assert began == ["{}", "cancelled"]
 
 

@@ -40,7 +40,7 @@ async def test_what_an_answer_met_is_said(tmp_path: Path, city: City) -> None:
         await city.fault("sendMessage", "flood", retry_after=300, chat=chat)
         await city.command(ana, lab, "why")
         said = (await city.heard(lab, by=maya, count=2))[1].text
-        assert said.startswith("The answer could not be sent to you: Telegram asks for 300 s")
+        assert said.startswith("The answer could not be sent to you: Telegram asks for 5 minutes")
 
 
 async def test_what_a_mate_attached_comes_after_its_words(tmp_path: Path, city: City) -> None:
@@ -90,7 +90,7 @@ async def test_what_an_answer_met_in_its_own_chat_is_said(tmp_path: Path) -> Non
         assert len(await there.stands()) == 1
         await there.heard(2)
         assert (await there.stands())[1].startswith(
-            "The answer to this could not be sent in time: Telegram asks for 300 s of patience."
+            "The answer to this could not be sent in time: Telegram asks for 5 minutes of patience."
         )
 
 

@@ -95,7 +95,7 @@ async def test_a_name_that_is_refused(tmp_path: Path, twin: Twin, city: City) ->
     await city.fault("setMyName", "flood", retry_after=3600)
     report = await joined(twin, tmp_path, bot.token)
     assert report.well
-    assert "its name stays: Telegram asks for 3600 s of patience." in warned(report)
+    assert "its name stays: Telegram asks for 60 minutes of patience." in warned(report)
     assert "photo" in twin.town.accounts[bot.id].profile
 
 

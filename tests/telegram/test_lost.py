@@ -56,8 +56,9 @@ async def test_a_group_that_takes_no_files_of_the_bot(tmp_path: Path, city: City
 @pytest.mark.parametrize(
     ("why", "told"),
     [
-        ("message thread not found", "Telegram refuses it: Message thread not found."),
-        ("TOPIC_CLOSED", "the topic is closed; open it again."),
+        ("Bad Request: message thread not found", "Telegram refuses it: Message thread not found."),
+        ("Bad Request: TOPIC_CLOSED", "the topic is closed; open it again."),
+        ("Forbidden: user is deactivated", "that account of Telegram was deleted."),
     ],
 )
 async def test_a_topic_that_is_no_more(tmp_path: Path, city: City, why: str, told: str) -> None:
@@ -68,7 +69,8 @@ async def test_a_topic_that_is_no_more(tmp_path: Path, city: City, why: str, tol
     async with on_telegram(
         tmp_path, maya, city.base, manners=SurfaceOptions(streams=False)
     ) as home:
-        await city.fault("sendMessage", "refuse", code=400, description=f"Bad Request: {why}")
+        code = 403 if why.startswith("Forbidden") else 400
+        await city.fault("sendMessage", "refuse", code=code, description=why)
         await city.say(ana, lab, "maya, hello", topic=topic)
 
         async def failed() -> bool:

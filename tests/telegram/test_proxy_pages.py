@@ -74,7 +74,7 @@ async def test_how_a_bot_stands_says_why_it_hears_nothing(
 
         state = await home.until(said)
     assert state == (
-        "Telegram asks for 3600 s of patience."
+        "Telegram asks for 60 minutes of patience."
         if kind == "flood"
         else "Something on the way to Telegram (a proxy, a firewall) refuses the call."
     )

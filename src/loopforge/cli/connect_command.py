@@ -55,6 +55,7 @@ def connect(
     the token is kept in the home, readable by you alone. Exit code 1 if mates cannot talk by it
     yet.
     """
+    from loopforge.home import make_home
     from loopforge.io import bot_connecting as connecting
     from loopforge.io.platforms.bot_tokens import BotTokens
     from loopforge.io.platforms.surface_plugin import surfaces_of
@@ -63,6 +64,7 @@ def connect(
     there = settings_from_context(context)
     if not there.file.exists():
         raise InputError(f"{there.home} is no home yet; `loopforge up` makes it.")
+    make_home(there.home)
     mates = MateRoster(there.home / "mates").mates()
     surfaces = surfaces_of(there)
     surface = connecting.surface_called(to, surfaces)

@@ -6,7 +6,6 @@
 All of it stands in one append with the turn's end, so that a task has either none of it or all.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -25,7 +24,7 @@ from loopforge.core.model_trouble import (
     explain_no_answer,
 )
 from loopforge.core.text.erasable_text import Words, public_words
-from loopforge.core.text.spoken_lists import join_as_prose, pluralize
+from loopforge.core.text.spoken_lists import join_as_prose, seconds_in_words
 from loopforge.core.work import task_confidence
 from loopforge.core.work.command_results import error_of
 from loopforge.core.work.model_escalation import (
@@ -214,7 +213,7 @@ class TurnOutcomes:
         return True
 
     def _delay_task(self, one: _Turn, wait: float, why: str) -> None:
-        told = f"{why}; it is asked again after {pluralize(math.ceil(wait), 'second')}"
+        told = f"{why}; it is asked again after {seconds_in_words(wait)}"
         until = self._stamp.clock.now() + timedelta(seconds=wait)
         mend = tuple(dict.fromkeys(one.troubles))
         one.bodies.append(TaskDelayed(turn=one.id, until=until, why=Words(told), mend=mend))

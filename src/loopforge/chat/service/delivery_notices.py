@@ -8,7 +8,6 @@ there.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore
@@ -18,7 +17,7 @@ from loopforge.core.events import Event, Fact
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, PlaceLeft, Said, Told
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.spoken_lists import join_as_prose
+from loopforge.core.text.spoken_lists import join_as_prose, seconds_in_words
 from loopforge.runtime.delivery_worker import DelayedDeliveries, Undelivered
 from loopforge.runtime.system_clock import Stamp
 
@@ -82,7 +81,8 @@ class DeliveryNotices:
     def _late(self, late: DelayedDeliveries, state: RoomState | None, where: str) -> str:
         who = join_as_prose(dict.fromkeys(self._who(event, state) for event in late.events))
         most = "up to " if len(late.events) > 1 else ""
-        return f"What {who} said reached {where} {most}{_span(late.by)} late: {late.why}"
+        by = seconds_in_words(late.by.total_seconds())
+        return f"What {who} said reached {where} {most}{by} late: {late.why}"
 
     def _who(self, event: Event, state: RoomState | None) -> str:
         match event.body:
@@ -104,9 +104,3 @@ def _name(state: RoomState | None, person: str) -> str:
     """What somebody is called who is in the room, or was."""
     known = (state.people | state.former).get(person) if state else None
     return str(known.name) if known else "somebody"
-
-
-def _span(by: timedelta) -> str:
-    """Such as 9 minutes, or 2 hours."""
-    minutes = round(by / timedelta(minutes=1))
-    return f"{minutes} minutes" if minutes < 100 else f"{round(minutes / 60)} hours"

@@ -1,5 +1,6 @@
-"""Words in a row, and how many there are of something, as one says them."""
+"""Words in a row, how many there are of something, and how long it takes, as one says them."""
 
+import math
 from collections.abc import Iterable
 
 
@@ -18,6 +19,15 @@ def hours_in_words(hours: int) -> str:
     if hours and not rest:
         return "a day" if days == 1 else pluralize(days, "day")
     return "an hour" if hours == 1 else pluralize(hours, "hour")
+
+
+def seconds_in_words(seconds: float) -> str:
+    """Such as "5 seconds", "90 minutes", "3 hours" and "2 days"; never less than it is by far."""
+    whole = max(0, math.ceil(seconds))
+    if whole < 60:
+        return pluralize(whole, "second")
+    minutes = math.ceil(whole / 60)
+    return pluralize(minutes, "minute") if minutes < 100 else hours_in_words(round(minutes / 60))
 
 
 def pluralize(count: int, one: str, more: str = "") -> str:

@@ -21,6 +21,7 @@ from urllib.parse import urljoin, urlsplit
 from msgspec import Struct
 
 from loopforge.core.limits.retry_after import retry_after
+from loopforge.core.text.spoken_lists import seconds_in_words
 from loopforge.errors import LoopforgeError, ModelError
 from loopforge.runtime.installation.home_files import sha256_of
 from loopforge.runtime.system_clock import SystemClock
@@ -205,8 +206,8 @@ async def _patient(send: Callable[[], Any], url: str) -> Any:
         seconds = 5.0 if wait is None else wait
         if seconds > LONGEST_WAIT:
             raise ModelError(
-                f"{_host(url)} wants to be asked again in {seconds / 60:.0f} minutes; what came so "
-                "far is kept."
+                f"{_host(url)} wants to be asked again in {seconds_in_words(seconds)}; what came "
+                "so far is kept."
             )
         await asyncio.sleep(seconds)
     raise ModelError(f"{_host(url)} is too busy; try again later. What came so far is kept.")

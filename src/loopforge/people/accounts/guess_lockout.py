@@ -3,11 +3,10 @@
 Kept in memory alone, by a name that the caller chooses. Knows no accounts.
 """
 
-import math
 from typing import NamedTuple
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.core.text.spoken_lists import pluralize
+from loopforge.core.text.spoken_lists import seconds_in_words
 from loopforge.errors import TooEarly
 from loopforge.runtime.ports import Clock
 
@@ -47,7 +46,7 @@ class GuessLockout:
             self._wrong[name] = wrong._replace(told=True)
             raise TooEarly(
                 f"The {self._what} was wrong {count} times in a row. "
-                f"Wait {_spoken(until - now)}, then try again.",
+                f"Wait {seconds_in_words(until - now)}, then try again.",
                 told=told,
             )
         count = 1 if now - until > FORGIVEN else count + 1
@@ -62,10 +61,3 @@ class GuessLockout:
         """The last try was right, and says nothing about those before: it is not counted."""
         if count := self._wrong.get(name, WrongTries()).times:
             self._wrong[name] = WrongTries(count - 1, self._clock.ticks())
-
-
-def _spoken(seconds: float) -> str:
-    whole = max(1, math.ceil(seconds))
-    if whole < 60:
-        return pluralize(whole, "second")
-    return pluralize(-(-whole // 60), "minute")

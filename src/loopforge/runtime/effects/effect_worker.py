@@ -38,7 +38,7 @@ from loopforge.core.effect_states import (
 from loopforge.core.events import Event, Fact
 from loopforge.core.policy import Call, ResultOutcome
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.text.spoken_lists import hours_in_words
+from loopforge.core.text.spoken_lists import hours_in_words, seconds_in_words
 from loopforge.errors import Conflict
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import as_json
@@ -462,7 +462,7 @@ class Effects:
         if effect in self._ends or effect not in self._open:
             return self._ends.get(effect)
         if not done:
-            why = f"{found.tool} took longer than {limit:g} seconds."
+            why = f"{found.tool} took longer than {seconds_in_words(limit)}."
             return EffectExpired(effect=effect, value=Words(why))
         if isinstance(call.door, InnerCalls) and call.door.asked:
             self._pause_for_people(effect)

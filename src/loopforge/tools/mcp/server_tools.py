@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from loopforge.core.egress.egress_filter import strip_control_characters
+from loopforge.core.text.spoken_lists import seconds_in_words
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
@@ -246,7 +247,7 @@ class McpServers:
             if len(known.apart) >= MOST_APART:
                 raise InputError(
                     f"{name} runs for {MOST_APART} others already; one of them ends when nobody "
-                    f"used it for {known.server.idle:g} seconds"
+                    f"used it for {seconds_in_words(known.server.idle)}"
                 )
             known.apart[whose] = self._new_connection(name, known.server, whose)
         return known.apart[whose]

@@ -11,7 +11,6 @@
 Nothing of an error is passed on that could hold the token, which stands in every address.
 """
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -25,6 +24,7 @@ from telegram.error import (
     TelegramError,
 )
 
+from loopforge.core.text.spoken_lists import seconds_in_words
 from loopforge.errors import SendFailed
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 
@@ -50,6 +50,13 @@ CODES = {
     "reaction_invalid": "that emoji may not be put on messages there.",
 }
 """What is told of refusals that are no words, or do not say what to do."""
+SENT_AWAY = "Telegram refuses: the bot was sent away or blocked. Let it in again."
+DENIED = {
+    "user is deactivated": "that account of Telegram was deleted.",
+    "group chat was deleted": "the group was deleted.",
+    "can't initiate conversation": "whom it is for has to write to the bot first.",
+}
+"""What is told of the refusals that letting the bot in does not mend."""
 OUT = "Telegram does not let the bot in. The owner of this home finds the reason under Admin."
 MOVED = "the group became another one; what is said goes on there."
 TOO_LARGE = "(413)"
@@ -63,7 +70,7 @@ UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 def rate_limit_failure(seconds: float) -> SendFailed:
     """Telegram wants to be left alone for so long; nothing was sent."""
-    why = f"Telegram asks for {math.ceil(seconds)} s of patience."
+    why = f"Telegram asks for {seconds_in_words(seconds)} of patience."
     return SendFailed(why, unsent=True, after=seconds)
 
 
@@ -94,8 +101,9 @@ def as_send_failure(error: TelegramError) -> SendFailed:
             seconds = wait if isinstance(wait, int) else wait.total_seconds()
             return rate_limit_failure(float(seconds))
         case Forbidden():
-            why = "Telegram refuses: the bot was sent away or blocked. Let it in again"
-            return SendFailed(f"{why}.", gone=True)
+            said = str(error.message).casefold()
+            why = next((told for sign, told in DENIED.items() if sign in said), SENT_AWAY)
+            return SendFailed(why, gone=True)
         case ChatMigrated():
             return SendFailed(MOVED, unsent=True, moved=ChatKey(error.new_chat_id).key)
         case InvalidToken():
