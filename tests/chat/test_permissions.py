@@ -41,7 +41,8 @@ class Room:
     @property
     def places(self) -> dict[str, RoomPlace]:
         """Its places, one of each kind."""
-        return {kind: RoomPlace(name=public_words(kind), kind=kind) for kind in self.kinds}
+        named = {kind: public_words(kind) for kind in self.kinds}
+        return {kind: RoomPlace(name=name, kind=kind, met=name) for kind, name in named.items()}
 
 
 def heard(id: str, who: str, seq: int = 1, **more: Any) -> ContextEntry:

@@ -108,6 +108,13 @@ class Lodging:
         await self.rests(place)
         return line
 
+    async def named(self, place: Place, name: str) -> None:
+        """Wait until a place is called so in its room."""
+        async for _ in self.looks(f"a place is called {name}"):
+            known = (await self.app.front.rooms.state(await self.room(place))).places
+            if str(known[f"discord:{place.id}"].name) == name:
+                return
+
     async def looks(self, what: str) -> AsyncIterator[None]:
         """Look again and again whether this has happened, until whoever looks is content."""
         for _ in range(TRIES):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.delivery_states import Failed, PutOff
-from loopforge.core.room_vocabulary import Heard, LineEdited
+from loopforge.core.room_vocabulary import Heard, LineEdited, Told
 from loopforge.io.discord.connection import api_errors
 from loopforge.io.text.forwarded_lines import HEAD
 from tests.discord.lodging import Lodging, lodged
@@ -118,3 +118,21 @@ async def test_a_bot_that_is_put_aside_for_a_while(
         await city.until(lambda: [one.by for one in city.lines(plaza)] == ["ben", "ben", "Maya"])
         await home.delivered(plaza)
         assert Failed not in [type(event.body) for event in await home.events(plaza)]
+
+
+@pytest.mark.parametrize("closed", [False, True])
+async def test_who_shows_a_key_is_told_alone(city: Twin, tmp_path: Path, closed: bool) -> None:
+    """In private; in the channel only if they take no private messages, and never with the key."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        alone = city.private(ben, maya)
+        if closed:
+            city.faults.refuse(f"POST /channels/{alone.id}/messages", 50007)
+        await city.say(ben, plaza, f"maya, use ghp_{'a1' * 18}")
+        there = plaza if closed else alone
+        start = "What you wrote in #plaza looks like a GitHub token."
+        await city.until(lambda: any(one.text.startswith(start) for one in city.lines(there)))
+        await home.rests(plaza)
+        told = [one for one in city.lines(plaza) if "GitHub token" in one.text]
+        assert len(told) == closed
+        assert not [each for each in await home.events(plaza) if isinstance(each.body, Told)]

@@ -277,3 +277,19 @@ async def test_a_server_that_discord_lost_for_hours(city: Twin, tmp_path: Path) 
         await city.lighten()
         await home.hears(plaza, "one", "three")
         await home.hears(walk, "two", "four")
+
+
+async def test_a_channel_and_a_thread_that_are_renamed(city: Twin, tmp_path: Path) -> None:
+    """They are called by their new names, also where nobody was there or nobody speaks."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
+        walk = await city.thread(ben, plaza, "a walk")
+        await home.tell(ben, walk, "where to?")
+        await city.rename(plaza, "square")
+        await city.rename(walk, "a long walk")
+        await home.named(plaza, "#square")
+        await home.named(walk, "a long walk")
+    await city.rename(plaza, "market")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.named(plaza, "#market")

@@ -102,6 +102,10 @@ class City:
         given = {"person": person.id, "chat": chat, "topic": topic, "what": what, "name": name}
         await self._do(type(None), "retopic", **given)
 
+    async def retitle(self, person: Person, chat: Chat, title: str) -> None:
+        """Give a group another name."""
+        await self._do(type(None), "retitle", person=person.id, chat=chat, title=title)
+
     # what people do
 
     async def say(

@@ -45,6 +45,16 @@ class Home:
         """Everything that happened in a room."""
         return await self.app.ledger.read(f"room:{room}")
 
+    async def named(self, *names: str) -> None:
+        """Wait until its places are called so, room after room."""
+
+        async def holds() -> bool:
+            states = [await self.app.front.rooms.state(room) for room in await self.rooms()]
+            found = [str(each.name) for state in states for each in state.places.values()]
+            return sorted(found) == sorted(names)
+
+        await self.until(holds)
+
     async def until(self, check: Callable[[], Awaitable[Any]]) -> Any:
         """Wait until this is true; what it returned. Long enough for a machine at its limits."""
         async with asyncio.timeout(400):

@@ -115,6 +115,11 @@ class People:
         said = {"name": name} if what == "edited" else {}
         self._town.write(room, who, topic=topic, service=(f"forum_topic_{what}", said))
 
+    def retitle(self, person: int, chat: Chat, title: str) -> None:
+        room, who = self._here(person, chat)
+        room.title = title
+        self._town.write(room, who, service=("new_chat_title", title))
+
     # what people do
 
     def say(

@@ -118,3 +118,20 @@ async def test_a_forwarded_voice_note_is_somebody_elses(tmp_path: Path, city: Ci
         await city.say(ana, lab, "maya, hello")
         (answer,) = await city.heard(lab, by=maya)
         assert "hello" in answer.text
+
+
+@pytest.mark.parametrize("met", [True, False])
+async def test_who_shows_a_key_is_told_alone(tmp_path: Path, city: City, met: bool) -> None:
+    """In private; in the group only where the bot may not write to them, and never with the key."""
+    maya, ana, lab = await hall(city)
+    async with on_telegram(tmp_path, maya, city.base) as home:
+        if met:
+            await city.command(ana, maya, "start")
+        await city.say(ana, lab, f"@maya_bot use ghp_{'a1' * 18}")
+
+        async def told() -> list[bool]:
+            said = [one for one in await city.lines(by=maya) if "a GitHub token" in one.text]
+            openly = [one.key for one in await city.lines(lab, by=maya)]
+            return [one.key in openly for one in said]
+
+        assert await home.until(told) == [not met]

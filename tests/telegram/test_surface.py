@@ -13,6 +13,7 @@ from tests.held_clock import HeldClock
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram, pair
 from tests.telegram.records import Bot, Chat
+from tests.telegram.twin import Twin
 
 
 async def test_a_group_listens_until_called(tmp_path: Path, city: City) -> None:
@@ -130,6 +131,27 @@ async def test_topics_are_conversations(tmp_path: Path, city: City) -> None:
         await city.say(ana, lab, "maya, and here?")
         await city.heard(lab, by=maya, count=2)
         assert len(await home.rooms()) == 2
+
+
+async def test_a_group_and_a_topic_that_are_renamed(tmp_path: Path, twin: Twin, city: City) -> None:
+    """They are called by their new names at once, and where nobody was told, by the next line."""
+    maya, ana = await city.bot("Maya", "maya_bot", reads_all=True), await city.person("Ana", "ana")
+    lab = await city.supergroup("Lab", [ana, maya], forum=True)
+    plans = await city.topic(ana, lab, "Plans")
+    async with on_telegram(tmp_path, maya, city.base) as home:
+        await city.say(ana, lab, "one", topic=plans)
+        await city.say(ana, lab, "two")
+        await home.named("Lab", "Plans in Lab")
+        await city.retopic(ana, lab, plans, "edited", "Dreams")
+        await city.say(ana, lab, "three", topic=plans)
+        await home.named("Dreams in Lab", "Lab")
+        await city.retitle(ana, lab, "Crew")
+        await home.named("Crew", "Dreams in Crew")
+    await city.retitle(ana, lab, "Gang")
+    twin.town.accounts[maya.id].box.waiting.clear()  # Telegram keeps what it tells for a day
+    async with on_telegram(tmp_path, maya, city.base) as home:
+        await city.say(ana, lab, "four")
+        await home.named("Dreams in Crew", "Gang")
 
 
 async def test_sent_away(tmp_path: Path, city: City) -> None:

@@ -183,7 +183,7 @@ class RoomLoop:
             told.append(guest_rules.told(names))
         if self._rules.transcriber:
             told += skipped_audio_notices(state, pending)
-        told += exposed_keys(pending)
+        told += exposed_keys(pending, state.places)
         for text in told:
             body = Told(text=Words(text))
             facts.append(self._stamp.fact(body, actor="room", cause=pending[-1].id))

@@ -51,6 +51,7 @@ from loopforge.core.room_vocabulary import (
     PersonLeft,
     PlaceJoined,
     PlaceLeft,
+    PlaceRenamed,
     RoomOpened,
     Said,
     Stopped,
@@ -323,10 +324,10 @@ class Rooms:
         """The room that a place of a platform is part of, with these mates in it; its slug.
 
         A place that is part of none joins `room`, or opens one of its own: in a private place mates
-        may speak freely, elsewhere only when called. Coming twice is coming once. Where its room
-        was deleted, it opens another. A place `instead` of which it is there is part of the room no
-        more: at no moment are both, so that nothing goes to the two. Who comes in answers what
-        called it there a moment ago.
+        may speak freely, elsewhere only when called. Coming twice is coming once, but that it may
+        bear another name. Where its room was deleted, it opens another. A place `instead` of which
+        it is there is part of the room no more: at no moment are both, so that nothing goes to the
+        two. Who comes in answers what called it there a moment ago.
         """
         slug, nth, came = room or room_of(place.key), 1, list[str]()
         while not room and (await self.house.state(stream_of(slug))).closed:
@@ -341,9 +342,12 @@ class Rooms:
                 bodies.append(RoomOpened(name=slug, private=True))
                 bodies.append(EnergySet(capacity=self._rules.capacity, refill=self._rules.refill))
                 bodies.append(TalkSet(free=place.kind == "private"))
-            if place.key not in state.places:
-                name = Words(one_line(place.name, 200) or place.key)
-                bodies.append(PlaceJoined(place=place.key, name=name, kind=place.kind))
+            known, name = state.places.get(place.key), one_line(place.name, 200)
+            if known is None:
+                named = Words(name or place.key)
+                bodies.append(PlaceJoined(place=place.key, name=named, kind=place.kind))
+            elif place.current and name not in ("", str(known.name)):
+                bodies.append(PlaceRenamed(place=place.key, name=Words(name)))
             if instead in state.places:
                 bodies.append(PlaceLeft(place=instead, why=Words(MOVED)))
             away = (*state.mates, *state.left)

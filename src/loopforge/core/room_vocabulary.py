@@ -314,6 +314,13 @@ class PlaceJoined(Struct, frozen=True, tag="room.place_joined", kw_only=True, om
     by: str = ""
 
 
+class PlaceRenamed(Struct, frozen=True, tag="room.place_renamed", kw_only=True):
+    """A place of this room bears another name on its platform, and is called so from now on."""
+
+    place: str
+    name: Words
+
+
 class PlaceLeft(Struct, frozen=True, tag="room.place_left", kw_only=True):
     """A place is part of this room no longer: somebody decided so, or it cannot be reached."""
 
@@ -579,7 +586,7 @@ _Company = RoomOpened | RoomClosed | PersonJoined | PersonLeft | MateJoined | Ma
 _Spoken = Heard | Said | Noted | MemoryAsked | Reacted | PersonReacted | ToolUsed | Told
 _Changed = LineEdited | LineDeleted | LinePinned | Marked | Purged | AnswerWanted
 _Talk = Weighed | TurnDropped | Stopped | ConversationBegan | ConversationEnded | Titled
-_Placed = PlaceJoined | PlaceLeft | DefaultMateSet | StoodIn | StoodDown
+_Placed = PlaceJoined | PlaceRenamed | PlaceLeft | DefaultMateSet | StoodIn | StoodDown
 _Rules = TalkSet | UnpromptedSet | PaceSet | RightsSet | PolicyChosen | TriggersSet
 RoomEvent = _Company | _Spoken | _Changed | _Talk | _Placed | _Rules | EnergySet | BoundsSet
 

@@ -6,12 +6,14 @@ is the same after a restart. Does not know what a platform is.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.room_vocabulary import Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.errors import Unknown
 
 
 class Sessions:
@@ -48,6 +50,12 @@ class Sessions:
         if not await self.known(spot.key) and not (await rooms.house.state(stream_of(own))).seq:
             await self.room(spot, ())
             await rooms.answer(own, "", lambda _: [Told(text=Words(words))])
+
+    async def renamed(self, spot: ChannelSpot) -> None:
+        """A place may bear another name now, also where nobody speaks; one of no room is none."""
+        if room := await self.known(spot.key):
+            with suppress(Unknown):  # deleted meanwhile
+                await self._front.rooms.join_place(spot, (), room)
 
     async def part(self, place: str, why: str) -> None:
         """The place is part of no room any more, until somebody speaks there."""

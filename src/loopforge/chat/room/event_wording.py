@@ -31,6 +31,7 @@ from loopforge.core.room_vocabulary import (
     PersonReacted,
     PlaceJoined,
     PlaceLeft,
+    PlaceRenamed,
     PolicyChosen,
     Reacted,
     RightsSet,
@@ -68,6 +69,7 @@ UNCHANGING = (
     "room.policy_chosen",
     "room.place_joined",
     "room.place_left",
+    "room.place_renamed",
     "room.talk_set",
     "room.unprompted_set",
     "room.pace_set",
@@ -136,6 +138,8 @@ def event_sentence(
         case PlaceLeft(place=place, why=why):
             gone = f"A place on {platform_name(place)} is part of this room no longer"
             return f"{gone}: {quote(str(why))}"
+        case PlaceRenamed(place=place, name=name):
+            return f"A place on {platform_name(place)} is called “{quote(str(name))}” now."
         case TalkSet(free=free):
             how = "without being called" if free else "only when they are called"
             return f"Mates may speak here {how} now."

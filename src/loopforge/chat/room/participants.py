@@ -26,10 +26,11 @@ class Participant(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RoomPlace(Struct, frozen=True, kw_only=True):
-    """A place of a platform that is part of the room."""
+    """A place of a platform that is part of the room; `met`: what it was called at first."""
 
     name: Words
     kind: str
+    met: Words
 
 
 class Unprompted(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -42,11 +42,15 @@ Kind = Literal["private", "group", "thread"]
 
 
 class ChannelSpot(NamedTuple):
-    """A place of a platform as it is met: its key, what it is called, what kind it is."""
+    """A place of a platform as it is met: its key, what it is called, what kind it is.
+
+    `current`: that is its name now, also where it bore another one; "" where it is not known.
+    """
 
     key: str
     name: str
     kind: Kind
+    current: bool = True
 
 
 class PlatformPost(NamedTuple):

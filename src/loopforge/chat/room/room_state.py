@@ -79,6 +79,7 @@ from loopforge.core.room_vocabulary import (
     PersonReacted,
     PlaceJoined,
     PlaceLeft,
+    PlaceRenamed,
     PolicyChosen,
     Purged,
     Reacted,
@@ -249,8 +250,11 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
             case RoomClosed():
                 self._close_room(event)
             case PlaceJoined():
-                self.places[body.place] = RoomPlace(name=body.name, kind=body.kind)
+                self.places[body.place] = RoomPlace(name=body.name, kind=body.kind, met=body.name)
                 self._came_in()
+            case PlaceRenamed():
+                if place := self.places.get(body.place):
+                    self.places[body.place] = replace(place, name=body.name)
             case PlaceLeft():
                 self.places.pop(body.place, None)
             case TalkSet():
@@ -555,10 +559,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
 
     def words(self) -> Iterator[Words]:
         """Every text the state holds."""
-        for person in (*self.people.values(), *self.former.values()):
-            yield person.name
-        for place in self.places.values():
-            yield place.name
+        yield from (each.name for each in (*self.people.values(), *self.former.values()))
+        yield from (name for each in self.places.values() for name in (each.name, each.met))
         yield from self.page.words()
         yield from self.reminders.words()
         yield self.title

@@ -49,6 +49,7 @@ from loopforge.core.room_vocabulary import (
     LineEdited,
     PlaceJoined,
     PlaceLeft,
+    PlaceRenamed,
     Purged,
     Reacted,
     Said,
@@ -69,7 +70,7 @@ HANDLES: Names = MappingProxyType({})
 """No names: everybody is called by their handle."""
 
 Trace = TurnTrace | LineTrace
-PLACES = ("room.place_joined", "room.place_left")
+PLACES = ("room.place_joined", "room.place_left", "room.place_renamed")
 
 MORE_REASONS = {
     BOUND: "a score lies between 0 and 100",
@@ -144,6 +145,8 @@ async def _with_place_names(ledger: Ledger, record: Flight, sight: MemberSight) 
     for event in await ledger.read(PREFIX + record.room, kinds=PLACES):
         match event.body:
             case PlaceJoined(place=place, name=name) if name.text:
+                names[place] = f"{name.text} on {platform_name(place)}"
+            case PlaceRenamed(place=place, name=name) if name.text and place in names:
                 names[place] = f"{name.text} on {platform_name(place)}"
             case PlaceLeft(place=place) if not sight.sees(event.seq):
                 names.pop(place, None)

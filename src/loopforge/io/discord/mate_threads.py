@@ -416,7 +416,7 @@ class Threads:
             if not (place.startswith(PREFIX) and _is_opened_by(place, room)):
                 continue
             thread = (await self._crowd.seat(place, owed=False)).channel
-            given = {*names, str(known.name)} - {name}
+            given = {*names, str(known.met)} - {name}
             if not isinstance(thread, discord.Thread) or thread.name not in given:
                 continue
             owner = self._crowd.ours(thread.owner_id)

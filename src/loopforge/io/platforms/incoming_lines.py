@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.rooms_api import RoomsApi
+from loopforge.chat.speaking.exposed_keys import key_warnings
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
@@ -93,13 +94,15 @@ class IncomingMessage(Struct, frozen=True, kw_only=True):
 class ReceivedLine(Struct, frozen=True, kw_only=True):
     """What became of a message: the line that was heard, or a notice to show, or neither.
 
-    A `warning` is shown where nobody waits for an answer, too.
+    A `warning` is shown where nobody waits for an answer, too; `private` is for whoever said it,
+    and stands where it was said if they cannot be told alone.
     """
 
     heard: Event | None = None
     room: str = ""
     notice: str = ""
     warning: str = ""
+    private: str = ""
 
 
 def note_refused_files(text: str, refused: Sequence[str]) -> str:
@@ -224,7 +227,9 @@ class IncomingLines:
                 captions=coming.captions,
             ),
         )
-        return ReceivedLine(heard=heard, room=room, warning=warning)
+        group = coming.spot.kind != "private" and not coming.bot
+        keys = key_warnings(coming.text, coming.spot.name) if group else []
+        return ReceivedLine(heard=heard, room=room, warning=warning, private="\n".join(keys))
 
     async def exposed(self, spot: ChannelSpot, text: str) -> str:
         """What is said of a code that others can read here, which is good no more by that.

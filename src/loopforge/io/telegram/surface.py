@@ -228,6 +228,9 @@ class Telegram:
                 before, ChannelSpot(ChatKey(after).key, one.spot.name, "group")
             )
             return
+        if message.new_chat_title or message.forum_topic_edited:
+            await self._rename_places(one)
+            return
         ear = await self._hearing_bot(poll, message.chat)
         if ours or await self._answers_no(one):
             return
@@ -293,7 +296,7 @@ class Telegram:
                 pieces=tuple(str(each.message_id) for each in rest),
                 captions=caption_lengths(told) if rest else (),
             )
-            notices = [*filter(None, await self._let_be_heard(coming)), *notices]
+            notices = [*filter(None, await self._let_be_heard(one, coming)), *notices]
         if notices:
             await self._answer_once(one, "\n".join(notices))
 
@@ -307,7 +310,7 @@ class Telegram:
         if told := await self._reception.exposed(one.spot, text):
             await self._answer_there(one, told)
 
-    async def _let_be_heard(self, coming: IncomingMessage) -> list[str]:
+    async def _let_be_heard(self, one: _Arrival, coming: IncomingMessage) -> list[str]:
         """Let a message be heard; what is to be said of that."""
         try:
             taken = await self._reception.take(coming)
@@ -315,6 +318,9 @@ class Telegram:
             return [str(error)]
         if taken.room:
             self._watch.room(taken.room)
+        if taken.private:
+            said = self._reply(one, taken.private)
+            await self._answers.say(_in_private(said, one.by.account, taken.private))
         return [taken.notice, taken.warning]
 
     async def _take_reaction(
@@ -434,9 +440,12 @@ class Telegram:
 
     async def _answer_there(self, one: _Arrival, text: str, *, alone: bool = False) -> None:
         """Answer where it was said, or whoever said it `alone`."""
-        at, reply = parse_chat_key(one.spot.key), one.message.message_id
-        said = ReplyAnswer(poll=one.poll, at=at, text=text, reply=reply)
+        said = self._reply(one, text)
         await self._answers.say(_in_private(said, one.by.account) if alone else said)
+
+    def _reply(self, one: _Arrival, text: str) -> ReplyAnswer:
+        at, reply = parse_chat_key(one.spot.key), one.message.message_id
+        return ReplyAnswer(poll=one.poll, at=at, text=text, reply=reply)
 
     # ------------------------------------------------------------ who and what is there
 
@@ -465,6 +474,16 @@ class Telegram:
                     mates = tuple(state.mates)
                     await self._reception.sessions.join(there, room, mates, instead=place)
 
+    async def _rename_places(self, one: _Arrival) -> None:
+        """A group or one of its topics bears another name; a topic's ends in that of its group."""
+        sessions, chat = self._reception.sessions, one.message.chat.id
+        await sessions.renamed(one.spot)
+        for key in await self._places_in(chat, 0) if one.message.new_chat_title else ():
+            if parse_chat_key(key).topic:
+                known = (await self._front.rooms.state(await sessions.known(key))).places[key]
+                name = f"{str(known.name).rpartition(' in ')[0]} in {one.message.new_chat_title}"
+                await sessions.renamed(ChannelSpot(key, name, "thread"))
+
     async def _is_for_another_bot(self, poll: BotPolling, post: telegram.Message) -> bool:
         """Whether a channel's post is another bot's to hear, or was heard or said by one before."""
         if await self._hearing_bot(poll, post.chat) is not poll:
@@ -492,14 +511,14 @@ class Telegram:
         return ear
 
 
-def _in_private(answer: ReplyAnswer, account: str) -> ReplyAnswer:
-    """The same for one person alone; where it cannot be sent, it is said why."""
+def _in_private(answer: ReplyAnswer, account: str, openly: str = "") -> ReplyAnswer:
+    """The same for one person alone; where it cannot be sent, `openly` this, else why."""
     if not account.isdigit():
-        return replace(answer, text=PRIVATELY)
+        return replace(answer, text=openly or PRIVATELY)
 
     def instead(refused: SendFailed) -> ReplyAnswer:
         told = f"The answer could not be sent to you: {refused.why} Ask again later."
-        return replace(answer, text=PRIVATELY if refused.gone else told)
+        return replace(answer, text=openly or (PRIVATELY if refused.gone else told))
 
     there = ChatKey(int(account), bot=answer.poll.number)
     return replace(answer, at=there, reply=None, otherwise=instead)

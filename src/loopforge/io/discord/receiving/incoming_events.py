@@ -39,7 +39,7 @@ from loopforge.io.discord.mate_threads import HeardPlace, Threads
 from loopforge.io.discord.receiving.file_download import FileDownload
 from loopforge.io.discord.receiving.missed_backfill import TRIES, Job, MissedBackfill, Read
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
-from loopforge.io.discord.sending.personas import DiscordSpeaker
+from loopforge.io.discord.sending.personas import post_notice, tell_author_alone
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.embeds import own_words
 from loopforge.io.discord.text.incoming_message import (
@@ -163,6 +163,14 @@ class IncomingEvents:
             self._crowd.contested(self._crowd.index(client))
         turn = _Turn(lambda: self._hear_once(client, message), message.id)
         self._queue_or_hold(client, message.channel.id, turn)
+
+    async def on_guild_channel_update(self, client: GatewayClient, *channel: object) -> None:
+        """A channel or a thread may bear another name now."""
+        if isinstance(it := channel[-1], Talk):
+            work = partial(self._reception.sessions.renamed, spot_of(it, ""))
+            self._queue_change(client, it.id, work)
+
+    on_thread_update = on_guild_channel_update
 
     async def on_raw_message_edit(
         self, client: GatewayClient, event: discord.RawMessageUpdateEvent
@@ -470,7 +478,8 @@ class IncomingEvents:
             self._watch.room(taken.room)
         if taken.heard is not None and self._crowd.mates_awaited():
             self._unsure[venue.channel.id] = venue.channel  # whoever is there by those is not yet
-        await self._post_notice(seat, message, taken.warning)
+        await post_notice(seat, message, taken.warning)
+        await tell_author_alone(seat, message, taken.private)
         return taken.notice
 
     async def _let_mates_join(self, client: GatewayClient, channel: Talk) -> None:
@@ -510,21 +519,13 @@ class IncomingEvents:
     ) -> None:
         """Say why something was not taken, to somebody who waits for an answer."""
         if self._awaits_answer(seat.channel, message):
-            await self._post_notice(seat, message, text)
-
-    async def _post_notice(self, seat: AccountSeat, message: discord.Message, text: str) -> None:
-        if not text:
-            return
-        try:
-            await DiscordSpeaker(seat).post(text[:2000], f"n{message.id}", message.id)
-        except FAILURES as error:
-            log.info("a notice could not be shown: %s", redact_tokens(error))
+            await post_notice(seat, message, text)
 
     async def _spend_exposed_code(self, seat: AccountSeat, message: discord.Message) -> None:
         """Spend a code for linking that others can read in it, and say so."""
         spot = spot_of(seat.channel, message.author.display_name)
         text = body_of(message, self._crowd, seat.channel)
-        await self._post_notice(seat, message, await self._reception.exposed(spot, text))
+        await post_notice(seat, message, await self._reception.exposed(spot, text))
 
     # ------------------------------------------------------------ changes
 
@@ -534,10 +535,9 @@ class IncomingEvents:
         channel = client.met(message.channel)
         if channel is not None:
             text = body_of(message, self._crowd, channel)
-            account = account_of(message)
             for place in await self._threads.places(channel.id, message.id):
                 own = str if message.author.bot else own_words
-                await self._reception.edited(place, str(message.id), account, text, own)
+                await self._reception.edited(place, str(message.id), account_of(message), text, own)
             await self._spend_exposed_code(AccountSeat(client, channel), message)
 
     async def _take_reaction(

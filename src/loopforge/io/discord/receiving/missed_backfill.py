@@ -4,7 +4,8 @@
     and the last message of each                     watermark and than what was heard there
     a private talk: nothing is told              --> it is asked for what came after the last line
     somebody closed a thread meanwhile           --> channels list their closed threads
-    the newest few places                        --> what was edited or deleted in them, too
+    the newest few places                        --> what was edited or deleted in them, too, and
+                                                     what they are called
 
 Ids of Discord's messages are in the order of time; the watermark stands in unread_backlog.py:
 without it, at the very first start, nothing is read. Where several of ours see a place, the first
@@ -42,6 +43,7 @@ from loopforge.io.discord.connection.rate_limit import low_priority_calls
 from loopforge.io.discord.connection.unread_backlog import MARGIN, Backlog
 from loopforge.io.discord.mate_threads import channel_of_message
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
+from loopforge.io.discord.text.incoming_message import spot_of
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 
@@ -252,10 +254,12 @@ class MissedBackfill:
     ) -> None:
         """Hear what was said in a place of a room since the last line that was heard there.
 
-        With its `room`: see also what is to be taken away there, and what was changed. `newest` is
+        With its `room`: see also what is to be taken away there, what was changed, and what the
+        place is called. `newest` is
         the last message there; 0 where another one of ours reads it.
         """
         if room:
+            await self._reception.sessions.renamed(spot_of(channel, ""))
             with low_priority_calls():
                 await self._drafts.tidy(AccountSeat(client, channel), room)
         last, after = await self._channels.last(place_of(channel.id)), mark - MARGIN

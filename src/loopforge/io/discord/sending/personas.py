@@ -17,6 +17,7 @@ from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.account_checks import permission_label
 from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import (
+    FAILURES,
     as_send_failure,
     bot_timeout_failure,
     missing_permission_failure,
@@ -351,3 +352,24 @@ class Personas:
             person=webhook_name(person) if person else "",
             lost=self._hooks.lost,
         )
+
+
+async def post_notice(seat: AccountSeat, message: discord.Message, text: str) -> None:
+    """Say this in answer to a message; nothing where there is nothing to say, or it is refused."""
+    if not text:
+        return
+    try:
+        await DiscordSpeaker(seat).post(text[:2000], f"n{message.id}", message.id)
+    except FAILURES as error:
+        log.info("a notice could not be shown: %s", redact_tokens(error))
+
+
+async def tell_author_alone(seat: AccountSeat, message: discord.Message, text: str) -> None:
+    """The same in private; where they take no private messages, where it was said."""
+    if not text:
+        return
+    try:
+        said = await message.author.send(text[:2000])
+        seat.client.speech.said(said.id)
+    except FAILURES:
+        await post_notice(seat, message, text)

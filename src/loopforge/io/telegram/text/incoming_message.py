@@ -66,15 +66,18 @@ def eared(chat: telegram.Chat, bot: int) -> ChannelSpot:
 
 
 def place(message: telegram.Message, bot: int) -> ChannelSpot:
-    """The place of a message that every bot hears."""
+    """The place of a message that every bot hears; what a topic was called at first may be old."""
     chat = message.chat
     if chat.type == ChatType.PRIVATE:
         return ChannelSpot(ChatKey(chat.id, bot=bot).key, chat.full_name or "somebody", "private")
     title = chat.title or "a group"
     if message.is_topic_message and message.message_thread_id:
         made = message.reply_to_message.forum_topic_created if message.reply_to_message else None
-        name = f"{made.name} in {title}" if made else f"a topic in {title}"
-        return ChannelSpot(ChatKey(chat.id, message.message_thread_id).key, name, "thread")
+        edited = message.forum_topic_edited
+        new = (edited.name if edited else None) or ""
+        name = f"{new or (made.name if made else 'a topic')} in {title}"
+        key = ChatKey(chat.id, message.message_thread_id).key
+        return ChannelSpot(key, name, "thread", current=bool(new))
     return ChannelSpot(ChatKey(chat.id).key, title, "group")
 
 
