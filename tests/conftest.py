@@ -34,8 +34,10 @@ from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 from pytest_timeout import Settings
 
+from loopforge.memory import transcript_recall
 from loopforge.models.embeddings import sentence_model
 from loopforge.people.accounts import password_hashing
+from loopforge.tools import tool_suggestion
 from tests import once
 
 ROOT = Path(__file__).parent.parent
@@ -104,6 +106,12 @@ def table_alone() -> None:
 def sentence_model_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Homes find lines by the table and the sentence model, as after `make install-all`."""
     monkeypatch.setattr(sentence_model, "model_missing", MODEL_MISSING)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> None:
+    """Vectors are waited for as long as a busy machine takes; words would decide without them."""
+    transcript_recall.SECONDS = tool_suggestion.SECONDS = 600
 
 
 @pytest.hookimpl(wrapper=True)

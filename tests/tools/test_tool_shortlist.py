@@ -9,7 +9,6 @@ from loopforge.errors import NotInstalled
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.runtime.ports import Embeddings, Tool, ToolCall
 from loopforge.settings import load_settings
-from loopforge.tools import tool_suggestion
 from loopforge.tools.find_tools import FIND_TOOLS, make_find_tools
 from loopforge.tools.tool_shortlist import ToolShortlist, definition_size, offered
 from loopforge.tools.tool_suggestion import RankedTool
@@ -23,12 +22,6 @@ MANY = [
     Tool(name="list_branches", summary="Lists the branches of a git repository."),
     Tool(name="play_song", summary="Plays music."),
 ]
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vectors are waited for as long as a busy machine takes; words would decide without them."""
-    monkeypatch.setattr(tool_suggestion, "SECONDS", 600)
 
 
 def table() -> Embeddings:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from loopforge.errors import ModelError
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.runtime.ports import Tool
-from loopforge.tools import tool_suggestion
 from loopforge.tools.tool_suggestion import ToolIndex
 
 ROOT = Path(__file__).parent.parent.parent
@@ -30,12 +29,6 @@ TOOLS = [
     ),
     Tool(name="list_branches", summary="Lists the branches of a git repository."),
 ]
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vectors are waited for as long as a busy machine takes; words would decide without them."""
-    monkeypatch.setattr(tool_suggestion, "SECONDS", 600)
 
 
 class Unwilling:
