@@ -82,6 +82,7 @@ async def test_a_slow_press_holds_up_no_other(
             return any(DONE in one.text for one in await city.lines(second.chat, by=maya))
 
         await city.until(told)
+        await home.until(lambda: _has(posted, "Cleo"))
     assert sorted(posted) == ["Cleo", "Dora"]
 
 
