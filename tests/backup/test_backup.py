@@ -160,6 +160,7 @@ def test_nothing_is_put_outside_a_home(tmp_path: Path, name: str, kind: str) -> 
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.sqlite
 @pytest.mark.postgres
 async def test_from_sqlite_to_postgresql_and_back(
     home: Home, store: BackupStore, tmp_path: Path, postgres_url: str
