@@ -99,6 +99,16 @@ def test_a_terminal_that_cannot_show_it_is_told_so() -> None:
     assert out.stderr.endswith("\n1\n")
 
 
+@pytest.mark.parametrize("words", ["docs tour", "doctor --offline"])
+def test_a_closed_output_is_no_fault(words: str, home: Path) -> None:
+    """Where nobody reads what is told, it is told to nobody: no traceback, and errors not there."""
+    command = f"{sys.executable} -m loopforge --home {home} {words}"
+    out = subprocess.run(["sh", "-c", f"{command} >&-"], capture_output=True, text=True)
+    assert (out.returncode, out.stdout, out.stderr) == (0, "", "")
+    out = subprocess.run(["sh", "-c", f"{command} --none 2>&-"], capture_output=True, text=True)
+    assert (out.returncode, out.stdout) == (2, "")
+
+
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """--version prints the version and ends well."""
     from loopforge import __version__

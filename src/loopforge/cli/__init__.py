@@ -307,6 +307,7 @@ def _open_private(name: str, flags: int) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code; alone, where a home is or may be: `up`."""
     given = sys.argv[1:] if arguments is None else arguments
+    _open_what_is_closed()
     try:
         get_group(root).main(args=given or _without_words(), prog_name="loopforge")
     except SystemExit as ended:
@@ -342,6 +343,17 @@ def _without_words() -> list[str]:
     from loopforge.settings import is_home
 
     return ["up"] if is_home() else []
+
+
+def _open_what_is_closed() -> None:
+    """Standard streams that were closed lead nowhere; no file opened later is taken for one."""
+    while (null := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(null)
+    nowhere = Path(os.devnull)
+    sys.stdin = sys.stdin or nowhere.open(encoding="utf-8")
+    sys.stdout = sys.stdout or nowhere.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nowhere.open("w", encoding="utf-8")
 
 
 def _hush_output() -> int:
