@@ -25,7 +25,7 @@ from loopforge.chat.why.flight_record import (
     TriggerReason,
     TurnRecord,
 )
-from loopforge.chat.why.plain_summary import CALLS, PURPOSES, span, why_story
+from loopforge.chat.why.plain_summary import CALLS, PURPOSES, clock, span, why_story
 from loopforge.core.policy import ResultOutcome
 
 AT = datetime(2026, 11, 21, 14, 3, tzinfo=UTC)
@@ -68,7 +68,7 @@ def record(**more: object) -> TurnRecord:
 
 def told(**more: object) -> str:
     """The whole story."""
-    return "\n".join(why_story(record(**more), UTC))
+    return "\n".join(why_story(record(**more), clock(UTC)))
 
 
 def test_a_mention_is_reason_enough() -> None:
@@ -181,7 +181,7 @@ def test_a_persons_line_has_a_story() -> None:
         state="weighed",
         candidates=(candidate("maya", 45, "ask"), candidate("otto", 5, "pass")),
     )
-    text = "\n".join(why_story(line, UTC))
+    text = "\n".join(why_story(line, clock(UTC)))
     assert "Ana said this at 14:03. It was weighed for 2 mates." in text
     assert "Maya had 45 of 100 points of cause and was asked" in text
     assert "Too little cause to speak: Otto (5)." in text

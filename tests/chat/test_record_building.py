@@ -17,7 +17,7 @@ from loopforge.chat.why.flight_record import (
     SpokenPart,
     TurnRecord,
 )
-from loopforge.chat.why.plain_summary import why_story
+from loopforge.chat.why.plain_summary import clock, why_story
 from loopforge.chat.why.record_building import build_redacted_record, build_why_record
 from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.core.delivery_states import Attempting, Queued, Uncertain
@@ -96,7 +96,7 @@ def whole(record: TurnRecord | LineRecord) -> str:
     return (
         msgspec.json.encode(record).decode()
         + why_record_as_text(record)
-        + "\n".join(why_story(record, UTC))
+        + "\n".join(why_story(record, clock(UTC)))
     )
 
 
@@ -155,7 +155,7 @@ async def test_a_record_says_that_nobody_knows_whether_a_line_arrived(tmp_path: 
         record = await turn(home, line.id)
     assert [one.state for one in record.deliveries] == ["uncertain"]
     assert record.timeline[-1].what.startswith("nobody knows whether it arrived")
-    assert "Nobody knows whether its line arrived" in "\n".join(why_story(record, UTC))
+    assert "Nobody knows whether its line arrived" in "\n".join(why_story(record, clock(UTC)))
 
 
 async def test_the_guards_notes_and_refusals_are_in_it(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ async def test_the_guards_notes_and_refusals_are_in_it(tmp_path: Path) -> None:
     (act,) = record.intent.acts
     assert (act.allowed, act.rule) == (False, "repeat")
     assert "word for word" in act.refuses
-    assert "The guard refused its wish to say." in "\n".join(why_story(record, UTC))
+    assert "The guard refused its wish to say." in "\n".join(why_story(record, clock(UTC)))
 
 
 async def test_the_steps_of_a_chain_lead_to_each_other(tmp_path: Path) -> None:
@@ -213,9 +213,9 @@ async def test_the_steps_of_a_chain_lead_to_each_other(tmp_path: Path) -> None:
     assert call.deferred
     assert [stage.what for stage in call.stages] == ["approved", "running", "returned"]
     assert "clock, which returned, after it had gone on without it" in " ".join(
-        why_story(first, UTC)
+        why_story(first, clock(UTC))
     )
-    assert "step 2 of a chain: Maya had used a tool" in why_story(second, UTC)[0]
+    assert "step 2 of a chain: Maya had used a tool" in why_story(second, clock(UTC))[0]
 
 
 async def test_a_persons_line_tells_who_answered_and_who_passed(tmp_path: Path) -> None:

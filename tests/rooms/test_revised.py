@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.why.flight_record import LineRecord, TurnRecord
-from loopforge.chat.why.plain_summary import why_story
+from loopforge.chat.why.plain_summary import clock, why_story
 from loopforge.chat.why.record_building import build_why_record
 from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.core.edited_lines import Revised
@@ -175,7 +175,7 @@ async def test_a_record_shows_the_line_as_it_was_and_says_that_it_was_edited(hom
     assert record.caller is not None
     assert (record.caller.text, record.caller.changed) == ("@maya I grow turnips", "edited")
     assert [one.changed for one in record.shown.lines if one.id == line.id] == ["edited"]
-    assert "(it was edited since)" in " ".join(why_story(record, home.app.rooms._rules.zone))
+    assert "(it was edited since)" in " ".join(why_story(record, clock(home.app.rooms._rules.zone)))
     assert "“@maya I grow turnips” (edited since)" in why_record_as_text(record)
     own = await build_why_record(home.app.ledger, line.id)
     assert isinstance(own, LineRecord)
@@ -219,7 +219,7 @@ async def test_a_mates_line_that_keepers_took_away(tmp_path: Path) -> None:
         await forgotten(home)
         assert home.holding(b"rhubarb") == []
         assert not await front.search(home.room, "rhubarb", 5)
-        for sentence in why_story(await build_why_record(home.app.ledger, said.id), UTC):
+        for sentence in why_story(await build_why_record(home.app.ledger, said.id), clock(UTC)):
             assert "rhubarb" not in sentence
         await home.hears("ana", "@maya what did you say?")
         assert "rhubarb" not in str(home.models.asked[-1].messages)

@@ -54,8 +54,7 @@ def test_a_line_of_a_person(lines: LineHtml) -> None:
         'data-seq="7"',
         'data-id="e7"',
         'data-person="p1"',
-        'data-day="2026-10-08"',
-        '<time datetime="2026-10-08T14:05:00Z">14:05</time>',
+        '<time datetime="2026-10-08T14:05:00Z" data-as=" short">14:05</time>',
         "<strong>you</strong>",
         '<span class="mention mate-maya">@maya</span>',
     ):

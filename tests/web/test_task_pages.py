@@ -139,7 +139,7 @@ async def test_a_commit_is_merged_as_it_was_shown(works: Town, project: Path) ->
     await works.app.work.tasks.places.repositories.registered.register(project)
     assert "project (main)" in words(await owner.get("/work"))
     await works.app.work.watch.begin("project", owner.person, "every day at 9:00", 0.5)
-    assert "09:00, $0.5 a task" in words(await owner.get("/work"))
+    assert "09:00 , $0.5 a task" in words(await owner.get("/work"))
     await works.app.work.watch.end("project", owner.person)
     assert "Watched" not in words(await owner.get("/work"))
     first = (await works.app.work.store.streams())[0]

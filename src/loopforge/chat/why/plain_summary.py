@@ -1,11 +1,11 @@
 """A summary of a flight record: a few plain sentences, for people who are no programmers.
 
-    story(record, zone) -> paragraphs, each a list of sentences that belong together
+    why_story(record, clock(zone)) -> paragraphs, each a list of sentences that belong together
 
 Every sentence says one thing that stands in the record; what is not recorded is not told. Pure.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, tzinfo
 from itertools import chain
 
@@ -53,6 +53,7 @@ CALLS: dict[str, str] = {
     "cancelled": "wanted {tool}, which was stopped",
 }
 """What came of a use of a tool, by its outcome."""
+Clock = Callable[[datetime], str]
 PURPOSES = {
     "decide": "whether it has anything to say",
     "talk": "what to say",
@@ -74,18 +75,18 @@ PURPOSES = {
 }
 
 
-def why_story(record: Flight, zone: tzinfo) -> list[str]:
-    """The paragraphs of the story; times are given in this zone."""
+def why_story(record: Flight, told: Clock) -> list[str]:
+    """The paragraphs of the story; times are given by this clock."""
     if isinstance(record, LineRecord):
-        return [part for part in (_heard(record, zone), *_answers(record)) if part]
+        return [part for part in (_heard(record, told), *_answers(record)) if part]
     within = chain(_seen(record), _thought(record))
-    parts = (_cause(record, zone), within, _mind(record), _end(record))
+    parts = (_cause(record, told), within, _mind(record), _end(record))
     return [paragraph for part in parts if (paragraph := " ".join(part))]
 
 
-def clock(at: datetime, zone: tzinfo) -> str:
-    """The time of day, "14:03"."""
-    return at.astimezone(zone).strftime("%H:%M")
+def clock(zone: tzinfo) -> Clock:
+    """Tells the time of day there, "14:03"."""
+    return lambda at: at.astimezone(zone).strftime("%H:%M")
 
 
 def span(ms: int) -> str:
@@ -101,7 +102,7 @@ def span(ms: int) -> str:
 # ---------------------------------------------------------------- a turn
 
 
-def _cause(record: TurnRecord, zone: tzinfo) -> Iterator[str]:
+def _cause(record: TurnRecord, told: Clock) -> Iterator[str]:
     name, own = record.name, record.own
     if uncalled := UNCALLED.get(record.summons):
         yield uncalled.format(name=name)
@@ -116,7 +117,7 @@ def _cause(record: TurnRecord, zone: tzinfo) -> Iterator[str]:
         yield f"This is step {record.step + 1} of a chain: {name} {why}."
         return
     called = SUMMONS.get(record.summons)
-    line = _line(record, zone)
+    line = _line(record, told)
     if called:
         yield f"{line} {called.format(name=name)}."
         if own and own.score >= 100:
@@ -136,14 +137,14 @@ def _cause(record: TurnRecord, zone: tzinfo) -> Iterator[str]:
     yield from _rivals(record)
 
 
-def _line(record: TurnRecord, zone: tzinfo) -> str:
+def _line(record: TurnRecord, told: Clock) -> str:
     caller = record.caller
     if caller is None:
         return "Somebody" if record.summons == "greeting" else "A line"
     if caller.hidden or caller.at is None:
         return "A line that you may not see"
     since = f" (it was {caller.changed} since)" if caller.changed else ""
-    return f"{caller.who}’s line at {clock(caller.at, zone)}{since}"
+    return f"{caller.who}’s line at {told(caller.at)}{since}"
 
 
 def _reasons(one: SpeakerCandidate) -> str:
@@ -288,8 +289,8 @@ def _price(record: TurnRecord) -> str:
 # ---------------------------------------------------------------- a person's line
 
 
-def _heard(record: LineRecord, zone: tzinfo) -> str:
-    said = f"{record.who} said this at {clock(record.at, zone)}."
+def _heard(record: LineRecord, told: Clock) -> str:
+    said = f"{record.who} said this at {told(record.at)}."
     if record.changed == "edited":
         said += " It says something else by now: it was edited later."
     elif record.changed == "deleted":

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from loopforge.chat.why.flight_record import Flight
-from loopforge.chat.why.plain_summary import why_story
+from loopforge.chat.why.plain_summary import clock, why_story
 from loopforge.core.text.spoken_lists import pluralize
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def why_record_as_text(record: Flight, zone: tzinfo = UTC) -> str:
     """The record as plain text: for people first, and complete below."""
-    written = _layout().render(record=record, story=why_story(record, zone), many=pluralize)
+    written = _layout().render(record=record, story=why_story(record, clock(zone)), many=pluralize)
     return written.removesuffix("\n")
 
 

@@ -21,6 +21,7 @@ from loopforge.errors import Unknown
 from loopforge.runtime.ports import LineSource
 from loopforge.web.server.access_guards import RoomAccess
 from loopforge.web.server.page_context import Asked, PageContext, render_page
+from loopforge.web.server.page_templates import marked_time
 
 Format = Literal["page", "text", "json"]
 
@@ -83,7 +84,7 @@ async def why(
         place.visitor,
         here="rooms",
         record=record,
-        story=why_story(record, site.live.zone),
+        story=why_story(record, marked_time),
         place=place,
         panel=panel,
         address=f"{site.address}/rooms/{place.room}/why/{about}",

@@ -1,7 +1,8 @@
 """The templates' environment: what pages may call."""
 
+import re
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -13,6 +14,21 @@ from loopforge.web.rendering.markdown_html import render_markdown
 from loopforge.web.server.link_reach import OPENED, OPENING
 from loopforge.web.server.page_context import PageContext
 from loopforge.web.server.qr_code import qr_svg
+
+FORMS = {
+    "moment": ("medium short", "%-d %b %Y, %H:%M"),
+    "exact": ("medium medium", "%-d %b %Y, %H:%M:%S"),
+    "date": ("medium", "%-d %b %Y"),
+    "time": (" short", "%H:%M"),
+    "seconds": (" medium", "%H:%M:%S"),
+}
+"""How a time is told: the styles of its date and of its hour in a browser, and the same here."""
+MARKED = re.compile("\x1f([0-9]{1,11})\x1f")
+
+
+def marked_time(at: datetime) -> str:
+    """A time within a sentence, for the filter `timed`."""
+    return f"\x1f{int(at.timestamp())}\x1f"
 
 
 def template_environment(
@@ -36,6 +52,20 @@ def template_environment(
     def local(at: datetime) -> datetime:
         return at.astimezone(zone())
 
+    def when(at: datetime, form: str = "moment") -> Markup:
+        """By the home's clock; theme.js tells it by that of the reader."""
+        styles, told = FORMS[form]
+        return Markup('<time datetime="{:%Y-%m-%dT%H:%M:%SZ}" data-as="{}">{}</time>').format(
+            at.astimezone(UTC), styles, local(at).strftime(told)
+        )
+
+    def timed(text: str) -> Markup:
+        parts = MARKED.split(text)  # every other one is a time
+        return Markup("").join(
+            when(datetime.fromtimestamp(int(part), UTC), "time") if nth % 2 else escape(part)
+            for nth, part in enumerate(parts)
+        )
+
     made.globals.update(
         faces=faces,
         face_svg=faces.mate,
@@ -45,12 +75,13 @@ def template_environment(
         boot=site.boot if site else "",
         surfaces=site.surfaces if site else {},
         hears=hears,
+        home_zone=lambda: zone().key,
     )
     if site is not None:
         made.globals.update(reach=site.reach, setting=site.setting, qr_svg=qr_svg)
         made.globals.update(guests=lambda: site.front.rooms.guests)
         made.globals.update(OPENING=OPENING, OPENED=OPENED)
-    made.filters.update(local=local, coded=coded, spelled_out=spelled_out)
+    made.filters.update(local=local, when=when, timed=timed, coded=coded, spelled_out=spelled_out)
     return made
 
 

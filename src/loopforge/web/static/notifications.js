@@ -3,13 +3,8 @@
 export function notifications({ room, gist }) {
   const $ = (id) => document.getElementById(id);
 
-  const kept = (key, value) => {
-    try {
-      if (value === undefined) return localStorage.getItem(`loopforge:${key}`) === "yes";
-      localStorage.setItem(`loopforge:${key}`, value ? "yes" : "");
-    } catch { /* closed to us */ }
-    return Boolean(value);
-  };
+  const kept = (key) => window.loopforge.store(`loopforge:${key}`) === "yes";
+  const keep = (key, on) => window.loopforge.store(`loopforge:${key}`, on ? "yes" : "");
   const can = "Notification" in window && isSecureContext;
   const notifies = () => can && kept("notify") && Notification.permission === "granted";
   $("notify").hidden = !can;
@@ -22,10 +17,10 @@ export function notifications({ room, gist }) {
     if (wanted && await Notification.requestPermission() !== "granted") {
       $("notify").title = "Your browser does not allow it for this page; its settings do.";
       $("notify").textContent = "Notifications are blocked";
-    } else kept("notify", wanted);
+    } else keep("notify", wanted);
     states();
   });
-  $("sound").addEventListener("click", () => { kept("sound", !kept("sound")); states(); if (kept("sound")) chime(); });
+  $("sound").addEventListener("click", () => { keep("sound", !kept("sound")); states(); if (kept("sound")) chime(); });
 
   let audio = null;
   function chime() {

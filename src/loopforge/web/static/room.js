@@ -54,12 +54,7 @@ import { around } from "./room-keys.js";
 
   /* ---------------- lines */
 
-  const dayName = (day) => {
-    const [y, m, d] = day.split("-").map(Number);
-    return new Date(y, m - 1, d).toLocaleDateString("en-GB",
-      { weekday: "long", day: "numeric", month: "long", year: "numeric" });
-  };
-
+  const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
   const when = (line) => Date.parse(line.querySelector("time").dateTime);
   const speaker = (line) => line.querySelector(".who").textContent;
 
@@ -93,9 +88,9 @@ import { around } from "./room-keys.js";
         fresh = false;
         if (Number(line.dataset.seq) <= opened) mark(line, "day since", "New since you were here");
       }
-      if (line.dataset.day !== day && line.dataset.day) {
-        day = line.dataset.day;
-        mark(line, "day", dayName(day));
+      const on = days.format(when(line));
+      if (on !== day) {
+        mark(line, "day", day = on);
         before = null;
       }
       const who = line.dataset.mate ?? line.dataset.person;

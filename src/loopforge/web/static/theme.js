@@ -1,4 +1,4 @@
-/* For every page: light or dark, the tokens of forms and this browser's key, notices one has read. */
+/* For every page: light or dark, the tokens of forms and this browser's key, notices one has read, times by the reader's clock. */
 "use strict";
 (() => {
   const root = document.documentElement;
@@ -15,6 +15,14 @@
   const dark = () => root.dataset.theme
     ? root.dataset.theme === "dark"
     : matchMedia("(prefers-color-scheme: dark)").matches;
+
+  const times = (all) => all.querySelectorAll("time[data-as]").forEach((time) => {
+    const told = (dateStyle, timeStyle) => new Date(time.dateTime).toLocaleString("en-GB", { dateStyle, timeStyle });
+    time.textContent = told(...time.dataset.as.split(" ").map((style) => style || undefined));
+    time.title = told("full", "long");
+    time.removeAttribute("data-as");
+  });
+  new MutationObserver((news) => news.forEach(({ target }) => times(target))).observe(root, { childList: true, subtree: true });
 
   document.addEventListener("click", (event) => {
     const on = (selector) => event.target.closest(selector);
@@ -40,9 +48,7 @@
 
   /* A key that pages of this origin alone can read; cookies go to every port of the machine. */
   const key = () => {
-    const made = () => Array.from(crypto.getRandomValues(new Uint8Array(16)),
-      (byte) => byte.toString(16).padStart(2, "0")).join("");
-    if (!store("key")) store("key", made());
+    if (!store("key")) store("key", crypto.getRandomValues(new Uint32Array(4)).join(""));
     return store("key") ?? "";
   };
   const proven = (token) => [token.split(".")[0], key()].filter(Boolean).join(".");
@@ -52,6 +58,7 @@
   }, true);
 
   window.loopforge = {
+    store, times,
     /* What proves that a request comes from a page of this site, in the browser that came in. */
     token: () => proven(document.querySelector("meta[name=csrf-token]").content),
   };

@@ -58,6 +58,7 @@ async function look() {
       if (answer.redirected || answer.status === 404) return location.reload();
       if (!answer.ok) throw answer; // too much at once, or a trouble of the home
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      window.loopforge.times(page); // as those that stand here
       document.title = page.title;
       const fresh = [...page.querySelectorAll("[data-part]")], ids = new Set(fresh.map((part) => part.id));
       let last = null;
