@@ -11,7 +11,10 @@ TABS = 10
 SHOWN = """(() => {
   let hidden = false;
   Object.defineProperty(document, 'hidden', { get: () => hidden });
-  window.turn = (away) => { hidden = away; document.dispatchEvent(new Event('visibilitychange')); };
+  let focused = true;
+  document.hasFocus = () => focused;
+  window.turn = (away) => { hidden = away; focused = !away; document.dispatchEvent(new Event('visibilitychange')); };
+  window.pass = () => { focused = false; };
 })()"""
 """Pages that a test drives are all in sight; these are as the test says."""
 SOON = 20_000
@@ -23,13 +26,16 @@ async def turned(page: Page, *, away: bool) -> None:
     await page.evaluate("(away) => window.turn(away)", away)
 
 
-async def tabs_of(olu: Person, path: str, count: int) -> list[Page]:
-    """So many tabs of one page, of which the last is looked at."""
+async def tabs_of(olu: Person, path: str, count: int, *, beside: bool = False) -> list[Page]:
+    """So many tabs of one page, of which the last is looked at; or windows, side by side."""
     await olu.context.add_init_script(SHOWN)
     tabs = [olu.page]
     for nth in range(count):
         if nth:
-            await turned(tabs[-1], away=True)
+            if beside:
+                await tabs[-1].evaluate("window.pass()")
+            else:
+                await turned(tabs[-1], away=True)
             tabs.append(await olu.context.new_page())
         await tabs[-1].goto(olu.address + path, timeout=SOON)
         await expect(tabs[-1].locator("#scene-body[data-shown]")).to_be_attached(timeout=SOON)
@@ -74,3 +80,17 @@ async def test_a_tab_out_of_sight_goes_on(tmp_path: Path, crowd: Crowd) -> None:
         await expect(tabs[0]).to_have_title("Oven · Loopforge")
         await tabs[1].goto("about:blank")
         await expect(tabs[0]).to_have_title("(1) Oven · Loopforge")
+
+
+async def test_eight_windows_side_by_side(tmp_path: Path, crowd: Crowd) -> None:
+    """Each opens and follows its room, whichever of them are closed meanwhile."""
+    async with town(tmp_path) as site, crowd:
+        olu = await owner_of(site, crowd)
+        room = await olu.makes_room("Oven")
+        windows = await tabs_of(olu, f"/rooms/{room}", 8, beside=True)
+        for said in ("loaf", "roll"):
+            olu.page = windows[-1]
+            await olu.says(said)
+            for olu.page in windows:
+                await olu.sees(said)
+            await windows.pop(0).close()

@@ -1,13 +1,14 @@
-/* A browser holds six connections to a home, and a page that follows something keeps one. Pages in sight have theirs, and of the others
-   those looked at last; who has none takes it up again when it is shown, from where it was. Pages tell each other when they are. */
-const MOST = 4;
+/* A browser holds six connections to a home, and a page that follows something keeps one. The page at work has its own, and of the others
+   those looked at last. Pages tell each other when they are; those in sight go on by turns, each from where it was. */
+const MOST = 4, TURN = 2000;
 
 export function following(open, close) {
   const me = Math.random(), since = new Set(), air = new BroadcastChannel("loopforge");
-  let held = false, left = false;
+  let held = false, left = false, turn = 0;
   const settle = () => {
-    const may = !left && (!document.hidden || since.size < MOST);
+    const may = !left && (document.hasFocus() || since.size < MOST);
     if (may !== held) (held = may) ? open() : close();
+    if (!may) turn ||= setTimeout(() => { turn = 0; if (!held && !document.hidden) seen(); }, TURN);
   };
   const seen = () => {
     since.clear();
@@ -16,6 +17,7 @@ export function following(open, close) {
   };
   air.onmessage = ({ data: [page, here] }) => { since[here ? "add" : "delete"](page); settle(); };
   document.addEventListener("visibilitychange", seen); // also after a page was left
+  addEventListener("focus", seen);
   addEventListener("pagehide", () => { left = true; seen(); });
   addEventListener("pageshow", () => { if (left) seen(left = false); });
   seen();
