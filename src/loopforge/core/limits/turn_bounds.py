@@ -6,11 +6,12 @@ taken of them so far is `TurnSpending`. Pure: time and cost are counted by who d
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from math import ceil
 from typing import Any, get_type_hints
 
 from msgspec import Struct
 
-from loopforge.core.text.spoken_lists import join_as_prose, pluralize, seconds_in_words
+from loopforge.core.text.spoken_lists import join_as_prose, pluralize
 from loopforge.errors import InputError
 
 MOST_REQUESTS = 24
@@ -102,7 +103,7 @@ def left(bounds: TurnBounds, spent: TurnSpending) -> str:
     if bounds.calls is not None:
         parts.append(pluralize(max(0, bounds.calls - spent.calls), "use of tools", "uses of tools"))
     if bounds.seconds is not None:
-        parts.append(seconds_in_words(bounds.seconds - spent.seconds))
+        parts.append(pluralize(ceil(max(0.0, bounds.seconds - spent.seconds)), "second"))
     if bounds.output is not None:
         parts.append(f"{max(0, bounds.output - spent.output):,} characters of what they give")
     if bounds.money is not None:
