@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.turns import lore_lines
-from loopforge.core.mates import mate_file, yaml_reader
+from loopforge.core.mates import lorebook, mate_file, yaml_reader
 from loopforge.core.mates.mate_file import FIELDS, POLICIES, TRIGGERS, mate_file_flaws, parse_mate
 from loopforge.core.text.quantity_bands import BANDS
 
@@ -86,5 +86,5 @@ def test_the_words_of_the_page_are_those_of_the_program() -> None:
     for word in (*TRIGGERS, *POLICIES, *BANDS):
         assert f"`{word}`" in PAGE, word
     assert (yaml_reader.LARGEST, yaml_reader.LARGEST_HEAD) == (256 * 1024, 64 * 1024)
-    assert lore_lines.NEAR == 4
+    assert lorebook.NEAR == 4
     assert lore_lines.SMALL_BYTES * 10 == lore_lines.BYTES

@@ -7,7 +7,6 @@ search, why, and what was shown.
 from collections.abc import Sequence
 from contextlib import suppress
 
-from msgspec.structs import replace
 from sqlalchemy.engine import Connection
 
 from loopforge.chat.commands.approval_commands import ApprovalQuestions
@@ -15,7 +14,7 @@ from loopforge.chat.commands.command_dispatch import Commands
 from loopforge.chat.commands.line_versions import LineVersions
 from loopforge.chat.commands.reminder_buttons import RungReminders
 from loopforge.chat.room.event_wording import ERASED, SHOWN, UNCHANGING
-from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
+from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight, withhold_change
 from loopforge.chat.room.platform_channels import Channels
 from loopforge.chat.room.room_store import PREFIX, stream_of
 from loopforge.chat.server import Rooms
@@ -43,7 +42,7 @@ from loopforge.core.room_vocabulary import (
     Said,
     Told,
 )
-from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.line_annotations import annotation_events, annotation_of, pin_events
@@ -75,20 +74,6 @@ def _changes(connection: Connection, events: Sequence[Event]) -> list[Event]:
     lines = [event.id for event in events]
     last = [one.event for one in latest_revisions(connection, lines).values()]
     return [*events_by_id(connection, last), *annotation_events(connection, lines)]
-
-
-AWAY = "[changed while you were away]"
-
-
-def _withheld(event: Event) -> Event:
-    """A line that says something else by now, to somebody who was not there for that."""
-    body = event.body
-    of_a_turn = isinstance(body, Said) and bool(body.mode or body.cut)
-    if not isinstance(body, Heard | Said) or body.text.text is None:
-        return event
-    if isinstance(body, Said) and not of_a_turn:  # a mate's post on its work, which goes on
-        return event
-    return replace(event, body=replace(body, text=public_words(AWAY)))
 
 
 class RoomsApi:
@@ -247,7 +232,7 @@ class RoomsApi:
         if not any(isinstance(event.body, Heard | Said) for event in page):
             return list(page)
         now = await self._ledger.look(lambda found: apply_revisions(found, page))
-        return [event if sight.follows(event) else _withheld(event) for event in now]
+        return [event if sight.follows(event) else withhold_change(event) for event in now]
 
     async def _seen(self, page: Sequence[Event], sight: MemberSight) -> list[Event]:
         """Those that may be seen; what changes a line that may not is not for these eyes either."""

@@ -12,6 +12,7 @@ accounts.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -28,16 +29,20 @@ from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import EvidenceLine
 from loopforge.core.room_vocabulary import (
+    Heard,
     MateJoined,
     MateLeft,
     PersonJoined,
     PersonLeft,
     RoomClosed,
     RoomOpened,
+    Said,
 )
+from loopforge.core.text.erasable_text import public_words
 from loopforge.ledger.database.table_schema import Name, metadata
 
 FOREVER = 2**62
+AWAY = "[changed while you were away]"
 """The end of a stay that has none yet."""
 
 stays = Table(
@@ -242,3 +247,14 @@ def sights_of(
         person: {stream: MemberSight(tuple(each)) for stream, each in rooms.items()}
         for person, rooms in found.items()
     }
+
+
+def withhold_change(event: Event) -> Event:
+    """A line that says something else by now, to somebody who was not there for that."""
+    body = event.body
+    of_a_turn = isinstance(body, Said) and bool(body.mode or body.cut)
+    if not isinstance(body, Heard | Said) or body.text.text is None:
+        return event
+    if isinstance(body, Said) and not of_a_turn:  # a mate's post on its work, which goes on
+        return event
+    return replace(event, body=replace(body, text=public_words(AWAY)))

@@ -15,8 +15,6 @@ from loopforge.core.perception import Line
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.ports import ModelFacts
 
-NEAR = 4
-"""Newest lines that are looked through."""
 BYTES, SMALL_BYTES = 3600, 360
 """Of lore that comes to mind, at most: some 1200 tokens; for a small model 120. As much again of
 what is known always."""
@@ -56,7 +54,7 @@ class LoreReader:
             if entry.always and not entry.off and size <= left:
                 left -= size
                 always.append(entry)
-        called = triggered_lore(mate.lore, spoken[-NEAR:], _bytes(facts))
+        called = triggered_lore(mate.lore, spoken, _bytes(facts))
         place = stream, mate.handle
         return LoreLines(
             tuple(self._line("standing", place, entry) for entry in always),

@@ -33,6 +33,8 @@ from loopforge.core.text.topics import (
 
 ALWAYS, OFF = "*", "(off)"
 MOST_KEYS, LONGEST_KEY = 40, 80
+NEAR = 4
+"""Newest lines that are looked through for keys."""
 _SECTION = re.compile(r"#{1,6}[ \t]*(lore|card)[ \t]*", re.IGNORECASE)
 _ENTRY = re.compile(r"###[ \t]+(?=\S)(.*)|###[ \t]*")
 
@@ -140,14 +142,14 @@ def written(lore: Iterable[LoreEntry], card: str = "") -> str:
 
 
 def triggered_lore(lore: Sequence[LoreEntry], said: Sequence[str], most: int) -> list[LoreEntry]:
-    """The entries of which these lines speak, in at most so many bytes; `said` is oldest first.
+    """The entries of which the newest lines speak, in at most so many bytes; `said`: oldest first.
 
     What the newest line speaks of comes first, and then as the file has it. One that is too long
     for what is left gives way to the next.
     """
     open_ = [entry for entry in lore if not entry.off and not entry.always]
     found = list[LoreEntry]()
-    for line in reversed(said):
+    for line in reversed(said[-NEAR:]):
         about = text_topics(line)
         for entry in open_:
             size = len(entry.text.encode("utf-8", "replace"))

@@ -30,7 +30,7 @@ import { around } from "./room-keys.js";
   const fragment = (html) => {
     const holder = document.createElement("template");
     holder.innerHTML = html;
-    return holder.content;
+    return window.loopforge.times(holder.content); // before it is said aloud
   };
   const byId = (id) => lines.querySelector(`[data-id="${CSS.escape(id)}"]`);
   const cut = (words, most) => (words.length > most ? `${words.slice(0, most - 1).trimEnd()}…` : words);
@@ -39,7 +39,7 @@ import { around } from "./room-keys.js";
       if (value === undefined) return sessionStorage.getItem(`${room}:${key}`);
       if (value) sessionStorage.setItem(`${room}:${key}`, value);
       else sessionStorage.removeItem(`${room}:${key}`);
-    } catch { /* closed to us: nothing outlives a reload */ }
+    } catch { /* closed to us */ }
     return null;
   };
   const post = (path, body, keepalive = false, signal) => fetch(base + path, {

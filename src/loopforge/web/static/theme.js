@@ -6,7 +6,7 @@
     try {
       if (value === undefined) return localStorage.getItem(key);
       localStorage.setItem(key, value);
-    } catch { /* storage may be closed to us; then nothing is remembered */ }
+    } catch { /* closed to us */ }
     return null;
   };
   const chosen = store("theme");
@@ -16,12 +16,12 @@
     ? root.dataset.theme === "dark"
     : matchMedia("(prefers-color-scheme: dark)").matches;
 
-  const times = (all) => all.querySelectorAll("time[data-as]").forEach((time) => {
+  const times = (all) => (all.querySelectorAll("time[data-as]").forEach((time) => {
     const told = (dateStyle, timeStyle) => new Date(time.dateTime).toLocaleString("en-GB", { dateStyle, timeStyle });
     time.textContent = told(...time.dataset.as.split(" ").map((style) => style || undefined));
     time.title = told("full", "long");
     time.removeAttribute("data-as");
-  });
+  }), all);
   new MutationObserver((news) => news.forEach(({ target }) => times(target))).observe(root, { childList: true, subtree: true });
 
   document.addEventListener("click", (event) => {
