@@ -1,13 +1,14 @@
 """Files of a home: no pipe, no device and no file of holes is read as one."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from loopforge.errors import BadSettings
 from loopforge.mates.prompt_files import PromptFiles
-from loopforge.runtime.installation.home_files import LARGEST, bytes_of, text_of
+from loopforge.runtime.installation.home_files import LARGEST, bytes_of, replace_whole, text_of
 from loopforge.settings import load_settings
 
 
@@ -49,6 +50,14 @@ def test_a_home_of_a_stranger_is_told_about_in_a_sentence(kind: str, tmp_path: P
     with pytest.raises(BadSettings, match=r"loopforge.toml cannot be read"):
         load_settings(tmp_path, environ={})
     assert dict(PromptFiles(tmp_path / "prompts")) == dict(PromptFiles())
+
+
+def test_many_replace_a_file_at_once(tmp_path: Path) -> None:
+    """Each does it whole, and nothing is left beside it."""
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda nth: replace_whole(tmp_path / "x", nth * b"a"), range(200)))
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+    assert set((tmp_path / "x").read_bytes()) <= {ord("a")}
 
 
 def test_a_file_of_the_largest_size_is_read(tmp_path: Path) -> None:

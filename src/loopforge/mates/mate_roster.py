@@ -13,7 +13,6 @@ use it, and threads beside it.
 
 import os
 import stat
-import tempfile
 import threading
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from typing import NamedTuple
 from loopforge.core.mates import yaml_reader
 from loopforge.core.mates.mate_file import Mate, mate_file_flaws, parse_mate
 from loopforge.errors import BadMate, InputError, Unknown
+from loopforge.runtime.installation.home_files import replace_whole
 
 MOST = 500
 """Files that are read; a folder with more is taken for a mistake."""
@@ -175,7 +175,7 @@ class MateRoster:
             )
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            _replace(Path(os.path.realpath(path)), data)  # through a link, not in its place
+            replace_whole(Path(os.path.realpath(path)), data)  # through a link, not in its place
         except OSError as error:
             raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
         return mate
@@ -288,19 +288,3 @@ def _unreadable(source: str, error: OSError) -> BadMate:
     return BadMate(
         source, 0, f"it cannot be read ({error.strerror or error}); mend its permissions"
     )
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write beside the file, then put it in its place: a reader sees the old one or the new one."""
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

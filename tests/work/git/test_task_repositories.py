@@ -1,6 +1,7 @@
 """A task on a repository, from the clone to the merge."""
 
 import asyncio
+import errno
 import os
 import shutil
 import subprocess
@@ -10,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
+from loopforge.work.git import task_repositories
 from loopforge.work.git.person_repository import PersonRepository
 from loopforge.work.git.proposals import MergeResult
-from loopforge.work.git.task_repositories import FOLDER, RECORD
-from loopforge.work.workspace.task_workspace import folder_name
 from tests.work.git.conftest import FILES, TASK, Bench, git, write
 
 EDIT = "sed -i 's/return 1/return 2/' a.py && echo new > fresh.txt"
@@ -356,16 +356,21 @@ async def test_an_approval_that_fails_half_way_leaves_the_folder_as_it_was(bench
     assert (bench.project / "sub/last.z").read_text() == "1\n"
 
 
-async def test_a_merge_that_could_not_be_noted_is_not_rejected(bench: Bench) -> None:
-    """Such as on a full disk: what is in the target is not said to be refused, and a yes ends it."""
+async def test_a_merge_that_could_not_be_noted_is_not_rejected(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a full disk what is in the target is not said to be refused, and a yes ends it."""
     await bench.begin()
     await bench.does(EDIT)
     shown = await bench.propose()
-    taken = bench.home / FOLDER / folder_name(TASK) / f"{RECORD}.part"
-    taken.mkdir()
-    with pytest.raises(RepositoryError, match="cannot be noted: Is a directory"):
-        await bench.git.approve(TASK, shown.commit)
-    taken.rmdir()
+
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as disk:
+        disk.setattr(task_repositories, "replace_whole", full)
+        with pytest.raises(RepositoryError, match="cannot be noted: No space left"):
+            await bench.git.approve(TASK, shown.commit)
     with pytest.raises(Changed, match="merged already"):
         await bench.git.reject(TASK)
     assert (await bench.git.approve(TASK, shown.commit)).again

@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,3 +66,22 @@ def write_private(path: Path, content: bytes) -> None:
     aside.chmod(0o600)
     aside.write_bytes(content)
     aside.replace(path)
+
+
+def replace_whole(path: Path, data: bytes) -> None:
+    """Write beside the file, then put it in its place: a reader sees the old one or the new one.
+
+    However many do so at once. Raises OSError.
+    """
+    handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

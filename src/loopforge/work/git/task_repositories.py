@@ -30,6 +30,7 @@ from loopforge.core.mates.mate_file import slug
 from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.runtime.installation.folder_lock import lock_folder
+from loopforge.runtime.installation.home_files import replace_whole
 from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Clock
 from loopforge.work.docstrings.docstring_process import FilePair, only_docstrings
@@ -385,9 +386,7 @@ class TaskRepositories:
         def write() -> None:
             place = self._place_of(task)
             place.mkdir(0o700, parents=True, exist_ok=True)
-            fresh = place / f"{RECORD}.part"
-            fresh.write_bytes(msgspec.json.encode(record))
-            fresh.replace(place / RECORD)
+            replace_whole(place / RECORD, msgspec.json.encode(record))
 
         try:
             await asyncio.to_thread(write)
