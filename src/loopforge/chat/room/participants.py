@@ -1,13 +1,16 @@
 """Participants: whom and what a room consists of, as its state holds it: people, places, mates.
 
-Values alone; how they come and go is room_state.py's.
+Values; how people and mates come and go is room_state.py's.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from loopforge.core.room_vocabulary import PlaceJoined, PlaceLeft, PlaceRenamed
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
 from loopforge.people.identity.account_names import confusable_skeleton
@@ -85,3 +88,20 @@ def namesake_labels(people: Mapping[str, Participant], mates: Mapping[str, str])
             which |= dict.fromkeys(ids[:1], "a person, no mate")
         which |= {id: f"number {nth} of this name" for nth, id in enumerate(ids[1:], 2)}
     return which
+
+
+def update_places(
+    places: dict[str, RoomPlace], body: PlaceJoined | PlaceRenamed | PlaceLeft
+) -> bool:
+    """Take in what became of a place; whether it came in, and with it who is there."""
+    match body:
+        case PlaceJoined():
+            places[body.place] = RoomPlace(name=body.name, kind=body.kind, met=body.name)
+        case PlaceRenamed():
+            if place := places.get(body.place):
+                places[body.place] = replace(place, name=body.name)
+        case PlaceLeft():
+            places.pop(body.place, None)
+        case _:
+            assert_never(body)
+    return isinstance(body, PlaceJoined)

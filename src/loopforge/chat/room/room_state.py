@@ -22,7 +22,14 @@ from msgspec.structs import replace
 
 from loopforge.chat.room import energy_limit as energy
 from loopforge.chat.room.energy_limit import Energy
-from loopforge.chat.room.participants import Member, Participant, RoomPlace, StandIn, Unprompted
+from loopforge.chat.room.participants import (
+    Member,
+    Participant,
+    RoomPlace,
+    StandIn,
+    Unprompted,
+    update_places,
+)
 from loopforge.chat.room.permissions import Grant, may
 from loopforge.chat.room.turn_queue import UNCALLED, DueTurn, OpenTurn, TurnQueue
 from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, put_bounded
@@ -249,14 +256,9 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
                 self._apply_presence(body)
             case RoomClosed():
                 self._close_room(event)
-            case PlaceJoined():
-                self.places[body.place] = RoomPlace(name=body.name, kind=body.kind, met=body.name)
-                self._came_in()
-            case PlaceRenamed():
-                if place := self.places.get(body.place):
-                    self.places[body.place] = replace(place, name=body.name)
-            case PlaceLeft():
-                self.places.pop(body.place, None)
+            case PlaceJoined() | PlaceRenamed() | PlaceLeft():
+                if update_places(self.places, body):
+                    self._came_in()
             case TalkSet():
                 self.quiet = not body.free
             case UnpromptedSet():
@@ -541,9 +543,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         self.turns.halt()
         for mate in tuple(self.mates):
             self.turns.leave(mate)
-        self.mates.clear()
-        self.people.clear()
-        self.former.clear()
+        for those in (self.mates, self.people, self.former):
+            those.clear()
         self.places.clear()
         self.page.release(self.mates, self.weighed)
 

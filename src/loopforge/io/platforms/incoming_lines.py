@@ -167,11 +167,9 @@ class IncomingLines:
         """
         if spot.kind != "private":
             return None
-        return (
-            ""
-            if bot
-            else await self._admission.knock(spot.key.partition(":")[0], account, name, spot.key)
-        )
+        if bot:
+            return ""
+        return await self._admission.knock(spot.key.partition(":")[0], account, name, spot.key)
 
     async def may_give(self, spot: ChannelSpot, account: str, *, keeper: bool = False) -> bool:
         """Whether files that come with somebody's line are kept: not of who may not talk here."""

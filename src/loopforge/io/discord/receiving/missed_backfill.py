@@ -255,8 +255,7 @@ class MissedBackfill:
         """Hear what was said in a place of a room since the last line that was heard there.
 
         With its `room`: see also what is to be taken away there, what was changed, and what the
-        place is called. `newest` is
-        the last message there; 0 where another one of ours reads it.
+        place is called. `newest` is the last message there; 0 where another one of ours reads it.
         """
         if room:
             await self._reception.sessions.renamed(spot_of(channel, ""))
