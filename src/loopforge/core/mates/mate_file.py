@@ -109,12 +109,14 @@ def mate_file_flaws(text: str | bytes, source: str) -> list[BadMate]:
     return [BadMate(source, *flaw) for flaw in _read_mate(text)[1]]
 
 
-def _read_mate(text: str | bytes) -> tuple[Mate | None, list[FrontMatterFlaw]]:
+@lru_cache(maxsize=64)
+def _read_mate(text: str | bytes) -> tuple[Mate | None, tuple[FrontMatterFlaw, ...]]:
+    """The mate, or all flaws; both are asked for one after the other, and YAML is slow to read."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     page = yaml_reader.read(text)
     flaws = list(page.flaws)
     if not page.fields and flaws:
-        return None, flaws
+        return None, tuple(flaws)
     values = dict(_read_fields(page.fields, flaws))
     body = lorebook.parts(page.body)
     flaws += _missing_fields(page, body.character, values)
@@ -123,11 +125,12 @@ def _read_mate(text: str | bytes) -> tuple[Mate | None, list[FrontMatterFlaw]]:
     flaws += [FrontMatterFlaw(first + 1 + line, said) for line, said in body.flaws]
     if flaws:
         last = len(rows)
-        return None, sorted(FrontMatterFlaw(max(1, min(line, last)), said) for line, said in flaws)
+        kept = (FrontMatterFlaw(max(1, min(line, last)), said) for line, said in flaws)
+        return None, tuple(sorted(kept))
     values.setdefault("colour", colour.default_colour(values["handle"]))
     values.setdefault("face", _first_letter(values["name"]))
     digest = hashlib.sha256(data).hexdigest()[:16]
-    return Mate(prompt=body.character, lore=body.lore, card=body.card, hash=digest, **values), []
+    return Mate(prompt=body.character, lore=body.lore, card=body.card, hash=digest, **values), ()
 
 
 def _missing_fields(
