@@ -1,6 +1,6 @@
 """What comes out the same each time, done once in a process: templates, roots of trust, SQL, models.
 
-Each home that opens compiles its templates and all its SQL, parses its mates, reads a hundred and fifty
+Each home that opens compiles its templates and all its SQL, reads a hundred and fifty
 roots of trust for each client it makes, looks through every installed distribution, puts some two
 hundred routes together, makes forty tables, loads the embeddings and asks them for the same lines: half
 a second, which a person who starts Loopforge never notices, and which the tests pay a thousand times
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import closing, suppress
 from copy import copy
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -30,13 +30,13 @@ from litestar.stores.registry import StoreRegistry
 from sqlalchemy.engine import URL, Engine
 from sqlalchemy.util import LRUCache
 
-from loopforge.core.mates import mate_file
 from loopforge.ledger import sql_ledger
 from loopforge.ledger.database import database_engine
 from loopforge.ledger.database.database_engine import DatabaseEngines
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.models.embeddings import sentence_model, static_table
 from loopforge.web import web_app
+from tests import used_tables
 
 
 def keep() -> None:
@@ -45,7 +45,6 @@ def keep() -> None:
     ssl.create_default_context = _kept(ssl.create_default_context, _roots)
     httpcore2.default_ssl_context = _kept(httpcore2.default_ssl_context, _roots_of_system)
     importlib.metadata.entry_points = _kept(importlib.metadata.entry_points, _group)
-    mate_file._read_mate = _kept(mate_file._read_mate, lambda text: text)
     sentence_model._load = _kept(sentence_model._load, lambda: "loaded")
     sentence_model._modelled = _kept(
         sentence_model._modelled, lambda _pieces, _model, texts: (*texts,)
@@ -76,15 +75,17 @@ def _kept(function: Callable[..., Any], key_of: Callable[..., Hashable]) -> Call
 def _prepared(
     prepare: Callable[[DatabaseEngines, Sequence[FoldedView]], dict[str, int]],
 ) -> Callable[[DatabaseEngines, Sequence[FoldedView]], dict[str, int]]:
-    """The same function; an empty file of SQLite becomes a copy of the first one with these tables."""
+    """The same function; an empty database gets the tables that the first one with these views got."""
     kept: dict[Hashable, sqlite3.Connection] = {}
     one = Lock()
 
     def once(store: DatabaseEngines, views: Sequence[FoldedView]) -> dict[str, int]:
         path = Path(str(store.url.database))
         key = tuple((view.name, view.version, view.tables) for view in views)
+        if not store.sqlite:
+            return used_tables.opened(store, key, partial(prepare, store, views))
         with one:
-            if store.sqlite and not (path.exists() and path.stat().st_size):
+            if not (path.exists() and path.stat().st_size):
                 if key not in kept:
                     heads = prepare(store, views)
                     kept[key] = sqlite3.connect(":memory:", check_same_thread=False)

@@ -25,6 +25,7 @@ import pytest
 
 from loopforge import settings
 from loopforge.ledger.database.database_url import resolve_database_url
+from tests import used_tables
 
 BINARIES = "/usr/lib/postgresql"
 
@@ -97,8 +98,9 @@ class Cluster:
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
-            connection.execute("DROP SCHEMA public CASCADE")
-            connection.execute("CREATE SCHEMA public")
+            if not used_tables.set_aside(connection):
+                connection.execute("DROP SCHEMA public CASCADE")
+                connection.execute("CREATE SCHEMA public")
         self._empty.append(name)
 
     def refuse(self, url: str, away: bool = True) -> None:

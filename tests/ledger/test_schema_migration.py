@@ -42,9 +42,10 @@ def shape(connection: Connection) -> list[tuple[str, ...]]:
             "SELECT 'index', tablename, indexname, indexdef FROM pg_indexes "
             "WHERE schemaname = 'public' UNION ALL "
             "SELECT 'trigger', tgname, tgrelid::regclass::text, "
-            "pg_get_triggerdef(oid) || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal UNION ALL "
+            "pg_get_triggerdef(oid) || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal "
+            "AND NOT starts_with(tgrelid::regclass::text, 'aside') UNION ALL "
             "SELECT 'function', proname, prosrc, '' FROM pg_proc "
-            "WHERE proname = 'loopforge_refuses'"
+            "WHERE proname = 'loopforge_refuses' AND pronamespace = 'public'::regnamespace"
         )
     return sorted(tuple(re.sub(r"[\s\"]+", " ", str(part)) for part in row) for row in rows)
 
