@@ -83,6 +83,7 @@ async def test_a_model_that_fails_is_not_stood_in_for() -> None:
         assert (found.well, who(server)) == (False, ["a"])
         assert "is no key" in found.said
         assert "sesame" not in found.said
+        assert found.mend.startswith("the key for a is refused: set the right one")
 
 
 async def test_a_model_that_answers_again_rests_no_longer() -> None:

@@ -103,6 +103,16 @@ async def test_the_stream_of_a_run_that_waits_begins_with_it(tmp_path: Path) -> 
         assert [step for step, _ in page.briefs()] == list(range(6))
 
 
+async def test_a_run_that_has_just_begun_is_not_called_none(owner: Guest) -> None:
+    """Until its process has written a row, its page is told that it is running, and no more."""
+    form = {"scenario": "first_shift", "policy": "stub", "days": "1", "steps": "2", "seed": "1"}
+    await owner.post("/lab", form)
+    async with following(owner, "first_shift-stub-1") as page:
+        await page.until("over")
+    assert page.data("state")[-1]["state"] == "finished"
+    assert {told["told"] for told in page.data("state")} <= {"", "It is the next."}
+
+
 async def test_pages_are_let_go_when_the_home_or_the_session_ends(tmp_path: Path) -> None:
     """A run's open streams end with the session, and with the home; the run can be taken up."""
     async with town(tmp_path, slow) as site:

@@ -9,6 +9,7 @@ from loopforge.models_opening import open_models
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.models.own import own
+from tests.models.server import Behaviour, serving
 from tests.web.conftest import Town, town, words
 
 KEY = "sk-planted-0123456789"
@@ -112,6 +113,18 @@ async def test_a_refused_key_is_saved_only_on_purpose(home: Town) -> None:
     gone = await olu.post("/admin/models/keys/OPENAI_API_KEY/remove")
     assert "OPENAI_API_KEY is no longer saved here." in words(gone)
     assert list(load_settings(home.path, environ={}).keys) == ["OPENAI_BASE_URL"]
+
+
+async def test_what_an_account_lacks_is_said_in_words(home: Town) -> None:
+    """No credit: neither the service's raw error, nor a doubt about the address that answered."""
+    olu = await home.owner()
+    no_credit = '{"error": {"code": "insufficient_quota", "message": "Check your plan."}}'
+    async with serving() as server:
+        server.does(Behaviour(status=429, body=no_credit))
+        page = words(await olu.post("/admin/models/keys", {"address": server.url, "key": KEY}))
+    assert "has no credit left: top it up at its service. Nothing was saved." in page
+    assert "insufficient_quota" not in page
+    assert "Is the server running" not in page
 
 
 async def test_guests_give_no_keys(home: Town) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -87,6 +88,7 @@ async def test_a_task_is_given_answered_and_taken(works: Town) -> None:
     assert state.stage == "finished"
     page = words(await owner.get(at))
     assert "It prints 42: hello.py." in page
+    assert re.search(r"At work [1-9]\d* seconds?, [1-9][\d,]* tokens Model", page)
     assert "$0, at most $0.5" in page  # a model that costs nothing is none without a price
     assert "no price" not in page
     assert "olu: 7" in page

@@ -41,7 +41,7 @@ class LeapingClock(SystemClock):
 
 
 async def test_an_hour_of_work_ends_it_and_resume_gives_another(place: Path) -> None:
-    """The time of the limit counts anew; what was done meanwhile stays."""
+    """The time of the limit counts anew; what was done meanwhile stays, and how long it took."""
     clock, count = LeapingClock(), 0
 
     def script(asked: Question) -> Step:
@@ -57,7 +57,9 @@ async def test_an_hour_of_work_ends_it_and_resume_gives_another(place: Path) -> 
         assert (state.halted.kind, state.turns) == ("time", 3)
         await shop.tasks.resume(id, "ana")
         await shop.rest(id)
-        assert (await shop.state(id)).turns == 6
+        state = await shop.state(id)
+        assert state.turns == 6
+        assert state.worked_seconds(clock.now()) >= 6 * 25 * 60
         assert shop.file(id, "1.txt").exists()
 
 

@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from loopforge.core.model_trouble import fixes_for_owner
 from loopforge.core.policy import AnswerOutcome
+from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import BadSettings, Unknown
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import Tiers
@@ -64,13 +66,17 @@ class PlaceRow(Struct, frozen=True, kw_only=True):
 
 
 class ModelTrial(Struct, frozen=True, kw_only=True):
-    """What came of asking one model. `said` is its answer, or the error; `took` milliseconds."""
+    """What came of asking one model. `said` is its answer, or the error; `took` milliseconds.
+
+    `mend` says what its owner has to mend, where that is known.
+    """
 
     name: str
     outcome: AnswerOutcome
     said: str
     took: int
     cost: str = ""
+    mend: str = ""
 
     @property
     def well(self) -> bool:
@@ -243,9 +249,10 @@ class ModelListing:
         return ModelTrial(
             name=name,
             outcome=reply.outcome,
-            said=self._hidden(said)[:SHOWN],
+            said=truncate_text(self._hidden(said), SHOWN),
             took=reply.took,
             cost=reply.usage.cost,
+            mend=fixes_for_owner((each.model, each.cause) for each in reply.attempts),
         )
 
     def _hidden(self, text: str) -> str:

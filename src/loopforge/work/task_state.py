@@ -121,6 +121,7 @@ class TaskState(Struct, kw_only=True):
     started: datetime | None = None
     busy: datetime | None = None
     spent_seconds: float = 0.0
+    seconds_before: float = 0.0
     delayed: datetime | None = None
     delays: int = 0
     confidence: float = task_confidence.START
@@ -236,6 +237,10 @@ class TaskState(Struct, kw_only=True):
     def dollars(self) -> Decimal:
         """What it cost so far in US dollars, as far as prices are known."""
         return Decimal(self.cost) / 10**12
+
+    def worked_seconds(self, now: datetime) -> float:
+        """How long it worked so far: not while it waited for people, or for its model."""
+        return self.spent_seconds + ((now - self.started).total_seconds() if self.started else 0.0)
 
     # ------------------------------------------------------------ the fold
 
@@ -359,7 +364,8 @@ class TaskState(Struct, kw_only=True):
 
     def _renew_limits(self) -> None:
         """It goes on, with as many turns, minutes and tokens as at first."""
-        self.since, self.spent_seconds, self.tokens_before = self.turns, 0.0, self.tokens
+        self.since, self.tokens_before = self.turns, self.tokens
+        self.seconds_before = self.spent_seconds
         self.asked = self.halted = self.delayed = None
         self.delays = 0
 

@@ -256,9 +256,7 @@ class TaskWorld:
         """The limit that is met, if one is."""
         now, most = self._settings(), self.turns_of(state)
         taken = state.turns - state.since
-        seconds = state.spent_seconds
-        if state.started:
-            seconds += (self._ports.stamp.clock.now() - state.started).total_seconds()
+        seconds = state.worked_seconds(self._ports.stamp.clock.now()) - state.seconds_before
         budget = self.calls.budget_of(state)
         found: list[tuple[bool, HaltKind, str]] = [
             (taken >= most, "turns", f"it took its {most} turns"),

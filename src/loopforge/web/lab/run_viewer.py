@@ -21,7 +21,7 @@ from loopforge.lab.inspect.row_summaries import StepMoment
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.run.run_label import LONGEST
-from loopforge.lab.run_queue import RunQueue
+from loopforge.lab.run_queue import QueueStanding, RunQueue
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.city_map import build_city_map
@@ -252,9 +252,8 @@ def _news(shifts: RunQueue, run: str, after: int) -> dict[str, Any]:
     try:
         index, line = look_up_run(shifts, run)
     except LoopforgeError as error:
-        state = standing.state or "failed"
-        told = standing.told or str(error)
-        return {"first": after, "closed": after, "briefs": [], "state": state, "told": told}
+        now = standing if standing.state else QueueStanding("failed", str(error))
+        return {"first": after, "closed": after, "briefs": [], "state": now.state, "told": now.told}
     after = min(after, index.steps)
     return {
         "first": after,

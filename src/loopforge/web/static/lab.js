@@ -455,7 +455,7 @@ function wait(path) {
   let source = null;
   following(() => {
     source = new EventSource(`${path}/stream?after=0`);
-    const say = (event) => { document.getElementById("lab-sign").textContent = JSON.parse(event.data).told; };
+    const say = (event) => { const now = JSON.parse(event.data); document.getElementById("lab-sign").textContent = now.told || now.state; };
     source.addEventListener("steps", () => { source.close(); location.reload(); });
     source.addEventListener("state", say);
     source.addEventListener("over", () => { source.close(); location.reload(); });

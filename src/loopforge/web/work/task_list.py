@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from loopforge.core.limits.money_amounts import format_dollars
 from loopforge.core.text.name_labels import truncate_text
+from loopforge.core.text.spoken_lists import pluralize, seconds_in_words
 from loopforge.core.work.first_tier import advice_of
 from loopforge.core.work.task_confidence import ReliabilityBin
 from loopforge.core.work.task_lifecycle import TaskStage
@@ -141,6 +142,12 @@ def who_does(site: PageContext, state: TaskState) -> str:
 def cost_of(state: TaskState) -> str:
     """What it cost so far, as far as prices are known."""
     return format_dollars(state.cost) if state.cost else "no price" if state.unpriced else "$0"
+
+
+def effort_of(site: PageContext, state: TaskState) -> str:
+    """How long it worked so far, and the tokens that models read and wrote for it."""
+    worked = seconds_in_words(state.worked_seconds(site.clock.now()))
+    return f"{worked}, {pluralize(state.tokens, 'token')}"
 
 
 def _row(site: PageContext, access: TaskAccess) -> TaskRow:

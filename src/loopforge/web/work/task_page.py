@@ -28,6 +28,7 @@ from loopforge.web.work.task_access import TaskAccess, task_access
 from loopforge.web.work.task_list import (
     cost_of,
     dollars_in,
+    effort_of,
     seen_tasks,
     stage_in_words,
     title_of,
@@ -83,6 +84,7 @@ async def _shown(site: PageContext, access: TaskAccess, **more: Any) -> Template
         },
         most=state.since + site.work.world.turns_of(state),
         cost=cost_of(state),
+        effort=effort_of(site, state),
         budget=site.work.world.calls.budget_of(state),
         drawn=drawn,
         counted=counted_rows,
