@@ -112,6 +112,7 @@ def test_what_a_mate_asks_is_decided(run: Run, home: Path, zuzu: Path) -> None:
     assert all(row["events"] for row in rows)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     "arguments",
     [

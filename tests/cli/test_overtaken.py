@@ -48,6 +48,7 @@ async def _hosting(home: Path, *words: str) -> AsyncIterator[tuple[Process, Read
         await host.communicate()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("words", [("--headless",), ("--plain",)], ids=["headless", "plain"])
 async def test_a_host_that_was_overtaken_ends_by_itself(
     words: tuple[str, ...], tmp_path: Path, postgres_url: str

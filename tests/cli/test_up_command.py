@@ -117,6 +117,7 @@ def test_closed_input_ends_a_talk_well(home: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("form", [(), ("--plain",)], ids=["screen", "plain"])
 def test_closing_its_window_ends_it(home: Path, form: tuple[str, ...]) -> None:
     """Under a program that keeps the hang-up to itself, as make does, the home ends all the same."""

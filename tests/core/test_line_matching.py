@@ -54,6 +54,7 @@ def opcodes(a: list[str], b: list[str]) -> object:
     return LineMatcher(a, b).get_opcodes()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     ("a", "b"),

@@ -265,6 +265,7 @@ def test_a_file_is_made_of_what_is_more_than_so_many_pieces(text: str, limit: in
         assert len(file.name) > 3
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("limit", [40, 300])
 @pytest.mark.parametrize(
     "unit", ["🇩🇪", "\U0001f1e9", "क्", "👩\u200d", "\U000e0061", "[", "e\u0301"]

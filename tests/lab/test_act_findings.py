@@ -202,6 +202,7 @@ def derived(claim: AnyClaim, row: Decided, scenario: Scenario) -> dict[str, Any]
             return {}
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("kind", FIELDS, ids=lambda kind: kind.__name__)
 def test_no_field_that_a_claim_of_an_act_rests_on_can_be_altered(kind: type[Any]) -> None:
     """With any of these fields altered in its row, the rows do not bear the sentence out."""

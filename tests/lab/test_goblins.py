@@ -80,6 +80,7 @@ def still() -> list[bytes]:
     return _played(lambda _: plan())
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("imp", IMPS, ids=lambda imp: imp.name)
 def test_a_mind_that_means_harm_is_contained(imp: Imp, still: list[bytes]) -> None:
     """Every law holds, each decision gets its verdict and says why, and the truth is untouched."""

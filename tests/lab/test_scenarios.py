@@ -96,6 +96,7 @@ def test_neither_extreme_beats_the_stub_on_both_rates(name: str, policy: str) ->
     )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_both_kinds_of_moments_come_up(name: str) -> None:
     """The rule is right in some moments and wrong in others, a tenth of them at the least."""

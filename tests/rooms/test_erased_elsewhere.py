@@ -37,6 +37,7 @@ async def deleted(home: Home, line: Event) -> None:
     await home.clock.advance(200)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("seconds", [10, 100], ids=["waiting", "over"])
 @pytest.mark.parametrize("keeps", [True, False], ids=["kept", "heard"])
 @pytest.mark.parametrize("script", [telling, looking])

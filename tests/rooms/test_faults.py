@@ -212,7 +212,7 @@ async def house(path: Path, at: str) -> AsyncIterator[tuple[Home, Server]]:
                 yield home, server
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", FAULTS)
 async def test_every_fault_is_told_in_time_and_the_next_line_is_answered(
     tmp_path: Path, name: str

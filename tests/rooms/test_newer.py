@@ -50,6 +50,7 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("words", ["up --headless", "up --plain", "ledger migrate"])
 def test_a_newer_schema(words: str, home: Path) -> None:
     """Neither starting nor migrating touches a ledger whose schema this program does not know."""

@@ -121,6 +121,7 @@ async def talk(home: Home, *numbers: int) -> None:
         await home.clock.advance(20)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("place", "away", "seconds", "late"),
     [

@@ -139,7 +139,7 @@ KINDS: dict[str, Make] = {
 }
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", KINDS)
 async def test_what_was_told_in_private_is_told_nowhere_else(kind: str, home: Home) -> None:
     """In seven places, each with the prompts that were really asked; and it is found where it may."""

@@ -79,6 +79,7 @@ async def test_what_is_not_there_is_said_with_how_to_mend_it(
     assert all(each.mend for each in said)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("operation", ["PutItem", "Query", "SendMessage", "DeleteMessage"])
 async def test_a_right_that_lacks_is_named(tmp_path: Path, aws: FaultyAws, operation: str) -> None:
     """Everything is there, and one thing is not allowed: which, and on what."""

@@ -114,6 +114,7 @@ async def test_what_a_mate_says_arrives_and_is_known(subject: Subject, tmp_path:
         assert await app.rooms.names() == [room]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("trouble", ["lose", "drop"])
 async def test_what_may_have_arrived_is_looked_for_first(
     subject: Subject, tmp_path: Path, trouble: str

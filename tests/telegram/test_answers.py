@@ -58,7 +58,7 @@ async def test_what_a_mate_attached_comes_after_its_words(tmp_path: Path, city: 
         assert len(await city.lines(chat, by=maya)) == 2
 
 
-@pytest.mark.sample(8)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("kind", ["supergroup", "group", "private"])
 @pytest.mark.parametrize("fault", ["flood", "drop", "before", "after", "cut"])
 async def test_an_answer_that_met_something_comes(

@@ -29,6 +29,7 @@ REASONS: dict[str, list[Step]] = {
 LINES = ("that's wrong: no space at all", "No, not like that")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("reason", [*REASONS])
 async def test_each_reason_brings_the_next_model(place: Path, reason: str) -> None:
     """It says why in words, in the room as well, and the next model is asked."""

@@ -278,6 +278,7 @@ async def test_of_two_who_decide_at_once_one_is_told_that_it_is_decided(
         assert ("return 2" in (project / "app.py").read_text()) == merged
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("second", ["approve", "reject"])
 async def test_two_programs_decide_once(
     second: str, place: Path, project: Path, ledger_url: str

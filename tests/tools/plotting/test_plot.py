@@ -118,6 +118,7 @@ async def test_each_kind_is_drawn(kind: str) -> None:
     assert said.startswith(f"A {kind} plot, along ")
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "text",
     [
