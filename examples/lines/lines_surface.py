@@ -79,8 +79,7 @@ class Caller:
             asked.set_result(str(what.get("why", "no reason")) if "no" in what else "")
 
     def close(self) -> None:
-        """Hang up; whatever they were asked is not answered any more."""
-        self._writer.close()
+        """They are gone; whatever they were asked is not answered any more."""
         for asked in self._asked.values():
             if not asked.done():
                 asked.set_exception(ConnectionResetError())
@@ -94,6 +93,7 @@ class Lines:
     def __init__(self, parts: SurfaceParts) -> None:
         self._parts, self._state = parts, "not connected yet"
         self._callers: dict[str, Caller] = {}
+        self._open = set[asyncio.StreamWriter]()
         self._watch = RoomWatch(
             parts.front, self, parts.clock, again=5.0, streams=False, marks=False
         )
@@ -110,12 +110,18 @@ class Lines:
         try:
             await asyncio.Event().wait()
         finally:
+            for (
+                door
+            ) in server.sockets:  # who is let in as Python 3.11 closes a server hangs for ever
+                asyncio.get_running_loop().remove_reader(door)
+            for _ in range(3):  # turns of the loop until who was let in stands in `_open`
+                await asyncio.sleep(0)
             server.close()
 
     async def close(self) -> None:
         """Hang up, and take no more calls."""
-        for caller in self._callers.values():
-            caller.close()
+        for writer in self._open:
+            writer.close()
         await self._watch.close()
 
     def attend(self, room: str) -> None:
@@ -188,6 +194,7 @@ class Lines:
 
     async def _called(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         caller: Caller | None = None
+        self._open.add(writer)
         try:
             async for line in reader:
                 what = json.loads(line)
@@ -205,6 +212,7 @@ class Lines:
                 if self._callers.get(caller.place) is caller:
                     del self._callers[caller.place]
             writer.close()
+            self._open.discard(writer)
 
     async def _take(self, caller: Caller, what: dict[str, Any]) -> None:
         spot = ChannelSpot(caller.place, caller.name, "private")

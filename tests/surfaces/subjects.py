@@ -142,8 +142,8 @@ class OnLines:
     def __init__(self) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self._port: int = free.getsockname()[1]
-        self.settings: Mapping[str, Any] = {"lines_port": self._port, "lines_dm": "open"}
+            self.port: int = free.getsockname()[1]
+        self.settings: Mapping[str, Any] = {"lines_port": self.port, "lines_dm": "open"}
         self._lines: dict[str, str] = {}
         self._plan: list[str] = []
         self._writer: asyncio.StreamWriter | None = None
@@ -180,7 +180,7 @@ class OnLines:
         """Call, and again whenever the connection ends."""
         while True:
             with suppress(OSError):
-                reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
                 await self._tell(writer, {"hello": "Ana", "key": "only Ana knows it"})
                 self._writer = writer
                 async for line in reader:

@@ -1,10 +1,12 @@
 """The contract of surfaces: what holds on each that is installed, a stranger's like our own."""
 
+import asyncio
 import dataclasses
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -163,3 +165,30 @@ async def test_a_home_that_ends_while_it_sends(subject: Subject, tmp_path: Path)
     async with living(tmp_path, subject) as app:
         await until(app, Accepted)
         assert await subject.heard() == ["This is answer 1."]
+
+
+async def test_who_calls_as_a_surface_closes(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever calls the example while it closes is hung up on, in whichever turn of the loop."""
+    monkeypatch.syspath_prepend(str(installed))
+    loop, calls = asyncio.get_running_loop(), list[socket.socket]()
+    async with SUBJECTS["lines"]() as subject:
+
+        async def call() -> None:
+            with suppress(ConnectionRefusedError):
+                while True:
+                    calls.append(socket.create_connection(("127.0.0.1", subject.port)))
+                    calls[-1].setblocking(False)
+                    await asyncio.sleep(0)
+
+        async with living(tmp_path, subject) as app:
+            await subject.say("hello there")
+            await until(app, Accepted)
+            calling = asyncio.create_task(call())  # noqa: TID251 - people, not a part of the home
+            await asyncio.sleep(0)
+        await calling
+    for each in calls:
+        with each, suppress(ConnectionResetError):
+            async with asyncio.timeout(60):
+                assert await loop.sock_recv(each, 1) == b""
