@@ -1,4 +1,4 @@
-"""The mind of docs/factory.md, installed as the page says, thinks for robots wherever one is named."""
+"""The mind of docs/factory-writing.md, installed as the page says, thinks for robots wherever one is named."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from loopforge.app import selectable_minds
 from loopforge.lab.run.run_log import began_of
 from tests.lab.shelf import decided
 
-PAGE = (Path(__file__).parents[2] / "docs" / "factory.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "factory-writing.md").read_text("utf-8")
 CODE = next(code for code in PAGE.split("```python\n")[1:] if code.startswith('"""braves.py"""'))
 SWEEP = """
 name = "bravery"

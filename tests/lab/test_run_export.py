@@ -74,8 +74,8 @@ def test_jsonl_is_read_by_a_plain_reader(tmp_path: Path) -> None:
 
 
 def test_every_column_is_documented() -> None:
-    """docs/factory.md names each by name, those of feelings and traits by what they begin with."""
-    page = (Path(__file__).parents[2] / "docs" / "factory.md").read_text("utf-8")
+    """docs/factory-runs.md names each by name, those of feelings and traits by what they begin with."""
+    page = (Path(__file__).parents[2] / "docs" / "factory-runs.md").read_text("utf-8")
     table = page.partition("| columns | type |")[2].partition("A sweep gives")[0]
     for name in table_columns.COLUMNS:
         part = name.partition("_")[0]
