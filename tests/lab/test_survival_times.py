@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import CensoredData, logrank
 
 from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.errors import InputError
@@ -146,6 +145,8 @@ def test_a_group_of_which_nothing_could_come_changes_nothing(one: Lives, other: 
 
 def independent(one: Sequence[float], other: Sequence[float]) -> float:
     """The p-value of scipy's log-rank test, which takes lifetimes for independent; all were observed."""
+    from scipy.stats import CensoredData, logrank  # a second, in each worker that collects this
+
     some: CensoredData = CensoredData(uncensored=one)
     others: CensoredData = CensoredData(uncensored=other)
     return float(logrank(some, others).pvalue)
