@@ -27,8 +27,20 @@ STRANGE = re.compile(
 )
 """Control characters, line breaks no editor shows, marks that turn the direction of writing."""
 
+_UNQUOTED = "a value that begins with @, `, %, *, -, ?, | or another such sign needs quotes around it"
 _PLAIN = (
-    ("cannot start any token", "a tab stands where YAML wants spaces; use spaces"),
+    (r"'\t' that cannot start any token", "a tab stands where YAML wants spaces; use spaces"),
+    ("cannot start any token", _UNQUOTED),
+    ("while scanning an alias", _UNQUOTED),
+    ("while scanning a block scalar", _UNQUOTED),
+    ("expected the node content", _UNQUOTED),
+    ("sequence entries are not allowed", _UNQUOTED),
+    ("mapping keys are not allowed", _UNQUOTED),
+    (
+        "but found '<scalar>'",
+        "a value goes on behind its closing quotation mark or bracket; put double quotes around "
+        "all of it",
+    ),
     (
         "mapping values are not allowed",
         "a colon too many, or odd indentation; put a value with a colon in it in quotes",
