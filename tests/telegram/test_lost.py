@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.room_vocabulary import Heard, Reacted, Told
 from loopforge.io.platforms.surface_options import SurfaceOptions
+from loopforge.io.session import Sessions
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.twin import Twin
@@ -84,6 +86,35 @@ async def test_a_topic_that_is_no_more(tmp_path: Path, city: City, why: str, tol
         failed_by = [e.body for e in await home.events(room) if isinstance(e.body, Failed)]
         assert [str(one.why) for one in failed_by] == [told]
         assert not [one for one in owed if one.of in words and ":" in one.surface]
+
+
+async def test_a_group_where_the_bot_may_write_again(tmp_path: Path, city: City) -> None:
+    """It is part of the room it was joined to again, as soon as somebody speaks there.
+
+    Where that room was deleted meanwhile, it opens one of its own.
+    """
+    maya, ana, lab = await hall(city)
+    why = "Bad Request: not enough rights to send text messages to the chat"
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
+        await city.say(ana, maya, "hello")
+        await city.heard(await city.private(ana, maya), by=maya)
+        (room,) = await home.rooms()
+        sessions, place = Sessions(home.app.front), f"telegram:{lab.id}"
+        await sessions.join(ChannelSpot(place, "Lab", "group"), room, ("maya",))
+
+        async def parted() -> bool:
+            return await sessions.known(place) == ""
+
+        for word, where in (("one", room), ("two", room_of(place))):
+            await city.fault("sendMessage", "refuse", code=400, description=why, chat=lab)
+            await city.say(ana, lab, f"maya, {word}")
+            await home.until(parted)
+            if word == "two":
+                await home.app.front.closing.close_room(room, "")
+            answers = len(await city.lines(lab, by=maya))
+            await city.say(ana, lab, "maya, and now?")
+            await city.heard(lab, by=maya, count=answers + 1)
+            assert await sessions.known(place) == where
 
 
 @pytest.mark.parametrize("gone", [True, False])

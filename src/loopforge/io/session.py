@@ -23,8 +23,12 @@ class Sessions:
         self._front, self.channels = front, front.channels
 
     async def room(self, spot: ChannelSpot, mates: Sequence[str]) -> str:
-        """The room that this place is part of, with these mates in it; it opens if it is new."""
-        return await self._front.rooms.join_place(spot, mates, await self.known(spot.key))
+        """The room that this place is part of, with these mates in it; it opens if it is new.
+
+        A place that was part of one until nothing could be sent there is part of it again.
+        """
+        room = await self.known(spot.key) or await self.channels.lost(spot.key)
+        return await self._front.rooms.join_place(spot, mates, room)
 
     async def known(self, place: str) -> str:
         """The room that a place is part of; "" if of none so far."""

@@ -84,6 +84,17 @@ places = Table(
     PrimaryKeyConstraint("place", "stream", name="places_place"),
 )
 
+partings = Table(
+    "partings",
+    metadata,
+    Column("place", Name, nullable=False),
+    Column("stream", Name, nullable=False),
+    Column("event", Name, nullable=False),
+    Column("lost", Boolean, nullable=False),
+    PrimaryKeyConstraint("place", "stream", name="partings_parting"),
+)
+"""What became last of a place in a room; `lost`: nothing could be sent there, and nobody parted it."""
+
 posts = Table(
     "posts",
     metadata,
@@ -147,7 +158,7 @@ class ChannelsView:
     """Folds places, posts and drafts into rows."""
 
     name = "places"
-    version = 3
+    version = 4
     kinds = frozenset(
         {
             "room.place_joined",
@@ -163,7 +174,7 @@ class ChannelsView:
             "delivery.drafted",
         }
     )
-    tables = (places, posts, sendings, drafts, spoken)
+    tables = (places, partings, posts, sendings, drafts, spoken)
     holds_texts = False
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
@@ -171,13 +182,15 @@ class ChannelsView:
         for event in events:
             match event.body:
                 case PlaceJoined(place=place, kind=kind):
-                    self._leave_place(connection, event.stream, place)
+                    self._leave_place(connection, event, place)
                     row = {"place": place, "stream": event.stream, "kind": kind}
                     connection.execute(places.insert().values(**row))
                 case PlaceLeft(place=place):
-                    self._leave_place(connection, event.stream, place)
+                    self._leave_place(connection, event, place)
                 case RoomClosed():
                     connection.execute(places.delete().where(places.c.stream == event.stream))
+                    mine = partings.update().where(partings.c.stream == event.stream)
+                    connection.execute(mine.values(lost=False))
                 case Heard(surface=surface, source=source) if source and ":" in surface:
                     for part, each in enumerate((source, *event.body.pieces)):
                         self._insert_post(
@@ -193,9 +206,13 @@ class ChannelsView:
                 case _:
                     self._apply_draft(connection, event)
 
-    def _leave_place(self, connection: Connection, stream: str, place: str) -> None:
-        gone = (places.c.place == place) & (places.c.stream == stream)
-        connection.execute(places.delete().where(gone))
+    def _leave_place(self, connection: Connection, event: Event, place: str) -> None:
+        for table in (places, partings):
+            gone = (table.c.place == place) & (table.c.stream == event.stream)
+            connection.execute(table.delete().where(gone))
+        lost = isinstance(event.body, PlaceLeft) and event.actor == "runtime"
+        row = {"place": place, "stream": event.stream, "event": event.id, "lost": lost}
+        connection.execute(partings.insert().values(**row))
 
     def _accept_sending(self, connection: Connection, delivery: str, message: str) -> None:
         mine = sendings.c.delivery == delivery
@@ -256,6 +273,12 @@ class Channels:
         """The room that a place is part of; "" if of none."""
         stream = await self._first_value(select(places.c.stream).where(places.c.place == place))
         return stream.removeprefix(PREFIX)
+
+    async def lost(self, place: str) -> str:
+        """The room that a place was part of until nothing could be sent there; "" if of none."""
+        mine = select(partings).where(partings.c.place == place)
+        rows = await self._read_rows(mine.order_by(partings.c.event.desc()).limit(1))
+        return str(rows[0].stream).removeprefix(PREFIX) if rows and rows[0].lost else ""
 
     async def all(self, platform: str) -> dict[str, str]:
         """Every place of a platform that is part of a room, with that room's slug."""
