@@ -93,7 +93,7 @@ partings = Table(
     Column("lost", Boolean, nullable=False),
     PrimaryKeyConstraint("place", "stream", name="partings_parting"),
 )
-"""What became last of a place in a room; `lost`: nothing could be sent there, and nobody parted it."""
+"""What became last of a place in a room; `lost`: it left as nothing could be sent there."""
 
 posts = Table(
     "posts",

@@ -27,7 +27,9 @@ STRANGE = re.compile(
 )
 """Control characters, line breaks no editor shows, marks that turn the direction of writing."""
 
-_UNQUOTED = "a value that begins with @, `, %, *, -, ?, | or another such sign needs quotes around it"
+_UNQUOTED = (
+    "a value that begins with @, `, %, *, -, ?, | or another such sign needs quotes around it"
+)
 _PLAIN = (
     (r"'\t' that cannot start any token", "a tab stands where YAML wants spaces; use spaces"),
     ("cannot start any token", _UNQUOTED),
@@ -38,8 +40,7 @@ _PLAIN = (
     ("mapping keys are not allowed", _UNQUOTED),
     (
         "but found '<scalar>'",
-        "a value goes on behind its closing quotation mark or bracket; put double quotes around "
-        "all of it",
+        "a value goes on behind its closing quote or bracket; put double quotes around all of it",
     ),
     (
         "mapping values are not allowed",
