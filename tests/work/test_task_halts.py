@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_aside
-from loopforge.core.events import Answered, Perceived
+from loopforge.core.events import Answered, Asked, Perceived
 from loopforge.core.model_trouble import Cause
 from loopforge.core.work.work_vocabulary import TaskClassified, TaskDelayed, TaskFinished
 from loopforge.errors import BadLine, Changed
@@ -153,6 +153,43 @@ async def test_a_model_that_is_asked_too_often_or_fails_is_waited_for(
         assert (len(waits), state.stage, state.spent_seconds < 60) == (
             (1, "finished", True) if tries == 1 else (5, "stopped", True)
         )
+
+
+@pytest.mark.parametrize(
+    "first",
+    [ScriptedAnswer(outcome="failed", cause="busy"), ScriptedAnswer(text="So.", wait=300)],
+    ids=["busy", "stopped"],
+)
+async def test_options_are_paid_once_whatever_becomes_of_what_is_made_of_them(
+    place: Path, first: ScriptedAnswer
+) -> None:
+    """What two models proposed stands on record, and serves the next turn; a person's word ends that."""
+    made = [first]
+
+    def script(asked: Question) -> Step:
+        if "Proposal 1" not in str(asked.messages):
+            return ScriptedAnswer(text="A or B", model=f"tier{asked.route.tier}")
+        return made.pop() if made else "Take A."
+
+    async def purposes() -> list[str]:
+        return [asked.purpose for asked in await shop.bodies(id, Asked)]
+
+    async with working(place, script) as shop:
+        id = await shop.tasks.open("Pros and cons of tabs?", "ana", owner=True)
+        await shop.until(id, "turn.asked", 3)
+        if first.wait:
+            await shop.tasks.stop(id, "ana")
+        await shop.rest(id)
+        await shop.tasks.resume(id, "ana")
+        await shop.rest(id)
+        assert await purposes() == ["options", "options", "consolidate", "consolidate"]
+        assert "Proposal 2:\\nA or B" in str(shop.models.asked[3].messages)
+        state = await shop.state(id)
+        assert state.finished is not None
+        assert (str(state.finished.result), state.turns) == ("Take A.", 1 if first.wait else 2)
+        await shop.tasks.say(id, "ana", "And what of spaces?")
+        await shop.rest(id)
+        assert (await purposes())[4:] == ["options", "options", "consolidate"]
 
 
 async def test_resume_asks_a_model_at_once_that_is_waited_for(place: Path) -> None:

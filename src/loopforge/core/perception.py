@@ -19,7 +19,7 @@ from loopforge.errors import BadPerception, InputError
 PerceptionMode = Literal["accurate", "partial", "spin"]
 MODES: tuple[str, ...] = get_args(PerceptionMode)
 LineKind = Literal[
-    "heard", "said", "mine", "note", "result", "told", "file", "standing", "recalled"
+    "heard", "said", "mine", "note", "result", "told", "file", "standing", "recalled", "option"
 ]
 REMEMBERED = ("standing", "recalled")
 """Kinds of lines that are no lines of the room, but what the mate remembers."""
@@ -43,8 +43,9 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `kind`: heard (a person, or another bot), said (another mate), mine (this mate's own, with the
     `mode`, `rule` and `narrative` it had then), note (its private note), result (a tool's), told
     (the room's own notice), file (what came with a line; `who` is its name), standing (what it
-    keeps and goes by), recalled (what it remembers that may fit). Of the last two `who` is whom it
-    has it from, `at` the day, `which` what it is. `id` is the event it rests on, `number` its place
+    keeps and goes by), recalled (what it remembers that may fit). Of these two `who` is whom it has
+    it from, `at` the day, `which` what it is. An option is what the model `who` of the tier `which`
+    proposed in a turn that came to no end. `id` is the event it rests on, `number` its place
     in the room (0: none is shown); `at` is local time, "14:05".
     `which` tells somebody from others of the same name. `untrusted`: it is of somebody who is not
     known here; it is to be read and gives no orders. `picture` is one that is shown with it, to a

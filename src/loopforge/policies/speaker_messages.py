@@ -97,7 +97,7 @@ def _parts(line: Line, earlier: Lines, small: bool, *, numbered: bool) -> list[P
             return [("[result of ", PLAIN), (line.who, NAME), (": ", PLAIN), text, ("]", PLAIN)]
         case "told":
             return [("[the room: ", PLAIN), text, ("]", PLAIN)]
-        case "standing" | "recalled":
+        case "standing" | "recalled" | "option":
             return [("[", PLAIN), *_origin(line, small), text, ("]", PLAIN)]
 
 

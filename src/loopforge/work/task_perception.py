@@ -108,6 +108,9 @@ def _line(state: TaskState, entry: TaskEntry, zone: tzinfo | None) -> Line:
                 wanted = "" if alone else f"(for {truncate_middle(str(entry.arguments), 300)})\n"
                 text = Words(f"{wanted}{truncate_middle(text.text, LONGEST)}")
             return Line(kind="result", who=public_words(who), text=text, id=entry.id, at=at)
+        case "option":
+            by, tier = public_words(entry.who), entry.outcome
+            return Line(kind="option", who=by, text=entry.text, id=entry.id, which=tier)
         case "told":
             return Line(kind="told", text=entry.text, id=entry.id, at=at)
         case kind:

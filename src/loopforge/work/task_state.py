@@ -18,7 +18,7 @@ from loopforge.core.effect_states import (
     EffectProposed,
     EffectReturned,
 )
-from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
+from loopforge.core.events import Answered, Asked, Event, Perceived, Returned, TurnEnded
 from loopforge.core.limits.money_amounts import picos_from_dollars
 from loopforge.core.model_trouble import UNREACHED
 from loopforge.core.text.erasable_text import Words, public_words
@@ -61,11 +61,15 @@ PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]+)", re.MULTILINE)
 """Files that a patch makes or changes."""
 TaskStanding = tuple[str, int]
 """How a task stands for whoever decides on it: its stage, and the turns that count."""
-EntryKind = Literal["heard", "result", "mine", "note", "told"]
+EntryKind = Literal["heard", "result", "mine", "note", "told", "option"]
 
 
 class TaskEntry(NamedTuple):
-    """One thing in the order in which it was said or seen; `who` is a person, a tool, the mate."""
+    """One thing in the order in which it was said or seen; `who` is a person, a tool, the mate.
+
+    Of an option, which stands until the task ends or a person speaks, `who` is the model and
+    `outcome` its tier.
+    """
 
     kind: EntryKind
     who: str
@@ -114,6 +118,7 @@ class TaskState(Struct, kw_only=True):
     open: str = ""
     open_summons: str = ""
     open_mate: str = ""
+    open_options: dict[int, int] = field(default_factory=dict)
     shown: int = 0
     steered: int = 0
     turns: int = 0
@@ -264,7 +269,7 @@ class TaskState(Struct, kw_only=True):
             case TaskOpened():
                 self.opened, self.tools = event, frozenset(body.tools)
                 self._add_entry("heard", body.person, body.text, event)
-            case Perceived() | TurnEnded() | Answered() | Returned():
+            case Perceived() | TurnEnded() | Asked() | Answered() | Returned():
                 self._apply_turn(event)
             case EffectProposed() as proposed:
                 self._apply_proposed(event, proposed)
@@ -279,6 +284,7 @@ class TaskState(Struct, kw_only=True):
                 if ANY_TOOL not in body.tools:
                     own = frozenset(body.tools)
                     self.tools = own if ANY_TOOL in self.tools else self.tools & own
+                self._drop_options()
                 self._add_entry("heard", body.person, body.text, event)
                 if body.corrects:
                     self.corrections += 1
@@ -308,6 +314,7 @@ class TaskState(Struct, kw_only=True):
             case TaskFinished():
                 self.finished, self.summarized, self.saved = body, False, False
                 self.offered = None  # what was shown before is not what it came to now
+                self._drop_options()
                 self._add_entry("mine", self.task.mate, body.result, event)
             case EffectApproved(effect=effect) if effect in self.running:
                 self.running[effect] = self.running[effect]._replace(asks=False)
@@ -374,6 +381,7 @@ class TaskState(Struct, kw_only=True):
             case Perceived(mate=mate, summons=summons, recalled=recalled, upto=upto):
                 self.open, self.open_summons, self.open_mate = event.id, summons, mate
                 self.delayed = None
+                self.open_options.clear()
                 if summons == "task":
                     self.shown = upto
                     self.attempts.begin(tuple(one.of for one in recalled if not one.left))
@@ -381,7 +389,10 @@ class TaskState(Struct, kw_only=True):
                 self.open = "" if self.open == turn else self.open
                 for line in took_in:
                     self.pending.pop(line, None)
+            case Asked(purpose="options", nth=nth, tier=tier):
+                self.open_options[nth] = tier
             case Answered() as answered:
+                self._keep_option(event, answered)
                 cost, tokens = spent_of(answered)
                 self.cost += cost
                 self.tokens += tokens
@@ -393,6 +404,16 @@ class TaskState(Struct, kw_only=True):
                 self.cost += round(cost * 10**12)
             case _:
                 pass
+
+    def _keep_option(self, event: Event, body: Answered) -> None:
+        """What was proposed stands, for a turn that may have to consolidate it in place of this."""
+        tier = self.open_options.pop(body.nth, 0)
+        if tier and body.outcome == "answered" and body.text.text:
+            self._add_entry("option", body.model, body.text, event)
+            self.entries[-1] = self.entries[-1]._replace(outcome=str(tier))
+
+    def _drop_options(self) -> None:
+        self.entries = [one for one in self.entries if one.kind != "option"]
 
     def _apply_proposed(self, event: Event, body: EffectProposed) -> None:
         held = self.inner if body.within else self.running

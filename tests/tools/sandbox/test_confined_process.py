@@ -114,6 +114,14 @@ async def test_many_run_side_by_side(sandbox: Sandbox) -> None:
     assert all(int(one.output) <= 5 for one in ended)
 
 
+async def test_package_managers_ask_a_network_that_is_not_there_once(sandbox: Sandbox) -> None:
+    """By their own tries npm took 70 seconds to fail; a server, which may have a network, keeps them."""
+    told = ("printenv", "npm_config_fetch_retries", "PIP_RETRIES", "UV_HTTP_RETRIES")
+    assert (await run_confined(sandbox, told)).output == b"0\n0\n0\n"
+    server = Sandbox(sandbox.workspace, environment={"KEY": "1"})
+    assert (await run_confined(server, told)).output == b""
+
+
 async def test_what_cannot_be_run_is_refused_before_it_is(sandbox: Sandbox) -> None:
     """A folder that is missing, a variable that none can be called, a byte that ends a path."""
     for wrong, why in (

@@ -3,11 +3,14 @@
 import pytest
 
 from loopforge.errors import InputError
-from loopforge.work.workspace.text_edits import recount_hunks, replace_words
+from loopforge.work.workspace.text_edits import replace_words, set_patch_right
 from loopforge.work.workspace.workspace_tools import lines_from
 from tests.work_count import calls_of
 
 TEXT = "def f(x):\n    return x + 1\n\n\ndef g(x):\n    return x + 1\n"
+
+PLAIN = frozenset[str]().__contains__
+"""Of no file the lines end as on Windows."""
 
 
 def test_words_that_stand_there_once_are_replaced() -> None:
@@ -50,16 +53,16 @@ def test_the_counts_of_a_patch_are_set_right() -> None:
         "--- a/a\n+++ b/a\n@@ -1,9 +1,9 @@ def f\n one\n\n-two\n+zwei\n"
         "--- /dev/null\n+++ b/b\n@@ -0,0 +1,7 @@\n+new\n\\ No newline at end of file\n"
     )
-    heads = [line for line in recount_hunks(patch).splitlines() if line.startswith("@@")]
+    heads = [line for line in set_patch_right(patch, PLAIN).splitlines() if line.startswith("@@")]
     assert heads == ["@@ -1,3 +1,3 @@ def f", "@@ -0,0 +1,1 @@"]
-    assert recount_hunks("no patch at all\n") == "no patch at all\n"
+    assert set_patch_right("no patch at all\n", PLAIN) == "no patch at all\n"
 
 
 @pytest.mark.parametrize("sign", ["\f", "\v", "\u2028", "\x85", "\r"])
 def test_no_other_break_than_a_line_feed_ends_a_line(sign: str) -> None:
     """As git and grep have it: a patch of a file with a form feed fits, and lines are where it says."""
     patch = f"--- a/a\n+++ b/a\n@@ -1,9 +1,9 @@\n one\n two{sign}x\n-three\n+drei\n"
-    assert recount_hunks(patch) == patch.replace("1,9", "1,3")
+    assert set_patch_right(patch, PLAIN) == patch.replace("1,9", "1,3")
     assert (
         lines_from("a", f"one\ntwo{sign}x\nthree\n", 3) == "a, lines 3 to 3 of 3, its end:\nthree\n"
     )

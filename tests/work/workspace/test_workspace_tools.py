@@ -144,6 +144,22 @@ async def test_a_patch_is_applied_whole_or_not_at_all(bench: Bench) -> None:
     assert bench.place.files.read("a.txt", 99) == b"one\nzwei\nthree\n"
 
 
+async def test_a_patch_fits_a_file_whose_lines_end_as_on_windows(bench: Bench) -> None:
+    """What it changes ends so, too; beside it a file of plain ends, a new one and a last line."""
+    bench.place.files.write("a.bat", b"one\r\n\r\ntwo\r\nend", 99)
+    bench.place.files.write("b.txt", b"one\ntwo\n", 99)
+    patch = (
+        "--- a/a.bat\n+++ b/a.bat\n@@ -1,4 +1,5 @@\n one\n\n-two\n+zwei\n+drei\n"
+        "-end\n\\ No newline at end of file\n+ende\n\\ No newline at end of file\n"
+        "--- a/b.txt\t2026-11-30\n+++ b/b.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n"
+        "--- /dev/null\n+++ b/c.txt\n@@ -0,0 +1 @@\n+new\n"
+    )
+    assert (await bench.use("work_edit", patch=patch)).startswith("The patch is applied.")
+    assert bench.place.files.read("a.bat", 99) == b"one\r\n\r\nzwei\r\ndrei\r\nende"
+    assert bench.place.files.read("b.txt", 99) == b"one\nzwei\n"
+    assert bench.place.files.read("c.txt", 99) == b"new\n"
+
+
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "way/x", "way", "a/../../x", "", "a//b"])
 async def test_no_tool_reaches_out(bench: Bench, open_place: Path, path: str) -> None:
     """By no path, and by no link that lies there; nothing outside is read or written."""

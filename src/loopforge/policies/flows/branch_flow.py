@@ -1,6 +1,7 @@
 """branch: two models think of options side by side, and one consolidates them; no code is written.
 
-Where one of the two does not answer, what the other said is consolidated alone.
+Where one of the two does not answer, what the other said is consolidated alone. Who proposed
+something in a turn that came to no end is not asked again.
 """
 
 from loopforge.core.perception import AgentPerception
@@ -15,6 +16,7 @@ from loopforge.core.policy import (
     ask,
     together,
 )
+from loopforge.core.text.erasable_text import Words
 from loopforge.policies.flows.task_prompt import no_answer, told_as_result, work_messages
 
 LONG = 1500
@@ -28,20 +30,26 @@ def branching(prompts: Prompts) -> Policy:
 
     def policy(seen: AgentPerception) -> Thinking:
         messages = work_messages(seen, prompts, "work-options")
-        tiers = tiers_of(seen.context.get("branches", ""))
+        had = [line for line in seen.lines if line.kind == "option"]
+        done = {line.which for line in had}
+        tiers = [
+            tier for tier in tiers_of(seen.context.get("branches", "")) if str(tier) not in done
+        ]
         asked = [Ask(messages, purpose="options", max_tokens=LONG, tier=tier) for tier in tiers]
-        given = yield from together(*asked)
+        given = (yield from together(*asked)) if asked else ()
         good = [one for one in given if isinstance(one, Answer) and one.outcome == "answered"]
-        texts = [one.text.strip() for one in good if one.text.strip()]
+        texts = [line.text for line in had]
+        texts += [Words(text) for one in good if (text := one.text.strip())]
         if not texts:
             return no_answer(next(one for one in given if isinstance(one, Answer)))
         proposals = tuple(
-            Message("assistant", (f"Proposal {nth}:\n{text}",)) for nth, text in enumerate(texts, 1)
+            Message("assistant", (f"Proposal {nth}:\n", text)) for nth, text in enumerate(texts, 1)
         )
         last = Message("user", (prompts["work-consolidate"].strip(),))
         joined = (*messages[:-1], *proposals, last)
         answer = yield from ask(joined, purpose="consolidate", max_tokens=LONG, aloud=True)
-        named = " and ".join(dict.fromkeys(one.model for one in good if one.model))
+        models = [*(str(line.who) for line in had), *(one.model for one in good)]
+        named = " and ".join(dict.fromkeys(filter(None, models)))
         why = f"I had {named or 'two models'} think of options and laid them side by side."
         return told_as_result(answer, "weigh", why)
 
@@ -54,4 +62,4 @@ def tiers_of(written: str) -> tuple[int, ...]:
     return found or TIERS
 
 
-MIND = Mind("branch/1", branching, hidden=True)
+MIND = Mind("branch/2", branching, hidden=True)

@@ -29,7 +29,7 @@ def work_messages(
     character = character or seen.context.get("character", "")
     head = "\n\n".join(filter(None, (character, fill_template(prompts["work"], known))))
     tools = (Message("system", (fill_template(prompts["tools"], known),)),) if seen.offered else ()
-    lines = tuple(_message(line) for line in seen.lines)
+    lines = tuple(_message(line) for line in seen.lines if line.kind != "option")
     return (
         Message("system", (head,)),
         *tools,

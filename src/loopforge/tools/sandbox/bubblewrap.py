@@ -26,6 +26,13 @@ SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/et
 PLACES = "/usr/bin:/bin:/usr/local/bin"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 HOME = "/workspace"
+ONCE = {
+    "npm_config_fetch_retries": "0",
+    "PIP_RETRIES": "0",
+    "UV_HTTP_RETRIES": "0",
+    "CARGO_NET_RETRY": "0",
+}
+"""Has package managers ask a network that is not there once: npm tries for 70 seconds else."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +41,14 @@ class Sandbox:
 
     `readable`: folders that they see besides the system's own, where they stand. `hidden`: folders
     that they must not see though they stand within those, such as the home. `environment`: all that
-    programs have of one, besides PATH, HOME, USER, LANG and TZ. There is no network. They may
-    only read the folder where it is not `writable`.
+    programs have of one, besides PATH, HOME, USER, LANG and TZ; where none is given, ONCE. There
+    is no network. They may only read the folder where it is not `writable`.
     """
 
     workspace: Path
     readable: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=ONCE.copy)
     limits: SandboxLimits = SandboxLimits()  # noqa: RUF009  frozen
     writable: bool = True
 

@@ -4,7 +4,7 @@ r"""Edits of a text by exact match: the old words stand there once, and become t
 
 A match that is not unique, or is only nearly one, is refused with what stands there, so that the
 next try can be exact. Line ends of the file are kept where the words were given with others. Of
-unified patches, the counts of lines are set right, which models get wrong.
+unified patches, the counts of lines and the line ends are set right, which models get wrong.
 """
 
 import heapq
@@ -20,6 +20,8 @@ NEARLY = 0.6
 BEGINNING, WEIGHED = 200, 40
 """Of a line, how many signs are held against the wanted ones; and of how many lines exactly."""
 _HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,\d+)? \+(?P<new>\d+)(?:,\d+)? @@(?P<rest>.*)")
+_FILE = re.compile(r"--- [^/\n]+/(?P<path>[^\t\r\n]+)")
+"""The head of a file that is changed: below the first folder, as git takes it."""
 
 
 def replace_words(text: str, old: str, new: str, *, everywhere: bool = False) -> str:
@@ -86,13 +88,18 @@ def text_lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def recount_hunks(patch: str) -> str:
-    """A unified patch whose heads say how many lines there are; where they begin stays."""
-    lines, done, at = text_lines(patch), list[str](), 0
+def set_patch_right(patch: str, windows: Callable[[str], bool]) -> str:
+    r"""A unified patch whose heads say how many lines there are; where they begin stays.
+
+    `windows` tells of a file whether its lines end in \r\n: those of the patch then do as well.
+    """
+    lines, done, at, file = text_lines(patch), list[str](), 0, ""
     while at < len(lines):
         head = _HUNK.match(lines[at])
         at += 1
         if head is None:
+            if named := _FILE.match(lines[at - 1]):
+                file = named["path"]
             done.append(lines[at - 1])
             continue
         end = at
@@ -102,9 +109,16 @@ def recount_hunks(patch: str) -> str:
         old = sum(line[0] in " -\n\r" for line in body)
         new = sum(line[0] in " +\n\r" for line in body)
         rest = head["rest"].rstrip("\r\n")
+        if file and not any("\r" in line for line in body) and windows(file):
+            body = list(map(_ended_as_windows, body, [*body[1:], ""]))
         done += [f"@@ -{head['old']},{old} +{head['new']},{new} @@{rest}\n", *body]
         at = end
     return "".join(done)
+
+
+def _ended_as_windows(line: str, after: str) -> str:
+    """A line of a hunk, unless that or the one behind it says that the last line has no end."""
+    return line if "\\" in (line[0], after[:1]) else f"{line.rstrip(chr(10)) or ' '}\r\n"
 
 
 def _within(lines: list[str], at: int) -> bool:

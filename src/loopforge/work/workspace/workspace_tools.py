@@ -28,7 +28,7 @@ from loopforge.runtime.ports import (
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry
 from loopforge.tools.shell import command_result_lines
 from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
-from loopforge.work.workspace.text_edits import recount_hunks, replace_words, text_lines
+from loopforge.work.workspace.text_edits import replace_words, set_patch_right, text_lines
 from loopforge.work.workspace.workspace_settings import LONGEST_RUN, workspaces_of
 
 LISTED, LOOKED_AT = 150, 20_000
@@ -237,10 +237,15 @@ def _put_file(place: TaskWorkspace, path: str, text: str) -> str:
     with suppress(InputError):
         runs = place.files.entry(path).executable
         before = place.files.read(path, LARGEST)
-    keeps = b"\r\n" in before and b"\n" not in before.replace(b"\r\n", b"") and "\r" not in text
+    keeps = _ends_as_windows(before) and "\r" not in text
     text = text.replace("\n", "\r\n") if keeps else text
     place.files.write(path, text.encode(), LARGEST, executable=runs)
     return ENDS if keeps else ""
+
+
+def _ends_as_windows(data: bytes) -> bool:
+    r"""Whether all lines of a file end in \r\n."""
+    return b"\r\n" in data and b"\n" not in data.replace(b"\r\n", b"")
 
 
 @tool_work(WORK_EDIT)
@@ -271,7 +276,14 @@ async def _apply_patch(place: TaskWorkspace, folder: str, patch: str) -> str:
         f"cd -- {shlex.quote(where)} && "
         "git -c core.hooksPath=/dev/null apply --whitespace=nowarn --verbose -"
     )
-    data = recount_hunks(patch if patch.endswith("\n") else f"{patch}\n")
+
+    def windows(path: str) -> bool:
+        with suppress(InputError):
+            return _ends_as_windows(place.files.read(_inner_path(f"{where}/{path}"), LARGEST))
+        return False
+
+    patch = patch if patch.endswith("\n") else f"{patch}\n"
+    data = await asyncio.to_thread(set_patch_right, patch, windows)
     ended = await place.run(line, data.encode(), seconds=50)
     said = ended.output.decode("utf-8", "replace").strip()
     if ended.code != 0:
