@@ -101,7 +101,7 @@ FAULTS: dict[str, Fault] = {
     "402": Fault((refusing(402),), told=MEND, owner="the account behind a"),
     "too long": Fault(
         (refusing(400, "context_length_exceeded"),),
-        told="the conversation is longer than the model takes",
+        told="the conversation is longer than the model takes). /new begins another.",
         owner="set its `window`",
     ),
     "400": Fault((refusing(400),), told=MEND, owner="does not take the question"),

@@ -50,11 +50,11 @@ from loopforge.core.limits.budget_limits import BudgetNote, budget_spent_notice
 from loopforge.core.limits.turn_bounds import strictest_bounds
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.model_trouble import (
-    MEND,
     OUTCOMES,
     UNREACHED,
     Delay,
     Trouble,
+    advice_for,
     cause_to_report,
     explain_no_answer,
 )
@@ -398,8 +398,7 @@ class Bot:
             facts += self._notice_once(state, turn, text, turn.troubles)
         if trouble and turn.due.awaited:
             why = trouble.rstrip(".")
-            again = "" if why == MEND else " Say it again to try once more."
-            text = f"{name} gave no answer ({why}).{again}"
+            text = f"{name} gave no answer ({why}). {advice_for(why)}".rstrip()
             if turn.due.anew:
                 text = f"{name} found no other words ({why})."
             facts += self._notice_once(state, turn, text, turn.troubles, anew=True)

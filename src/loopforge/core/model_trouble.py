@@ -122,6 +122,13 @@ def explain_no_answer(cause: str) -> str:
     return MEND if cause in MENDED_BY_OWNER else EVERYBODY.get(cause, OUTCOMES["failed"])
 
 
+def advice_for(why: str) -> str:
+    """What whoever asked can do where this is why there is no answer; "" for nothing."""
+    if why == EVERYBODY["long"]:
+        return "/new begins another."
+    return "" if why == MEND else "Say it again to try once more."
+
+
 def explain_attempt(outcome: str, cause: str, detail: str) -> str:
     """What came of one attempt, in words for anybody: the error as it came is the owner's alone."""
     if outcome == "refused":
