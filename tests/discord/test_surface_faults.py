@@ -132,3 +132,19 @@ async def test_a_right_that_is_missing(city: Twin, tmp_path: Path, right: str) -
         assert await home.room(place)
     where = "walking" if "Threads" in right else "#plaza"
     assert f"the bot lacks the permission {right} in {where}." in str(told[0].text)
+
+
+async def test_the_words_of_a_line_whose_file_may_not_be_given(city: Twin, tmp_path: Path) -> None:
+    """Where the bot may give no files, a line arrives, and says which file is not there, and why."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    await city.forbid(maya, mall, "attach_files", "manage_webhooks")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.join(plaza, mall)
+        await city.say(ben, plaza, "my notes", files=[("notes.txt", b"rye and salt")])
+        await home.hears(plaza, "I bake", "my notes")
+        await city.until(lambda: city.lines(mall))
+        await home.settled(plaza)
+    why = "the bot lacks the permission Attach Files here"
+    words = f"**ben** (plaza): my notes\n[file: notes.txt, 12 bytes; {why}]"
+    assert [line.text for line in city.lines(mall)] == [words]

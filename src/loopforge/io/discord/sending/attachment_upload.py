@@ -29,9 +29,13 @@ class FileUpload:
     async def uploads(
         self, files: Sequence[File], most: int, long: tuple[str, bytes] | None = None
     ) -> tuple[list[discord.File], str]:
-        """The files as uploads, and words for those that cannot be had; `long` is one more."""
+        """The files as uploads, and words for those that cannot be had; `long` is one more.
+
+        Each has `most` bytes, or what is small for any bot; with 0 none may be given.
+        """
         found: list[discord.File] = []
         missing: list[str] = []
+        why = "" if most else "; the bot lacks the permission Attach Files here"
         if long is not None:
             found.append(discord.File(io.BytesIO(long[1]), filename=long[0]))
         for file in files[: MOST - len(found)]:
@@ -40,8 +44,8 @@ class FileUpload:
             except LoopforgeError as error:
                 log.warning("a file could not be shown on Discord: %s", error)
                 data = None
-            if data is None or len(data) > max(most, SMALL):
-                missing.append(f"[file: {file.name}, {file.size:,} bytes]")
+            if data is None or not most or len(data) > max(most, SMALL):
+                missing.append(f"[file: {file.name}, {file.size:,} bytes{why}]")
             else:
                 found.append(discord.File(io.BytesIO(data), filename=str(file.name)))
         return found, "\n".join(missing)

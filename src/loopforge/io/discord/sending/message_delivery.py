@@ -193,7 +193,8 @@ class DiscordDelivery:
         voice, text = letter.voice, letter.parts[part]
         uploads: list[discord.File] = []
         if letter.ends(part):
-            uploads, missing = await self._files.uploads(letter.files, voice.most, letter.long)
+            most = voice.most if letter.long or voice.gives else 0
+            uploads, missing = await self._files.uploads(letter.files, most, letter.long)
             text = clip(f"{text}\n{missing}".strip(), LIMIT)
         reply = letter.reply if part == 0 else None
         last = part == len(letter.parts) - 1

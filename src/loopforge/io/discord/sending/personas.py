@@ -190,6 +190,11 @@ class DiscordSpeaker:
         channel = self.seat.channel
         return channel if isinstance(channel, discord.Thread) else discord.utils.MISSING
 
+    @property
+    def gives(self) -> bool:
+        """Whether it may give files there; a webhook always may."""
+        return self.hook is not None or not self._lacking_permission(files=True)
+
     def _lacking_permission(self, *, files: bool) -> str:
         """The permission that its account has not, and needs to post there; "" for none."""
         channel = self.seat.channel
