@@ -26,8 +26,8 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.delivery_states import nonce
 from loopforge.core.room_vocabulary import Heard, Said, Told
 from loopforge.errors import InputError, SendFailed
+from loopforge.io.platforms.emoji_reactions import Mark
 from loopforge.io.platforms.incoming_lines import IncomingMessage
-from loopforge.io.platforms.status_reactions import Mark
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import LiveSpeech, RoomWatch
 from loopforge.io.text.message_split import split

@@ -14,7 +14,7 @@ from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said
-from loopforge.io.discord.connection.options import DiscordOptions
+from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.discord.surface import Discord
 from loopforge.io.platforms.bot_tokens import BotAccount

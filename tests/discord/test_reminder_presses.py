@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderMoved
-from loopforge.io.platforms.buttons.line_buttons import ELSEWHERE, GONE
+from loopforge.io.platforms.line_buttons import ELSEWHERE, GONE
 from tests.discord.lodging import lodged
 from tests.discord.test_surface_questions import buttons
 from tests.discord.twin import Twin

@@ -13,8 +13,8 @@ from loopforge.core.delivery_states import Attempting, PutOff, Uncertain
 from loopforge.core.room_vocabulary import Heard, PersonReacted, Reacted, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.discord.connection.gateway_client import GatewayClient
-from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
+from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.sending.reply_quote import strip_reply_quote
 from loopforge.io.platforms.bot_tokens import BotAccount
 from tests.discord.clients import online

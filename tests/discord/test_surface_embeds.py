@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from loopforge.core.room_vocabulary import LineEdited
-from loopforge.io.discord.text.embeds import ALL
+from loopforge.io.discord.text.incoming_message import ALL
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.discord.lodging import STREAM, lodged

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from discord.gateway import KeepAliveHandler
 from loopforge.core.platform_events import CaughtUp
-from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.unread_backlog import Backlog
+from loopforge.io.discord.discord_settings import DiscordOptions
 from tests.discord.lodging import ANSWER, PLAIN, lodged
 from tests.discord.test_surface_threads import within
 from tests.discord.twin import Twin

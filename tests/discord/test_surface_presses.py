@@ -10,7 +10,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import RightsSet
 from loopforge.io.discord.receiving.slash_commands import SOON
-from loopforge.io.platforms.buttons.question_buttons import OVER
+from loopforge.io.platforms.line_buttons import OVER
 from loopforge.runtime.effects import effect_worker
 from loopforge.runtime.system_clock import SystemClock
 from tests.asking_mate import at_length

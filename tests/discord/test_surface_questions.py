@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.core.room_vocabulary import RightsSet
-from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
+from loopforge.io.platforms.line_buttons import ELSEWHERE, OVER
 from loopforge.models.scripted_model import Script
 from tests.asking_mate import MAYA, asking, with_post
 from tests.discord.lodging import Lodging, lodged

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import BadLine
-from loopforge.io.terminal.file_upload import take_file
+from loopforge.io.terminal.command_runner import take_file
 
 
 def test_a_text_file_is_taken_whole(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.errors import SendFailed
-from loopforge.io.platforms.buttons.press_ground import Presser
 from loopforge.io.platforms.incoming_lines import IncomingLines, IncomingMessage
+from loopforge.io.platforms.line_buttons import Presser
 from loopforge.io.platforms.place_allowlist import ServedPlaces
 from loopforge.runtime.ports import Outgoing
 from tests.door import Door

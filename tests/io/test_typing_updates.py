@@ -10,7 +10,7 @@ from loopforge.core.events import Body, Perceived, TurnEnded
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import SendFailed
-from loopforge.io.platforms.status_reactions import Mark
+from loopforge.io.platforms.emoji_reactions import Mark
 from loopforge.io.platforms.typing_updates import LiveSpeech, RoomWatch
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.rooms.conftest import living

@@ -9,7 +9,7 @@ import pytest
 from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectExpired
 from loopforge.core.room_vocabulary import Told
 from loopforge.errors import InputError
-from loopforge.io.platforms.buttons.question_buttons import buttons_under
+from loopforge.io.platforms.line_buttons import buttons_under
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import Question, Tool, ToolCall

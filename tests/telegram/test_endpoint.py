@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import BadSettings
-from loopforge.io.telegram.connection.api_server import OFFICIAL, checked_api_address
+from loopforge.io.telegram.telegram_settings import OFFICIAL, checked_api_address
 from loopforge.settings import load_settings
 from tests.cli.test_up_command import HOME, command
 from tests.proxies import proxy, socks

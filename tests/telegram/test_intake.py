@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import Heard
 from loopforge.errors import LedgerBusy
-from loopforge.io.telegram.connection.update_intake import UpdateIntake
+from loopforge.io.telegram.connection.polling import UpdateIntake
 from telegram import Update
 from tests.delivery.child import Order
 from tests.delivery.drill import alive

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.commands.command_request import CommandRequest
-from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
+from loopforge.io.platforms.line_buttons import ELSEWHERE, OVER
 from loopforge.runtime.effects import effect_worker
 from tests.asking_mate import at_length
 from tests.hurried_clock import HurriedClock

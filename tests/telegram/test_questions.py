@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, OVER
+from loopforge.io.platforms.line_buttons import ELSEWHERE, OVER
 from loopforge.models.scripted_model import Script
 from telegram import InlineKeyboardMarkup
 from tests.asking_mate import MAYA, asking, with_post

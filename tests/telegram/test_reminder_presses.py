@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.io.platforms.buttons.line_buttons import GONE
+from loopforge.io.platforms.line_buttons import GONE
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair

@@ -11,7 +11,7 @@ from loopforge.chat.turns.mate_posts import MatePosts
 from loopforge.core.room_vocabulary import RightsSet, Said
 from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import Changed, InputError, NotLetIn
-from loopforge.io.discord.text.outgoing_markdown import as_discord_markdown
+from loopforge.io.discord.text.markdown import as_discord_markdown
 from loopforge.runtime.ports import Question, RoomOrder, Tool, ToolCall
 from loopforge.web.rendering.markdown_html import render_markdown
 from loopforge.work.task_transcript import lines_of

@@ -1,7 +1,7 @@
 """Receipts: the line that called a mate, and what became of what its turn said, place by place.
 
 Read from the events themselves, so that it is the same after a restart. Does not know how people
-are shown it (io/platforms/status_reactions.py).
+are shown it (io/platforms/emoji_reactions.py).
 """
 
 from collections.abc import Mapping

@@ -23,8 +23,8 @@ from loopforge.io.discord.connection.account_checks import (
 )
 from loopforge.io.discord.connection.api_errors import as_send_failure
 from loopforge.io.discord.connection.gateway_client import GatewayClient
-from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
+from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.receiving.slash_commands import SlashCommands
 from loopforge.io.discord.sending.webhooks import Connector
 from loopforge.io.platforms.surface_plugin import AccountFinding, AccountVisit, ConnectReport

@@ -35,14 +35,14 @@ from loopforge.io.discord.connection.bot_accounts import (
     place_of,
 )
 from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk, own_permissions
-from loopforge.io.discord.connection.options import DiscordOptions
-from loopforge.io.discord.text.incoming_markdown import thread_name
+from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.text.incoming_message import (
     account_of,
     body_of,
     may_author_manage,
     spot_of,
 )
+from loopforge.io.discord.text.markdown import thread_name
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Listening

@@ -16,7 +16,7 @@ from loopforge.io.platforms.surface_plugin import (
 
 def make(parts: SurfaceParts, connector: Callable[[], Any] | None = None) -> RunningSurface:
     """The surface; `connector`, for tests, makes the connections of one client."""
-    from loopforge.io.discord.connection.options import DiscordOptions
+    from loopforge.io.discord.discord_settings import DiscordOptions
     from loopforge.io.discord.surface import Discord
 
     return Discord(parts, DiscordOptions(threads=parts.options.threads), connector)

@@ -16,8 +16,8 @@ from loopforge.io.discord.connection.api_errors import (
 )
 from loopforge.io.discord.connection.bot_accounts import BotAccounts
 from loopforge.io.discord.connection.gateway_client import GatewayClient
-from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import DiscordPace
+from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.mate_threads import Threads
 from loopforge.io.discord.receiving.button_presses import ButtonPresses
 from loopforge.io.discord.receiving.file_download import FileDownload

@@ -28,9 +28,8 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, TooEarly, Unknown
-from loopforge.io.platforms.buttons.line_buttons import LineButtons
-from loopforge.io.platforms.buttons.press_ground import Admission, Presser, PressGround
-from loopforge.io.platforms.emoji_commands import EMOJI_ANSWERS, SKINS, STOP_EMOJIS
+from loopforge.io.platforms.emoji_reactions import EMOJI_ANSWERS, SKINS, STOP_EMOJIS
+from loopforge.io.platforms.line_buttons import Admission, LineButtons, Presser, PressGround
 from loopforge.io.platforms.place_allowlist import ServedPlace, ServedPlaces
 from loopforge.io.session import Sessions
 from loopforge.people.account_linking import AccountLinking

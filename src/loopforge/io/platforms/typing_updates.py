@@ -3,7 +3,7 @@
     Thinking            --> the stage shows that somebody is typing, until Rested
     Draft ... Draft     --> the stage shows the draft, at a pace that platforms bear
     Withdrawn           --> the draft is taken away
-    Perceived, Ended    --> the line that called the turn is marked (see status_reactions.py)
+    Perceived, Ended    --> the line that called the turn is marked (see emoji_reactions.py)
 
 What is shown here is no record: a draft is not Said, and what goes wrong with it is passed over,
 but that one which is to go is tried for some hours.
@@ -32,7 +32,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.platforms.draft_throttle import EditThrottle
-from loopforge.io.platforms.status_reactions import StatusMarker, StatusReactions
+from loopforge.io.platforms.emoji_reactions import StatusMarker, StatusReactions
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import (
     Clock,

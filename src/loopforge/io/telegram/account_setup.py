@@ -24,7 +24,7 @@ from loopforge.io.telegram.connection.account_checks import (
     private_chat_link,
 )
 from loopforge.io.telegram.connection.api_errors import as_send_failure
-from loopforge.io.telegram.connection.api_server import OFFICIAL, api_server_name
+from loopforge.io.telegram.telegram_settings import OFFICIAL, api_server_name
 from loopforge.mates.cards.avatar_image import Portraits
 
 LONGEST = 60.0

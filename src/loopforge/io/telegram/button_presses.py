@@ -14,9 +14,13 @@ from telegram.error import TelegramError
 import telegram
 from loopforge.chat.room.platform_marks import UNKNOWN, TakenCommands
 from loopforge.errors import LedgerError
-from loopforge.io.platforms.buttons.line_buttons import LineButtons, Press, press_of
-from loopforge.io.platforms.buttons.press_ground import Presser
-from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE
+from loopforge.io.platforms.line_buttons import (
+    ELSEWHERE,
+    LineButtons,
+    Press,
+    Presser,
+    press_of,
+)
 from loopforge.io.telegram.connection.api_errors import as_send_failure
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey
 from loopforge.io.telegram.connection.polling import BotPolling

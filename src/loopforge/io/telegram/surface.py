@@ -31,14 +31,13 @@ from loopforge.errors import (
     SendFailed,
     TooEarly,
 )
-from loopforge.io.platforms.buttons.press_ground import Presser
-from loopforge.io.platforms.buttons.question_buttons import denial_reason
-from loopforge.io.platforms.emoji_commands import says_something
+from loopforge.io.platforms.emoji_reactions import says_something
 from loopforge.io.platforms.incoming_lines import (
     IncomingMessage,
     is_link_command,
     note_refused_files,
 )
+from loopforge.io.platforms.line_buttons import Presser, denial_reason
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import BotAccounts
@@ -46,11 +45,14 @@ from loopforge.io.telegram.button_presses import ButtonPresses
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, parse_chat_key
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.file_download import FileDownload
-from loopforge.io.telegram.sending.command_replies import CommandReplies, ReplyAnswer
+from loopforge.io.telegram.sending.command_replies import (
+    CommandReplies,
+    ReplyAnswer,
+    start_greeting,
+)
 from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
 from loopforge.io.telegram.sending.typing_indicator import TYPING_AGAIN, TelegramLiveUpdates
 from loopforge.io.telegram.text import incoming_message
-from loopforge.io.telegram.text.start_greeting import start_greeting
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Outgoing
 

@@ -1,20 +1,24 @@
 """Carries out slash commands for one terminal, and gives back what to show.
 
-Knows nothing of screens: an Answer is text, and the form decides where it stands.
+Knows nothing of screens: an Answer is text, and the form decides where it stands. Of files only
+text is given: UTF-8, within a limit, with no NULs; every refusal says which file and why.
 """
 
 import shlex
+import stat
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
 from loopforge.chat.commands.command_catalogue import usage
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Heard, Said
-from loopforge.errors import BadLine, Unknown
+from loopforge.core.room_vocabulary import File, Heard, Said
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import BadLine, TooLarge, Unknown
 from loopforge.io.socket.socket_client import SocketLink
+from loopforge.io.socket.wire_protocol import LIMIT
 from loopforge.io.terminal.client_state import ClientState
-from loopforge.io.terminal.file_upload import LARGEST, take_file
 from loopforge.io.terminal.slash_completion import BY_NAME, TypedCommand, help_text
 from loopforge.io.terminal.terminal_wording import clock_time, line_quotation, line_reference
 from loopforge.io.terminal.typed_lines import is_blank_text, strip_terminal_controls
@@ -26,6 +30,10 @@ ANYBODY: Kinds = (Heard, Said)
 MATES: Kinds = (Said,)
 LOOKED_BACK = 100
 """Events that are looked through for the last line."""
+LARGEST = 200_000
+"""Bytes of a file that is given, where nothing else is set."""
+_MOST = LIMIT // 2
+"""Bytes that surely pass through the socket at once, whatever is set."""
 
 
 class CommandAnswer(Struct, frozen=True, kw_only=True):
@@ -161,3 +169,37 @@ class CommandRunner:
         if line is None:
             raise Unknown("Nothing has been said here yet. A line is named by its number: #12.")
         return line
+
+
+def take_file(path: str, limit: int = LARGEST) -> File:
+    """Read a text file of at most `limit` bytes. Raises BadLine."""
+    limit = min(limit, _MOST)
+    where = Path(path).expanduser()
+    try:
+        about = where.stat()
+        if stat.S_ISDIR(about.st_mode):
+            raise BadLine(f"{where} is a folder; give one text file.")
+        if not stat.S_ISREG(about.st_mode):
+            raise BadLine(f"{where} is no ordinary file.")
+        with where.open("rb") as file:
+            data = file.read(limit + 1)
+    except FileNotFoundError:
+        raise BadLine(f"There is no file {where}.") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BadLine(f"{where} cannot be read: {why}.") from error
+    if len(data) > limit:
+        raise TooLarge.file(where, about.st_size, limit)
+    if not data.strip():
+        raise BadLine(f"{where} is empty.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadLine(
+            f"{where} is no text in UTF-8 (byte {error.start + 1:,} is none). "
+            "Convert it first, or give a text file."
+        ) from None
+    if "\0" in text:
+        raise BadLine(f"{where} is no text: it holds NUL bytes.")
+    name = where.name.encode("utf-8", "replace").decode()
+    return File(name=Words(name), size=len(data), text=Words(text))

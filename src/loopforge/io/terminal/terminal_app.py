@@ -37,8 +37,7 @@ from loopforge.io.socket.socket_client import (
 )
 from loopforge.io.socket.wire_protocol import RoomSight, TextsForgotten
 from loopforge.io.terminal.client_state import ClientState
-from loopforge.io.terminal.command_runner import CommandAnswer, CommandRunner
-from loopforge.io.terminal.file_upload import LARGEST
+from loopforge.io.terminal.command_runner import LARGEST, CommandAnswer, CommandRunner
 from loopforge.io.terminal.input_composer import Composer, InputPen
 from loopforge.io.terminal.plain_mode import run_plain
 from loopforge.io.terminal.screen_support import is_screen_capable

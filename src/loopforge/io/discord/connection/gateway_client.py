@@ -21,13 +21,13 @@ import aiohttp
 import discord
 from discord import app_commands
 from discord.gateway import KeepAliveHandler
-from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import redact_tokens
-from loopforge.io.discord.connection.options import DiscordOptions
-from loopforge.io.discord.connection.token_conflict import TokenConflict
+from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.platforms.bot_tokens import BotAccount
 
 log = logging.getLogger(__name__)
+NOBODY = discord.AllowedMentions.none()
+"""Given with every message that is posted or edited: whatever stands in it, it rings nobody."""
 PATIENCE = 30.0
 """Seconds that Discord may ask to wait before a call is given back; the least discord.py takes."""
 
@@ -224,3 +224,37 @@ def _id(data: Any, key: str) -> int:
     """An id in a payload; 0 if there is none."""
     found = str(data.get(key) or "") if isinstance(data, dict) else ""
     return int(found) if found.isdecimal() else 0
+
+
+# ---------------------------------------------------------------- another program with our token
+
+FEW = 3
+"""Messages of nobody here that say it; one or two may be of calls that broke off."""
+SOON, RECENT = 60_000 << 22, 3_600_000 << 22
+"""A minute and an hour, in ids: within the first a call may still be answered."""
+REMEMBERED = 1000
+"""Messages of this process, and of nobody, that are remembered."""
+
+
+class TokenConflict:
+    """What one account says and hears of itself: whether another program speaks by it.
+
+    Discord lets any number of programs in by one token, and tells none of the others. But an
+    account hears what is said by itself: what this process did not say, another one did, or it is
+    of a call that broke off. So a few of them within an hour say it.
+    """
+
+    def __init__(self) -> None:
+        self._said: deque[int] = deque(maxlen=REMEMBERED)
+        self._heard: deque[int] = deque(maxlen=REMEMBERED)
+
+    def said(self, message: int) -> None:
+        """This process said this."""
+        self._said.append(message)
+
+    def heard(self, message: int) -> bool:
+        """The account is told that it said this; whether it is clear now that others use it."""
+        ours = set(self._said)
+        unknown = [id for id in self._heard if id not in ours and id > message - RECENT]
+        self._heard = deque([*unknown, message], maxlen=REMEMBERED)
+        return sum(id < message - SOON for id in unknown) >= FEW

@@ -26,10 +26,14 @@ from loopforge.io.discord.receiving.slash_commands import (
     answer_interaction,
     keeps_place,
 )
-from loopforge.io.platforms.buttons.line_buttons import Press, press_of
-from loopforge.io.platforms.buttons.press_ground import Presser
-from loopforge.io.platforms.buttons.question_buttons import ELSEWHERE, ButtonPress
 from loopforge.io.platforms.incoming_lines import IncomingLines
+from loopforge.io.platforms.line_buttons import (
+    ELSEWHERE,
+    ButtonPress,
+    Press,
+    Presser,
+    press_of,
+)
 from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)

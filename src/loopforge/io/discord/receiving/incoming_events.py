@@ -18,7 +18,6 @@ from typing import NamedTuple
 import discord
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import BadLine, InputError, LedgerError, TooLarge
-from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import FAILURES, redact_tokens
 from loopforge.io.discord.connection.bot_accounts import (
     AccountSeat,
@@ -27,21 +26,21 @@ from loopforge.io.discord.connection.bot_accounts import (
     place_of,
 )
 from loopforge.io.discord.connection.gateway_client import (
+    NOBODY,
     SAID,
     GatewayClient,
     Talk,
     is_complete_message,
 )
-from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import ReadLimiter
 from loopforge.io.discord.connection.unread_backlog import Backlog
+from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.mate_threads import HeardPlace, Threads
 from loopforge.io.discord.receiving.file_download import FileDownload
 from loopforge.io.discord.receiving.missed_backfill import TRIES, Job, MissedBackfill, Read
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.discord.sending.personas import post_notice, tell_author_alone
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
-from loopforge.io.discord.text.embeds import own_words
 from loopforge.io.discord.text.incoming_message import (
     account_of,
     attachments_of,
@@ -52,11 +51,12 @@ from loopforge.io.discord.text.incoming_message import (
     is_spoken_message,
     may_author_manage,
     may_manage_channel,
+    own_words,
     spot_of,
 )
-from loopforge.io.platforms.buttons.press_ground import Presser
-from loopforge.io.platforms.emoji_commands import STOP_EMOJIS
+from loopforge.io.platforms.emoji_reactions import STOP_EMOJIS
 from loopforge.io.platforms.incoming_lines import IncomingMessage, note_refused_files
+from loopforge.io.platforms.line_buttons import Presser
 from loopforge.io.platforms.surface_plugin import SurfaceParts
 from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.runtime.background_tasks import BackgroundTasks

@@ -38,9 +38,9 @@ from loopforge.io.discord.connection.gateway_client import (
     is_complete_message,
     own_permissions,
 )
-from loopforge.io.discord.connection.options import DiscordOptions
 from loopforge.io.discord.connection.rate_limit import low_priority_calls
 from loopforge.io.discord.connection.unread_backlog import MARGIN, Backlog
+from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.mate_threads import channel_of_message
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.discord.text.incoming_message import spot_of

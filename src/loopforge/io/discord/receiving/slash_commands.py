@@ -16,13 +16,12 @@ import discord
 from discord import app_commands
 from loopforge.chat.commands.command_catalogue import COMMANDS, RoomCommand
 from loopforge.errors import LoopforgeError
-from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import FAILURES, redact_tokens
 from loopforge.io.discord.connection.bot_accounts import place_of
-from loopforge.io.discord.connection.gateway_client import GatewayClient
+from loopforge.io.discord.connection.gateway_client import NOBODY, GatewayClient
 from loopforge.io.discord.mate_threads import NOT_YOURS, UNANSWERED, UNSAID, Threads
 from loopforge.io.discord.text.incoming_message import ground_of, is_spoken_message, spot_of
-from loopforge.io.discord.text.outgoing_markdown import LIMIT
+from loopforge.io.discord.text.markdown import LIMIT
 from loopforge.io.platforms.incoming_lines import IncomingLines
 from loopforge.io.platforms.place_allowlist import NOT_HERE
 from loopforge.runtime.background_tasks import BackgroundTasks

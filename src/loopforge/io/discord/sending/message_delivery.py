@@ -36,13 +36,13 @@ from loopforge.io.discord.sending.personas import (
 )
 from loopforge.io.discord.sending.reply_quote import ROOM_FOR_IT, ReplyQuotes, strip_reply_quote
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
-from loopforge.io.discord.text.outgoing_markdown import (
+from loopforge.io.discord.text.markdown import (
     LIMIT,
     as_discord_markdown,
     fence_indented_code,
     split_into_messages,
 )
-from loopforge.io.platforms.buttons.line_buttons import Press, buttons_of, tone_of
+from loopforge.io.platforms.line_buttons import Press, buttons_of, tone_of
 from loopforge.io.text.graphemes import clip
 from loopforge.io.text.message_split import VOID, as_file
 from loopforge.runtime.ports import Outgoing

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias, TypeVar
 import discord
 from loopforge.errors import SendFailed
 from loopforge.io.discord.connection.account_checks import permission_label
-from loopforge.io.discord.connection.allowed_mentions import NOBODY
 from loopforge.io.discord.connection.api_errors import (
     FAILURES,
     as_send_failure,
@@ -31,9 +30,9 @@ from loopforge.io.discord.connection.bot_accounts import (
     channel_of,
     find_channel,
 )
-from loopforge.io.discord.connection.gateway_client import own_permissions
+from loopforge.io.discord.connection.gateway_client import NOBODY, own_permissions
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
-from loopforge.io.discord.text.incoming_markdown import webhook_name
+from loopforge.io.discord.text.markdown import webhook_name
 
 T = TypeVar("T")
 DiscordButtons: TypeAlias = "discord.ui.View | None"

@@ -16,7 +16,7 @@ from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.io.discord.connection.gateway_client import Talk
-from loopforge.io.discord.text.outgoing_markdown import as_discord_markdown
+from loopforge.io.discord.text.markdown import as_discord_markdown
 from loopforge.io.text.graphemes import clip, utf16_length
 from loopforge.io.text.message_split import VOID
 from loopforge.runtime.ports import Outgoing

@@ -29,7 +29,7 @@ from loopforge.io.discord.connection.gateway_client import (
     Talk,
     own_permissions,
 )
-from loopforge.io.discord.text.incoming_markdown import webhook_name
+from loopforge.io.discord.text.markdown import webhook_name
 from loopforge.mates.cards.avatar_image import Portraits
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Replies: what a bot says that is no line of a room: notices, and what a command comes to.
+"""Replies: what a bot says that is no line of a room: greetings, notices, what commands come to.
 
 They stand in no ledger. One that Telegram does not take now is sent again for as long as somebody
 waits for it, after what was said there before it and beside everything else; where it may have
@@ -13,12 +13,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import SendFailed
 from loopforge.io.telegram.connection.chat_keys import ChatKey, parse_chat_key
 from loopforge.io.telegram.connection.polling import BotPolling
@@ -129,3 +130,26 @@ def _word(answer: ReplyAnswer, refused: SendFailed) -> ReplyAnswer:
         said = "Nobody can tell whether the answer to this arrived. Ask again if you miss it."
     at, reply = answer.at, answer.reply
     return ReplyAnswer(poll=answer.poll, at=at, text=said, reply=reply, patience=WORD)
+
+
+# ---------------------------------------------------------------- greeting
+
+SHOWN = 5
+"""Names of mates that are said, of a bot that is there for many."""
+HELP = "/help lists what else there is."
+PRIVACY = (
+    "Other lines do not reach the bot, since its privacy mode is on: /setprivacy at "
+    "https://t.me/BotFather changes that, for groups into which it is brought afterwards."
+)
+
+
+def start_greeting(
+    mates: Sequence[str], username: str, *, private: bool, hears_all: bool = True
+) -> str:
+    """How to talk with these `mates` (names) here; in a group the bot may not hear every line."""
+    here = f"Here {'are' if len(mates) > 1 else 'is'} {join_as_prose(mates, SHOWN)}"
+    if private:
+        return f"{here}: whatever you write is answered. {HELP}"
+    if hears_all:
+        return f"{here}: say the name, mention @{username} or answer one of its lines. {HELP}"
+    return f"{here}: mention @{username} or answer one of its lines. {PRIVACY} {HELP}"

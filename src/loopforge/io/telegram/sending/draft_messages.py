@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from loopforge.io.telegram.text.outgoing_markdown import LIMIT
+from loopforge.io.telegram.text.markdown import LIMIT
 
 CURSOR = " ▌"
 """Ends what is not said yet."""

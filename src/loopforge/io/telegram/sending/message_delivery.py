@@ -23,14 +23,14 @@ from loopforge.core.delivery_states import IN_DOUBT
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import ArtifactError, InputError, SendFailed
-from loopforge.io.platforms.buttons.line_buttons import Press, buttons_of
+from loopforge.io.platforms.line_buttons import Press, buttons_of
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.chat_keys import ChatKey, parse_chat_key
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.sending.arrival_check import ArrivalCheck, NumberSpan
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, GroupDrafts
 from loopforge.io.telegram.sending.outgoing_message import Buttons, TelegramMessages
-from loopforge.io.telegram.text.outgoing_markdown import LIMIT, EntityText, split_into_messages
+from loopforge.io.telegram.text.markdown import LIMIT, EntityText, split_into_messages
 from loopforge.io.text.message_split import as_file
 from loopforge.runtime.ports import Clock, Outgoing
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup

@@ -11,7 +11,7 @@ from loopforge.errors import SendFailed
 from loopforge.io.telegram.connection.api_errors import convert_api_errors
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import BotPolling
-from loopforge.io.telegram.text.outgoing_markdown import EntityText
+from loopforge.io.telegram.text.markdown import EntityText
 from loopforge.io.text.graphemes import utf16_length
 from telegram import (
     InlineKeyboardMarkup,

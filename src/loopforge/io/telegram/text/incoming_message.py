@@ -13,7 +13,7 @@ import telegram
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.io.platforms.place_allowlist import ServedPlace
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, parse_chat_key
-from loopforge.io.telegram.text.incoming_markdown import as_readable_markdown
+from loopforge.io.telegram.text.markdown import as_readable_markdown
 from loopforge.io.text.forwarded_lines import HEAD, PART, QUOTED, quote_forwarded
 
 

@@ -1,4 +1,6 @@
-"""Marks on a line that called a mate: seen, waiting, answered, failed. One rule for every platform.
+"""Emojis on lines: those that people put to stop a mate or answer a question, and a mate's marks.
+
+A mate marks the line that called it, by one rule for every platform:
 
     seen      its turn has begun
     waiting   the mate answered, but the platform does not take the answer yet: it is tried again
@@ -10,7 +12,7 @@
 What a line is to bear is read from the ledger (chat/service/line_receipts.py), so that it is the
 same after a restart; what it bears is remembered, else guessed. Marks are signs and no facts: they
 are not noted, and one that a platform does not take is tried once more when something arrives
-there. Does not know which signs a platform has for them.
+there.
 """
 
 import asyncio
@@ -26,10 +28,34 @@ from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 Mark = Literal["seen", "waiting", "answered", "failed", ""]
+DISCORD_MARKS: dict[Mark, str] = {
+    "seen": "👀",
+    "waiting": "⏳",
+    "answered": "✅",
+    "failed": "❌",
+}
+TELEGRAM_MARKS: dict[Mark, str] = {
+    "seen": "👀",
+    "waiting": "🤔",
+    "answered": "👌",
+    "failed": "💔",
+    "": "",
+}
+"""Bots may only put Telegram's own reactions: of a tick, a cross and an hourglass it has none."""
 UNDER_WAY: tuple[Mark, ...] = ("seen", "waiting")
 """Marks that a line may bear of which nothing is remembered."""
 REMEMBERED = 500
 """Signs of which it is remembered what they bear."""
+STOP_EMOJIS = ("🛑", "✋", "⏹️", "⏹", "🙊")
+"""Reactions that say stop; the last is for platforms that have few."""
+EMOJI_ANSWERS = {"👍": "approve", "✅": "approve", "👎": "deny", "❌": "deny"}
+"""What reactions to a question whether a tool may be used say; skins of thumbs are no matter."""
+SKINS = "".join(map(chr, range(0x1F3FB, 0x1F400)))
+
+
+def says_something(emoji: str) -> bool:
+    """Whether an emoji does something where it is put."""
+    return emoji in STOP_EMOJIS or emoji.rstrip(SKINS) in EMOJI_ANSWERS
 
 
 class StatusMarker(Protocol):

@@ -7,18 +7,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.io.discord.sending.draft_messages import CURSOR, draft_as_message
-from loopforge.io.discord.text.code_spans import find_code_spans
-from loopforge.io.discord.text.incoming_markdown import (
+from loopforge.io.discord.text.markdown import (
+    LIMIT,
     DiscordNames,
+    as_discord_markdown,
     as_readable_markdown,
+    find_code_spans,
     mentioned_user_ids,
+    split_into_messages,
     thread_name,
     webhook_name,
-)
-from loopforge.io.discord.text.outgoing_markdown import (
-    LIMIT,
-    as_discord_markdown,
-    split_into_messages,
 )
 from loopforge.io.text.markdown_tables import align_columns
 

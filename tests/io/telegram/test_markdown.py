@@ -4,10 +4,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.io.telegram.text.incoming_markdown import as_readable_markdown
-from loopforge.io.telegram.text.outgoing_markdown import (
+from loopforge.io.telegram.text.markdown import (
     EntityText,
     as_entity_text,
+    as_readable_markdown,
     split_into_messages,
 )
 from loopforge.io.text.message_split import VOID

@@ -8,7 +8,7 @@ import pytest
 
 from loopforge.chat.service.line_receipts import CalledTurn, Fate, LineDelivery
 from loopforge.errors import SendFailed
-from loopforge.io.platforms.status_reactions import Mark, StatusReactions
+from loopforge.io.platforms.emoji_reactions import Mark, StatusReactions
 
 HERE, THERE = "discord:1", "discord:2"
 

@@ -1,1 +1,0 @@
-"""Buttons under lines: which there are, and what comes of a press."""
