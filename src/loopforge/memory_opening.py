@@ -12,10 +12,14 @@ from zoneinfo import ZoneInfo
 from loopforge.chat.memories.memory_service import MemoryService
 from loopforge.chat.remembering.note_taking import NoteWorld
 from loopforge.chat.room.room_store import RoomStore
-from loopforge.chat.service.memory_visibility import usable_items
+from loopforge.chat.service.memory_visibility import (
+    MOVES,
+    is_more_visible,
+    usable_items,
+    usable_rooms,
+)
 from loopforge.chat.service.memory_wishes import MemoryWishes
 from loopforge.chat.service.recall_tool import RECALL, RecallTool
-from loopforge.chat.service.recall_visibility import MOVES, is_more_visible, usable_rooms
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.core.mates.mate_file import Mate
 from loopforge.ledger_opening import segments_of

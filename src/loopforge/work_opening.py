@@ -5,7 +5,7 @@ Belongs to the composition root (app.py).
 
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.chat.commands.approval_commands import ApprovalCommands
-from loopforge.chat.commands.routed_commands import RoutedCommands
+from loopforge.chat.commands.command_dispatch import RoutedCommands
 from loopforge.chat.room_loop import RoomLoop
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.room_closing import RoomClosing

@@ -17,7 +17,7 @@ from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import in_character
 from loopforge.runtime.ports import Question
-from loopforge.web.account import account_pages, linked_accounts
+from loopforge.web.account import account_pages
 from loopforge.web.room import growth_pages, mate_pages, question_page, room_pages, why_page
 from loopforge.web.web_app import ADMIN, handlers_of
 from tests.browser.people import Crowd, Person, guest_of, owner_of
@@ -182,7 +182,7 @@ async def tour(ana: Person, site: Town) -> list[str]:
 def untoured(paths: Iterable[str]) -> list[str]:
     """The pages that this home can show and that no path leads to; the lab has a test of its own."""
     modules = (
-        *(account_pages, linked_accounts, room_pages, why_page, question_page),
+        *(account_pages, room_pages, why_page, question_page),
         *(mate_pages, growth_pages, *ADMIN),
     )
     known = {

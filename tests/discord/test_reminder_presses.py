@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderMoved
-from loopforge.io.platforms.line_buttons import ELSEWHERE, GONE
+from loopforge.io.platforms.line_buttons import GONE, NO_REMINDER
 from tests.discord.lodging import lodged
 from tests.discord.test_surface_questions import buttons
 from tests.discord.twin import Twin
@@ -47,7 +47,7 @@ async def test_it_is_put_off_and_cancelled(city: Twin, tmp_path: Path) -> None:
         assert (await city.press(ben, line, id="ring:2w")).text.startswith("This is no")
         town = city.as_bot(maya)
         made = town.create_message(plaza.id, maya.id, "Tea", components=list(line.components))
-        assert (await city.press(ben, made.id, "Cancel")).text == ELSEWHERE
+        assert (await city.press(ben, made.id, "Cancel")).text == NO_REMINDER
         assert not {"reminder.moved", "reminder.cancelled"} & {
             event.kind for event in await home.events(plaza)
         }

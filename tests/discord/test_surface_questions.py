@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.core.room_vocabulary import RightsSet
-from loopforge.io.platforms.line_buttons import ELSEWHERE, OVER
+from loopforge.io.platforms.line_buttons import NO_QUESTION, OVER
 from loopforge.models.scripted_model import Script
 from tests.asking_mate import MAYA, asking, with_post
 from tests.discord.lodging import Lodging, lodged
@@ -75,13 +75,13 @@ async def test_buttons_answer_once(city: Twin, tmp_path: Path) -> None:
             assert told.ephemeral
             assert "You may not have post used here" in told.text
         for id in ("ask:once:" + "0" * 32, "ask:deny:" + "0" * 32, "ask:never", "x" * 100):
-            assert (await city.press(ben, question, id=id)).text == ELSEWHERE
+            assert (await city.press(ben, question, id=id)).text == NO_QUESTION
         town = city.as_bot(maya)
         made = town.create_message(
             plaza.id, maya.id, "Buy this", components=list(question.components)
         )
         for label in ("Allow once", "Deny"):
-            assert (await city.press(ben, made.id, label)).text == ELSEWHERE
+            assert (await city.press(ben, made.id, label)).text == NO_QUESTION
         assert [event.kind for event in await home.events(plaza)] == before
         await home.app.rooms.add(room, "", FREE)
         assert "Always is for" in (await city.press(ben, question, "Always here")).text

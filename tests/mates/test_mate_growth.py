@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from loopforge.chat.service.recall_visibility import is_more_visible
+from loopforge.chat.service.memory_visibility import is_more_visible
 from loopforge.core.growth.growth_events import MateForked, MateMerged, TraitProposed
 from loopforge.core.mates.mate_changes import MateChange
 from loopforge.core.mates.mate_file import Mate

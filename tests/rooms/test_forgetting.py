@@ -2,7 +2,7 @@
 
 import gc
 
-from loopforge.chat.speaking import addressee_detection, name_forms
+from loopforge.chat.speaking import addressee_detection, name_mentions
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text import topics
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
@@ -54,7 +54,7 @@ async def test_names_that_were_looked_for_are_not_kept(home: Home) -> None:
     """What was compared with a line to see whom it calls goes with the person, at once."""
 
     def kept() -> list[str]:
-        names = (addressee_detection._call_names, name_forms.forms_of, name_forms.key)
+        names = (addressee_detection._call_names, name_mentions.forms_of, name_mentions.key)
         caches = (*names, topics.stem)
         return [str(gc.get_referents(cache)) for cache in caches]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.service.recall_visibility import MOVES
+from loopforge.chat.service.memory_visibility import MOVES
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Titled
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError, ModelError

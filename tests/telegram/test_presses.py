@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.commands.command_request import CommandRequest
-from loopforge.io.platforms.line_buttons import ELSEWHERE, OVER
+from loopforge.io.platforms.line_buttons import NO_QUESTION, OVER
 from loopforge.runtime.effects import effect_worker
 from tests.asking_mate import at_length
 from tests.hurried_clock import HurriedClock
@@ -193,9 +193,9 @@ async def test_in_a_basic_group_too(tmp_path: Path, city: City) -> None:
         await city.say(ana, attic, "maya, send it to Finn")
         question = await asked(city, maya, "Finn")
         other = (await city.lines(lab, by=maya))[-1]
-        assert await city.press(ana, other, data=data_of(question)) == ELSEWHERE
+        assert await city.press(ana, other, data=data_of(question)) == NO_QUESTION
     async with posting(tmp_path, maya, city, ana) as (home, later):
-        while (told := await city.press(ana, question, "Allow once")) == ELSEWHERE:
+        while (told := await city.press(ana, question, "Allow once")) == NO_QUESTION:
             await asyncio.sleep(0.05)  # whether the question arrived, is being found out
         assert told == DONE
         assert (await settled(city, maya, question)).text.endswith("Ana said yes.")

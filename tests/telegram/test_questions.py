@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from loopforge.io.platforms.line_buttons import ELSEWHERE, OVER
+from loopforge.io.platforms.line_buttons import NO_QUESTION, OVER
 from loopforge.models.scripted_model import Script
 from telegram import InlineKeyboardMarkup
 from tests.asking_mate import MAYA, asking, with_post
@@ -79,12 +79,12 @@ async def test_buttons_answer_once(tmp_path: Path, city: City) -> None:
         before = await true(home, room)
         assert "You may not have post used here" in await city.press(bob, question, "Allow once")
         for data in ("ask:once:" + "0" * 32, "ask:never", "🙂"):
-            assert await city.press(ana, question, data=data) == ELSEWHERE
+            assert await city.press(ana, question, data=data) == NO_QUESTION
         async with calling(city.base, maya) as bot:
             markup = InlineKeyboardMarkup.de_json(question.markup or {}, bot)
             await bot.send_message(lab.id, "Buy this", reply_markup=markup)
         copy = (await city.lines(lab, by=maya))[-1]
-        assert await city.press(ana, copy, "Allow once") == ELSEWHERE
+        assert await city.press(ana, copy, "Allow once") == NO_QUESTION
         assert await true(home, room) == before
         assert "bob" not in str(await home.app.front.rooms.scene(room)).casefold()
         assert "it is done now" in await city.press(ana, question, "Allow once")
@@ -107,7 +107,7 @@ async def test_buttons_answer_once(tmp_path: Path, city: City) -> None:
     async with posting(tmp_path, maya, city, ana) as (home, posted):
         data = (question.markup or {})["inline_keyboard"][0][0]["callback_data"]
         assert len(data) <= 64
-        while (told := await city.press(ana, question, "Always here")) == ELSEWHERE:
+        while (told := await city.press(ana, question, "Always here")) == NO_QUESTION:
             await asyncio.sleep(0.05)  # whether the question arrived, is being found out
         assert "it is done now" in told
         assert (await settled(city, maya, question)).text.endswith("Ana said yes.")

@@ -14,7 +14,7 @@ from loopforge.errors import BadSettings
 from loopforge.runtime.ports import ToolCall
 from loopforge.tools import tool_registry
 from loopforge.tools.function_tool import FunctionTool, tool_function
-from loopforge.tools.programs.write_tool import WRITE_TOOL
+from loopforge.tools.programs.written_tools import WRITE_TOOL
 from loopforge.tools.tool_registry import ToolRegistry
 from tests.tools.conftest import tool_home
 

@@ -23,7 +23,7 @@ from loopforge.cli import (
     settings_from_context,
     write_new,
 )
-from loopforge.cli.growth import growth_commands, merge_command
+from loopforge.cli.growth import growth_commands
 from loopforge.core.egress.hidden_signs import as_visible_row
 from loopforge.errors import InputError
 
@@ -199,7 +199,6 @@ def check(
 
 for command in growth_commands.COMMANDS:
     app.command()(command)
-app.command()(merge_command.merge)
 app.command()(connect_command.connect)
 app.command()(connect_command.disconnect)
 

@@ -242,7 +242,7 @@ def make(options: DynamodbSettings, _: Path) -> DynamodbTables | None:
 
 
 def _examined(options: DynamodbSettings) -> Iterator[SinkFinding]:
-    from loopforge.sinks.aws_examination import table_findings
+    from loopforge.sinks.aws_client import table_findings
 
     client = AwsClient("dynamodb", options.region)
     for table in options.tables:

@@ -137,7 +137,7 @@ def examine_intake(settings: PluginSettings) -> Iterator[SinkFinding]:
     """What is to be said of the queue, where lines are taken in."""
     options = settings.of("intake", IntakeSettings)
     if options.open:
-        from loopforge.sinks.aws_examination import intake_findings
+        from loopforge.sinks.aws_client import intake_findings
 
         yield from intake_findings(AwsClient("sqs", options.region), options.queue)
 

@@ -123,7 +123,7 @@ def make(options: SqsSettings, _: Path) -> SqsQueue | None:
 
 
 def _examined(options: SqsSettings) -> Iterator[SinkFinding]:
-    from loopforge.sinks.aws_examination import queue_findings
+    from loopforge.sinks.aws_client import queue_findings
 
     return queue_findings(AwsClient("sqs", options.region), options.queue, LONGEST)
 

@@ -14,7 +14,7 @@ from loopforge.runtime.plugins.setting_declarations import PluginSettings
 from loopforge.runtime.ports import Tool, ToolWork
 from loopforge.tools.mcp.server_options import McpServer, is_server, read_server
 from loopforge.tools.web.described_service import DescribedService, read_service, service_tool
-from loopforge.tools.web.endpoint_request import place_of
+from loopforge.tools.web.http_request import place_of
 from loopforge.tools.web.network_guard import GuardedNetwork
 
 FOLDER = "tools"

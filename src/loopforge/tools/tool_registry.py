@@ -23,8 +23,7 @@ from loopforge.tools import argument_check
 from loopforge.tools.find_tools import FIND_TOOLS, make_find_tools
 from loopforge.tools.function_tool import FunctionTool
 from loopforge.tools.mcp.server_tools import McpServers
-from loopforge.tools.programs.write_tool import WRITE_TOOL, WriteTool, written_work
-from loopforge.tools.programs.written_tools import WrittenTools
+from loopforge.tools.programs.written_tools import WRITE_TOOL, WriteTool, WrittenTools, written_work
 from loopforge.tools.tool_files import FileMarks, file_marks, load_described_tools
 from loopforge.tools.tool_shortlist import ToolShortlist
 

@@ -21,8 +21,7 @@ from loopforge.core.text.topics import COMMON, fold_case, stem, written_words
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Embeddings, Tool, WordEmbeddings
-from loopforge.tools.character_ngrams import NgramIndex
-from loopforge.tools.late_interaction import LateInteraction
+from loopforge.tools.text_similarity import LateInteraction, NgramIndex
 
 if TYPE_CHECKING:
     import numpy as np

@@ -35,14 +35,12 @@ from loopforge.errors import (
 )
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.web.account import account_pages as door
-from loopforge.web.account import linked_accounts
 from loopforge.web.admin import (
     admin_pages,
     budgets_page,
     first_steps,
     ledger_page,
-    model_files,
-    model_keys,
+    models_page,
     people_invites,
     settings_page,
     tools_page,
@@ -51,7 +49,6 @@ from loopforge.web.admin import (
 )
 from loopforge.web.lab import (
     comparison_pages,
-    deletion_page,
     fork_pages,
     lab_pages,
     run_viewer,
@@ -95,7 +92,6 @@ PER_MINUTE = 600
 """Requests of one browser; a page that is open in a lively room needs about sixty."""
 PAGES = (
     *(
-        linked_accounts,
         avatar_pages,
         room_pages,
         line_pages,
@@ -107,10 +103,10 @@ PAGES = (
     ),
     *(growth_pages, memory_pages, reminders_page),
     *(task_list, task_page, task_stream),
-    *(lab_pages, run_viewer, side_panels, story_page, fork_pages, comparison_pages, deletion_page),
+    *(lab_pages, run_viewer, side_panels, story_page, fork_pages, comparison_pages),
 )
 ADMIN = (
-    *(admin_pages, undelivered_page, first_steps, model_keys, model_files),
+    *(admin_pages, undelivered_page, first_steps, models_page),
     *(people_invites, usage_page, budgets_page, ledger_page, settings_page, tools_page),
 )
 """The modules whose handlers are the pages; those of Admin are the owner's alone."""

@@ -14,7 +14,7 @@ from loopforge.errors import InputError
 from loopforge.runtime.ports import ToolCall, ToolMaker, ToolWork
 from loopforge.settings import load_settings
 from loopforge.tools.web.arxiv import arxiv, id_of, query_of
-from loopforge.tools.web.kept_pages import MATERIAL
+from loopforge.tools.web.page_cache import MATERIAL
 from loopforge.tools.web.read_page import read_page
 from loopforge.tools.web.search_web import search_web
 from loopforge.tools.web.wikipedia import wikipedia

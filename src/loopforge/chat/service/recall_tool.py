@@ -2,7 +2,7 @@
 
 `room_history` lists lines of a room by exact words, by whom and by when; this finds what fits a
 question, also in other words, also from other rooms. Which lines may be used is decided where they
-are looked for (recall_visibility.py), by who is present and whom the turn answers. What comes is
+are looked for (memory_visibility.py), by who is present and whom the turn answers. What comes is
 told with when, where and from whom, as material that gives no orders. What the mate keeps beyond
 lines comes after them, likewise.
 """

@@ -15,9 +15,16 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from loopforge.chat.speaking import name_forms
-from loopforge.chat.speaking.name_forms import FORMS, Form, forms_of, surest_form
-from loopforge.chat.speaking.name_mentions import Addressee, find_mentions, is_question
+from loopforge.chat.speaking import name_mentions
+from loopforge.chat.speaking.name_mentions import (
+    FORMS,
+    Addressee,
+    Form,
+    find_mentions,
+    forms_of,
+    is_question,
+    surest_form,
+)
 from loopforge.core.text import topics
 from loopforge.core.text.topics import fold_case, is_unspaced_script
 
@@ -287,7 +294,7 @@ def _all_spans(text: str, names: Mapping[str, str]) -> list[_Span]:
 def forget_all() -> None:
     """Let go of every name that was looked for: of some people nothing is to be known any more."""
     _call_names.cache_clear()
-    name_forms.forget_all()
+    name_mentions.forget_all()
     topics.forget_all()
 
 

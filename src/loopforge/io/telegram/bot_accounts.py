@@ -11,9 +11,9 @@ Does not know rooms, and does not send.
 from collections.abc import Collection, Mapping, Sequence
 
 import telegram
+from loopforge.chat.speaking.name_mentions import first_named
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.mates.mate_file import Mate
-from loopforge.io.platforms.shared_mentions import first_named
 from loopforge.io.telegram.connection.chat_keys import ChatKey
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.text.incoming_message import is_bot_mentioned

@@ -15,7 +15,7 @@ import telegram
 from loopforge.chat.room.platform_marks import UNKNOWN, TakenCommands
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.line_buttons import (
-    ELSEWHERE,
+    NO_QUESTION,
     LineButtons,
     Press,
     Presser,
@@ -49,7 +49,7 @@ class ButtonPresses:
 
     async def pressed(self, poll: BotPolling, query: telegram.CallbackQuery) -> None:
         """Somebody pressed a button of ours."""
-        told, press = ELSEWHERE, press_of(query.data or "")
+        told, press = NO_QUESTION, press_of(query.data or "")
         if press is not None and query.message is not None:
             chat, number = query.message.chat, str(query.message.message_id)
             keeper = chat.type == ChatType.PRIVATE

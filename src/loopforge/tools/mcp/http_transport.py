@@ -15,8 +15,7 @@ from loopforge import __version__
 from loopforge.errors import InputError
 from loopforge.tools.mcp.message_bounds import MOST_SIGNS, TOO_MANY, signs_of
 from loopforge.tools.mcp.server_connection import SESSION_LOST
-from loopforge.tools.web.endpoint_request import place_of
-from loopforge.tools.web.http_request import status_phrase
+from loopforge.tools.web.http_request import place_of, status_phrase
 from loopforge.tools.web.network_guard import GuardedNetwork
 from loopforge.tools.web.page_fetch import body_of
 

@@ -14,7 +14,7 @@ import msgspec
 from loopforge.errors import InputError
 from loopforge.runtime.ports import ToolFile, ToolResult
 from loopforge.tools.mcp.server_questions import question_in
-from loopforge.tools.web.kept_pages import MATERIAL
+from loopforge.tools.web.page_cache import MATERIAL
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult

@@ -34,10 +34,12 @@ from loopforge.tools.sandbox.sandbox_limits import (
     COMPLAINTS,
     LONGEST_OUTPUT_LINE,
     Limit,
+    exceeded_disk_limit,
+    memory_used,
+    widen_disk_limits,
     with_process_limits,
 )
 from loopforge.tools.sandbox.syscall_filter import sealed_descriptor, syscall_filter
-from loopforge.tools.sandbox.usage_watch import exceeded_disk_limit, memory_used, widen_disk_limits
 
 TICK = 0.05
 """Seconds between two looks at memory; the disk is looked at every DISK looks."""

@@ -6,8 +6,8 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
-from loopforge.tools.web.kept_pages import MATERIAL, KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings
+from loopforge.tools.web.page_cache import MATERIAL, KeptPages, KeptText
 
 USUAL = 5
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -73,7 +73,7 @@ class Arxiv:
             if id and wanted.get("show", "text") == "text":
 
                 async def read() -> KeptText:
-                    from loopforge.tools.web.endpoint_request import request_endpoint
+                    from loopforge.tools.web.http_request import request_endpoint
                     from loopforge.tools.web.page_decoding import text_of
 
                     page = await request_endpoint(f"{place}/pdf/{id}")
@@ -103,7 +103,7 @@ def id_of(text: str) -> str:
 
 async def papers(place: str, id: str, wanted: dict[str, object]) -> list[ArxivPaper]:
     """The papers that fit, or the one with this id. Raises InputError."""
-    from loopforge.tools.web.endpoint_request import request_endpoint
+    from loopforge.tools.web.http_request import request_endpoint
 
     given: dict[str, object] = {"max_results": wanted.get("results") or USUAL, "start": 0}
     if id:
@@ -151,7 +151,7 @@ def read_feed(data: bytes) -> list[ArxivPaper]:
 
 
 def _said(element: Element, tag: str) -> str:
-    from loopforge.tools.web.endpoint_request import one_row
+    from loopforge.tools.web.http_request import one_row
 
     return one_row(element.findtext(f"{ATOM}{tag}"), 3000)
 

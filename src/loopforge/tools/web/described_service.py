@@ -29,8 +29,8 @@ from loopforge.tools.web.http_request import (
     send_http_request,
     status_phrase,
 )
-from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.network_guard import GuardedNetwork
+from loopforge.tools.web.page_cache import MATERIAL
 from loopforge.tools.web.page_decoding import decode_page, strip_invisible
 from loopforge.tools.web.page_fetch import checked_url
 

@@ -6,8 +6,8 @@ address that nobody in the room gave, and that no page or search showed, is put 
 """
 
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
-from loopforge.tools.web.kept_pages import KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings, inside_of
+from loopforge.tools.web.page_cache import KeptPages, KeptText
 
 READ_PAGE = Tool(
     name="read_page",

@@ -7,8 +7,8 @@ from loopforge.errors import InputError
 from loopforge.runtime.containment import bounded_text
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
-from loopforge.tools.web.kept_pages import MATERIAL
 from loopforge.tools.web.lookup_settings import LookupSettings
+from loopforge.tools.web.page_cache import MATERIAL
 
 USUAL = 8
 _BANGS = re.compile(r"(^|\s)[!:]+(?=\S)")
@@ -46,7 +46,7 @@ class SearchWeb:
             return None
 
         async def tell(call: ToolCall) -> str:
-            from loopforge.tools.web.endpoint_request import asked_json, rows_of
+            from loopforge.tools.web.http_request import asked_json, rows_of
 
             wanted = call.arguments
             query = _BANGS.sub(r"\1", str(wanted["query"]))
@@ -85,7 +85,7 @@ def _leads(url: object) -> bool:
 
 
 def _row(row: dict[str, object]) -> str:
-    from loopforge.tools.web.endpoint_request import one_row, strip_html_tags
+    from loopforge.tools.web.http_request import one_row, strip_html_tags
 
     title = one_row(strip_html_tags(row.get("title")), LONGEST_TITLE)
     day = one_row(row.get("publishedDate"), 40)[:10]

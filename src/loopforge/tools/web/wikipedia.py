@@ -8,8 +8,8 @@ from typing import Any
 
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
-from loopforge.tools.web.kept_pages import MATERIAL, KeptPages, KeptText
 from loopforge.tools.web.lookup_settings import LookupSettings
+from loopforge.tools.web.page_cache import MATERIAL, KeptPages, KeptText
 
 USUAL = 5
 LONGEST_INTRO = 300
@@ -67,7 +67,7 @@ class Wikipedia:
 
 async def articles(endpoint: str, query: str, most: int) -> str:
     """The articles that fit, each with its address and its beginning. Raises InputError."""
-    from loopforge.tools.web.endpoint_request import one_row
+    from loopforge.tools.web.http_request import one_row
 
     given = {"generator": "search", "gsrsearch": query, "gsrlimit": most}
     given |= {"prop": "extracts|info", "inprop": "url", "exintro": 1, "exlimit": most}
@@ -101,7 +101,7 @@ async def article(endpoint: str, title: str) -> KeptText:
 
 
 async def _pages(endpoint: str, given: dict[str, Any]) -> list[dict[str, Any]]:
-    from loopforge.tools.web.endpoint_request import asked_json, rows_of
+    from loopforge.tools.web.http_request import asked_json, rows_of
 
     return rows_of(await asked_json(endpoint, {**OF_ARTICLES, **given}), "query", "pages")
 

@@ -2,6 +2,9 @@
 
 A one-time link and an invite first show a page, and are spent only by its button: programs that
 fetch links to preview them spend nothing.
+
+An account on a platform becomes the visitor's by a code, made here and typed there, or the other
+way round; either way the visitor stays who they are. Knows no platform.
 """
 
 import re
@@ -335,3 +338,40 @@ async def password(site: PageContext, visitor: Visitor, data: Fields) -> Respons
     except InputError as error:
         return await your_page(site, visitor, error=str(error), status=400)
     return await your_page(site, visitor, told="Your password is set. Other sessions have ended.")
+
+
+# ---------------------------------------------------------------- accounts on platforms
+
+
+@post("/you/code")
+async def offer(site: PageContext, visitor: Visitor, paces: RequestLimits) -> Template:
+    """A code for an account elsewhere; it is shown here and never again."""
+    paces.changes.take(visitor.person)
+    code = await site.linking.offer_code(visitor.person)
+    return await your_page(site, visitor, code=code, status=201)
+
+
+@post("/you/link")
+async def claim(site: PageContext, visitor: Visitor, data: Fields) -> Template:
+    """A code that was made elsewhere: whoever asked for it is the visitor from now on."""
+    await site.people.refresh()
+    before = len(site.people.selves(visitor.person))
+    try:
+        await site.linking.claim_as(data.get("code", "")[:100], visitor.person)
+    except InputError as error:
+        return await your_page(site, visitor, unlinked=str(error), status=400)
+    new = site.people.selves(visitor.person)[before:]
+    names = ", ".join(f"{one.name or one.account} on {one.surface}" for one in new)
+    told = f"{names} is you from now on. If that is not your account, unlink it at once."
+    return await your_page(site, visitor, linked=told)
+
+
+@post("/you/unlink")
+async def unlink(site: PageContext, visitor: Visitor, data: Fields) -> Template:
+    """An account is one's own no more."""
+    surface, account = data.get("surface", ""), data.get("account", "")
+    try:
+        await site.linking.unlink(visitor.person, surface, account, by=visitor.person)
+    except InputError as error:
+        return await your_page(site, visitor, unlinked=str(error), status=400)
+    return await your_page(site, visitor, told="Unlinked. It is a person of its own again.")

@@ -1,6 +1,6 @@
 """First steps in the browser: a better model, the time zone, somebody else. Each can be left out.
 
-The forms for a model are those of the page of models (model_keys.py takes them), and bringing
+The forms for a model are those of the page of models (models_page.py takes them), and bringing
 somebody is the page of invites.
 """
 

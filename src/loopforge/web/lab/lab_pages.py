@@ -1,7 +1,10 @@
 """The lab: the runs of the home, the questions there are to ask, and starting a run.
 
-Everybody who is signed in may look; the owner alone starts, takes up, forks and stops. What a run
-is like by itself is in run_viewer.py. Reading logs is work for a thread, never for the loop.
+Everybody who is signed in may look; the owner alone starts, takes up, forks, stops and deletes.
+What a run is like by itself is in run_viewer.py. Reading logs is work for a thread.
+
+Of what is deleted it is shown first what would go. What is being played, and a run that a sweep
+keeps, are left as they are.
 """
 
 import asyncio
@@ -17,19 +20,21 @@ from litestar.response import Redirect, Template
 from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES
-from loopforge.errors import BadRun, InputError, LoopforgeError
+from loopforge.errors import BadRun, InputError, LoopforgeError, Unknown
 from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.robot_minds import MATE
+from loopforge.lab.run.run_deletion import RunContents, contents_of
 from loopforge.lab.run.run_label import LONGEST, entitle, label_of
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.run.run_log import LOG
+from loopforge.lab.run.run_paths import EXPERIMENT
 from loopforge.lab.run_queue import QueueStanding, RunQueue
 from loopforge.lab.world.scenario_checks import MOST_DAYS, MOST_STEPS, Scenario
 from loopforge.lab.world.scenario_file import ListedScenario, listed_scenarios
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.robot_cast import cast_of
-from loopforge.web.server.page_context import Fields, PageContext, render_page
+from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 
 PAGE = 40
@@ -320,3 +325,64 @@ def comparable_runs(lines: Iterable[RunLine], than: RunLine) -> list[RunLine]:
         return not related, line.scenario is None or line.scenario.name != named
 
     return sorted((line for line in lines if line.name != than.name and line.planned), key=kin)
+
+
+# ---------------------------------------------------------------- deleting
+
+MOST = 100
+"""Runs and sweeps that are deleted at once."""
+
+
+@get("/lab/~/delete")
+async def ask_deletion(site: PageContext, owner: Visitor, run: list[str] | None = None) -> Template:
+    """What goes with these runs and sweeps, and what stays."""
+    if not run:
+        raise InputError("Tick what shall be deleted first.")
+    going, staying = await asyncio.to_thread(_weighed, site.shifts, run[:MOST])
+    return render_page("lab-delete.html", owner, here="lab", going=going, staying=staying)
+
+
+Going = list[tuple[RunLine, RunContents]]
+
+
+def _weighed(shifts: RunQueue, names: list[str]) -> tuple[Going, list[tuple[str, str]]]:
+    going, staying = [], []
+    for name in dict.fromkeys(names):
+        try:
+            folder = shifts.idle(name)
+        except LoopforgeError as error:
+            staying.append((name, str(error)))
+            continue
+        try:
+            line = _sweep(folder) or look_up_run(shifts, name)[1]
+        except LoopforgeError:
+            line = RunLine(name=name, state=shifts.standing(name).state or "damaged")
+        going.append((line, contents_of(folder)))
+    return going, staying
+
+
+def _sweep(folder: Path) -> RunLine | None:
+    """A sweep as it is listed; None of a run."""
+    if not (folder / EXPERIMENT).is_file():
+        return None
+    return RunLine(name=folder.name, state=SWEEP, title=label_of(folder).title)
+
+
+@post("/lab/~/delete")
+async def delete(
+    request: Asked, site: PageContext, owner: Visitor, paces: RequestLimits
+) -> Redirect:
+    """Delete them: those that can be, whichever cannot. What is gone already may be sent again."""
+    paces.changes.take(owner.person)
+    names = [str(name) for name in (await request.form()).getall("run", [])]
+    staying = []
+    for name in names[:MOST]:
+        try:
+            await site.shifts.delete(name, site.clock.now(), f"person:{owner.person}")
+        except Unknown:
+            continue
+        except BadRun as error:
+            staying.append(str(error))
+    if staying:
+        raise BadRun(" ".join(["Not all was deleted.", *staying]))
+    return Redirect("/lab?told=deleted", status_code=303)

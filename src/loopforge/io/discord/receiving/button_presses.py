@@ -28,7 +28,7 @@ from loopforge.io.discord.receiving.slash_commands import (
 )
 from loopforge.io.platforms.incoming_lines import IncomingLines
 from loopforge.io.platforms.line_buttons import (
-    ELSEWHERE,
+    NO_QUESTION,
     ButtonPress,
     Press,
     Presser,
@@ -72,7 +72,7 @@ class ButtonPresses:
     async def _done(self, interaction: Asked, press: Press | None) -> str:
         where = await self._where(interaction)
         if press is None or where is None:
-            return ELSEWHERE
+            return NO_QUESTION
         data: Mapping[str, Any] = interaction.data or {}
         reason = next(_written(data.get("components", ())), "")
         return await self._buttons.pressed(*where, press, reason.strip())
@@ -100,7 +100,9 @@ class ButtonPresses:
         try:
             where = await self._where(interaction)
             return (
-                ELSEWHERE if where is None else await self._buttons.questions.refused(*where, press)
+                NO_QUESTION
+                if where is None
+                else await self._buttons.questions.refused(*where, press)
             )
         except LoopforgeError as error:
             return str(error)

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import discord
 from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.chat.speaking.name_mentions import first_named
 from loopforge.core.text.name_labels import one_line, truncate_text
 from loopforge.io.discord.connection.bot_accounts import BotAccounts, place_of
 from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk
@@ -27,7 +28,6 @@ from loopforge.io.discord.text.markdown import (
     mentioned_user_ids,
 )
 from loopforge.io.platforms.place_allowlist import ServedPlace
-from loopforge.io.platforms.shared_mentions import first_named
 from loopforge.io.text.forwarded_lines import HEAD, quote_forwarded
 
 SPOKEN = (
