@@ -36,7 +36,7 @@ from loopforge.core.statistics.rate_statistics import Interval, paired_differenc
 from loopforge.core.work.task_lifecycle import TASK_TABLE
 from loopforge.core.work.watch_events import WatchEvent
 from loopforge.core.work.work_vocabulary import ThreadEvent, WorkAct, WorkEvent
-from loopforge.io.terminal import slash_completion
+from loopforge.io.terminal import terminal_commands
 from loopforge.lab.charts.bar_charts import percent
 from loopforge.lab.charts.line_charts import CurveLine, curve_chart
 from loopforge.lab.world.protocols import shipped_protocols
@@ -149,7 +149,7 @@ def room_commands() -> str:
     parts = [f"# Commands of a room\n\n{note}\n{ROOM_HEAD}\n"]
     parts.append("| command | what it does | needs | answer |\n| --- | --- | --- | --- |\n")
     parts += map(_room_command, COMMANDS)
-    own = slash_completion.COMMANDS[len(COMMANDS) :]
+    own = terminal_commands.COMMANDS[len(COMMANDS) :]
     parts += [TERMINAL_HEAD, *(f"| `{usage(each)}` | {_cell(each.help)} |\n" for each in own)]
     return "".join(parts)
 

@@ -16,7 +16,7 @@ import pytest
 from typer.main import get_group
 
 from loopforge import cli, errors
-from loopforge.io.terminal.slash_completion import COMMANDS
+from loopforge.io.terminal.terminal_commands import COMMANDS
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.plugins.installed_plugins import load_plugins
 from loopforge.settings import DECLARING, load_settings, settings_rows

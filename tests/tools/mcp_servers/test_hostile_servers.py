@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.errors import InputError
-from loopforge.tools.mcp.server_connection import MOST_QUESTIONS
-from loopforge.tools.mcp.server_questions import question_in
+from loopforge.tools.mcp.server_questions import MOST_QUESTIONS, question_in
 from loopforge.tools.mcp.tool_listing import read_listed
 from loopforge.tools.mcp.use_result import result_of
 from tests.tools.mcp_servers.test_mcp_servers import connection

@@ -19,7 +19,7 @@ from loopforge.errors import BadLine, TooLarge, Unknown
 from loopforge.io.socket.socket_client import SocketLink
 from loopforge.io.socket.wire_protocol import LIMIT
 from loopforge.io.terminal.client_state import ClientState
-from loopforge.io.terminal.slash_completion import BY_NAME, TypedCommand, help_text
+from loopforge.io.terminal.terminal_commands import BY_NAME, TypedCommand, help_text
 from loopforge.io.terminal.terminal_wording import clock_time, line_quotation, line_reference
 from loopforge.io.terminal.typed_lines import is_blank_text, strip_terminal_controls
 

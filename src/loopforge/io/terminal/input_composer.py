@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from loopforge.chat.room.room_snapshot import RoomSnapshot
-from loopforge.io.terminal.slash_completion import Completion, complete_word
+from loopforge.io.terminal.terminal_commands import Completion, complete_word
 from loopforge.io.terminal.typed_lines import is_blank_text, strip_terminal_controls
 
 REMEMBERED = 200

@@ -28,7 +28,7 @@ from loopforge.io.socket.socket_client import (
 from loopforge.io.socket.wire_protocol import RoomSight, TextsForgotten
 from loopforge.io.terminal.client_state import ClientState
 from loopforge.io.terminal.command_runner import LARGEST, CommandAnswer, CommandRunner
-from loopforge.io.terminal.slash_completion import TypedCommand, parse_typed_line
+from loopforge.io.terminal.terminal_commands import TypedCommand, parse_typed_line
 from loopforge.io.terminal.terminal_wording import files_of, line_text, notice_sentence
 from loopforge.io.terminal.typed_lines import (
     LineSplitter,

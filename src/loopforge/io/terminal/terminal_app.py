@@ -50,7 +50,7 @@ from loopforge.io.terminal.side_panes import (
     WelcomePane,
     key_hints,
 )
-from loopforge.io.terminal.slash_completion import TypedCommand, parse_typed_line
+from loopforge.io.terminal.terminal_commands import TypedCommand, parse_typed_line
 from loopforge.io.terminal.terminal_wording import line_quotation
 from loopforge.io.terminal.transcript_view import Notice, Transcript, TranscriptEntry
 from loopforge.io.terminal.transcript_writer import TranscriptWriter

@@ -21,7 +21,7 @@ from loopforge.runtime.containment import bounded_text
 from loopforge.runtime.installation.library_loading import load_in_thread
 from loopforge.runtime.ports import told_to_nobody
 from loopforge.tools.mcp.message_bounds import BoundedMessages
-from loopforge.tools.mcp.server_questions import InputQuestion, question_of
+from loopforge.tools.mcp.server_questions import MOST_QUESTIONS, InputQuestion, question_of
 from loopforge.tools.mcp.tool_listing import MOST_TOOLS
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ SESSION_LOST = "it knows nothing of this session any more, as after a restart of
 """How a request is answered of which the server has done nothing."""
 MOST_PAGES = 50
 """Pages of the list of its tools."""
-MOST_QUESTIONS = 20
-"""Things that people are asked for in one use; of further ones it is told that nobody answers."""
 
 MISSED = (
     "(The server asked people for something while more than one thing was asked of it, and was "

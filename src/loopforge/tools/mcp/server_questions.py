@@ -18,6 +18,8 @@ from loopforge.runtime.ports import Tool, ToolFile, ToolResult, arguments_schema
 from loopforge.tools.argument_check import worst_schema_error
 from loopforge.tools.mcp.tool_listing import tool_name
 
+MOST_QUESTIONS = 20
+"""Things that people are asked for in one use; of further ones it is told that nobody answers."""
 NOTHING_LIKE_IT = "that file is no question of a server; name the handle of the file it came as"
 
 ANSWER_SERVER = Tool(

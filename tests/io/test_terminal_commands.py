@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.errors import Unknown
-from loopforge.io.terminal.slash_completion import (
+from loopforge.io.terminal.terminal_commands import (
     COMMANDS,
     TypedCommand,
     complete_word,
