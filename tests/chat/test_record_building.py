@@ -17,9 +17,8 @@ from loopforge.chat.why.flight_record import (
     SpokenPart,
     TurnRecord,
 )
-from loopforge.chat.why.plain_summary import clock, why_story
+from loopforge.chat.why.plain_summary import clock, why_record_as_text, why_story
 from loopforge.chat.why.record_building import build_redacted_record, build_why_record
-from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.core.delivery_states import Attempting, Queued, Uncertain
 from loopforge.core.events import Event, Fact
 from loopforge.core.room_vocabulary import Heard, Said

@@ -18,7 +18,7 @@ import psycopg
 import pytest
 from anyio import to_thread
 
-from loopforge.chat.why import record_text
+from loopforge.chat.why import plain_summary
 from loopforge.chat.why.record_building import build_why_record
 from loopforge.cli import main
 from loopforge.core.events import Perceived
@@ -128,7 +128,8 @@ async def test_its_lines_are_told_whole(before: Path) -> None:
             ("zuzu", "chain/1"),
         ]
         records = [
-            record_text.why_record_as_text(await build_why_record(ledger, id)) for id, _, _ in lines
+            plain_summary.why_record_as_text(await build_why_record(ledger, id))
+            for id, _, _ in lines
         ]
     for (_, _, mind), record in zip(lines, records, strict=True):
         assert f"policy {mind}" in record

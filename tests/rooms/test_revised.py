@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.why.flight_record import LineRecord, TurnRecord
-from loopforge.chat.why.plain_summary import clock, why_story
+from loopforge.chat.why.plain_summary import clock, why_record_as_text, why_story
 from loopforge.chat.why.record_building import build_why_record
-from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Said

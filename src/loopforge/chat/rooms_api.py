@@ -25,8 +25,8 @@ from loopforge.chat.service.room_invites import RoomInvites
 from loopforge.chat.service.room_list import RoomList
 from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.turns.voice_notes import merge_edited_text
+from loopforge.chat.why.plain_summary import why_record_as_text
 from loopforge.chat.why.record_building import build_why_record
-from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.chat.why.redaction import locate_events
 from loopforge.core.delivery_states import Drafted
 from loopforge.core.effect_states import EffectProposed

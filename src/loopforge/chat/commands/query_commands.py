@@ -15,8 +15,8 @@ from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.room_loop import SCRIBE
 from loopforge.chat.server import Rooms
 from loopforge.chat.speaking.room_rules import RoomRules
+from loopforge.chat.why.plain_summary import why_record_as_text
 from loopforge.chat.why.record_building import build_redacted_record, build_why_record
-from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Said

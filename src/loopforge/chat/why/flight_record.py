@@ -5,7 +5,7 @@ been through the veil (redaction.py): it is the text itself, "[forgotten]", or a
 that says why the reader may not see it. Times are UTC; spans are in milliseconds.
 
 Does not know how a record is gathered (record_building.py), nor how it is told (plain_summary.py,
-record_text.py).
+plain_summary.py).
 """
 
 from __future__ import annotations

@@ -1,13 +1,19 @@
-"""A summary of a flight record: a few plain sentences, for people who are no programmers.
+"""A flight record as text: a few plain sentences for people who are no programmers, and the whole.
 
-    why_story(record, clock(zone)) -> paragraphs, each a list of sentences that belong together
+    why_story(record, clock(zone))   paragraphs, each a list of sentences that belong together
+    why_record_as_text(record)       that story, then everything, as record.txt lays it out
 
-Every sentence says one thing that stands in the record; what is not recorded is not told. Pure.
+Every sentence says one thing that stands in the record; what is not recorded is not told, and
+nothing is computed again: what stands here was stored when it happened.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
+from functools import cache
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from loopforge.chat.speaking.room_rules import SCREEN
 from loopforge.chat.why.flight_record import (
@@ -21,6 +27,9 @@ from loopforge.chat.why.flight_record import (
 )
 from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.text.spoken_lists import join_as_prose, pluralize
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 SUMMONS = {
     "mention": "called {name} with an @",
@@ -325,3 +334,24 @@ def _answers(record: LineRecord) -> Iterator[str]:
         yield f"{one.name} had {one.score} of 100 points of cause{asked}.{came}"
     if passed:
         yield f"Too little cause to speak: {join_as_prose(passed)}."
+
+
+# ---------------------------------------------------------------- the whole
+
+def why_record_as_text(record: Flight, zone: tzinfo = UTC) -> str:
+    """The record as plain text: for people first, and complete below."""
+    written = _layout().render(record=record, story=why_story(record, clock(zone)), many=pluralize)
+    return written.removesuffix("\n")
+
+
+@cache
+def _layout() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(  # noqa: S701 - plain text, in which nothing is escaped
+        loader=PackageLoader("loopforge.chat.why", ""),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return made.get_template("record.txt")

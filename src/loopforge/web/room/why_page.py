@@ -14,9 +14,8 @@ from litestar.response import Redirect, Template
 
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.why.flight_record import LineRecord, RecordedCall, TurnRecord
-from loopforge.chat.why.plain_summary import why_story
+from loopforge.chat.why.plain_summary import why_record_as_text, why_story
 from loopforge.chat.why.record_building import build_redacted_record
-from loopforge.chat.why.record_text import why_record_as_text
 from loopforge.errors import Unknown
 from loopforge.runtime.ports import LineSource
 from loopforge.web.server.access_guards import RoomAccess
