@@ -338,6 +338,7 @@ def _answers(record: LineRecord) -> Iterator[str]:
 
 # ---------------------------------------------------------------- the whole
 
+
 def why_record_as_text(record: Flight, zone: tzinfo = UTC) -> str:
     """The record as plain text: for people first, and complete below."""
     written = _layout().render(record=record, story=why_story(record, clock(zone)), many=pluralize)

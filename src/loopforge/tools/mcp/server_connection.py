@@ -21,8 +21,9 @@ from loopforge.runtime.containment import bounded_text
 from loopforge.runtime.installation.library_loading import load_in_thread
 from loopforge.runtime.ports import told_to_nobody
 from loopforge.tools.mcp.message_bounds import BoundedMessages
+from loopforge.tools.mcp.server_options import READY
 from loopforge.tools.mcp.server_questions import MOST_QUESTIONS, InputQuestion, question_of
-from loopforge.tools.mcp.tool_listing import MOST_TOOLS
+from loopforge.tools.mcp.tool_listing import MOST_PAGES, MOST_TOOLS
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -31,12 +32,8 @@ if TYPE_CHECKING:
 
     from loopforge.runtime.ports import Clock
 
-READY = 30.0
-"""Seconds that a server may take until it is ready, where its file does not say."""
 SESSION_LOST = "it knows nothing of this session any more, as after a restart of it"
 """How a request is answered of which the server has done nothing."""
-MOST_PAGES = 50
-"""Pages of the list of its tools."""
 
 MISSED = (
     "(The server asked people for something while more than one thing was asked of it, and was "

@@ -23,6 +23,8 @@ from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.tools.sandbox.granted_network import HOST
 
+READY = 30.0
+"""Seconds that a server may take until it is ready, where its file does not say."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 KEY = re.compile(r"\$\{(\w+)\}")
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -61,7 +63,7 @@ class McpServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     apart: bool = False
     asks: Literal["changes", "once", "always", "never"] = "changes"
     costs: dict[str, Annotated[float, msgspec.Meta(ge=0)]] = {}
-    ready: Annotated[float, msgspec.Meta(ge=1, le=120)] = 30.0
+    ready: Annotated[float, msgspec.Meta(ge=1, le=120)] = READY
     seconds: Annotated[float, msgspec.Meta(ge=1, le=900)] = 60.0
     idle: Annotated[float, msgspec.Meta(ge=1, le=86_400)] = 300.0
 

@@ -19,8 +19,8 @@ from loopforge.core.text.spoken_lists import seconds_in_words
 from loopforge.errors import InputError, LoopforgeError
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolResult, ToolWork
-from loopforge.tools.mcp.server_connection import READY, McpConnection, ServerState, Streams
-from loopforge.tools.mcp.server_options import McpServer
+from loopforge.tools.mcp.server_connection import McpConnection, ServerState, Streams
+from loopforge.tools.mcp.server_options import READY, McpServer
 from loopforge.tools.mcp.server_questions import (
     ANSWER_SERVER,
     AskedInput,

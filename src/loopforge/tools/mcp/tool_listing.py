@@ -25,6 +25,8 @@ LONGEST_NAME = 64
 """Characters that services take of a tool's name, its server's and all."""
 LONGEST_TOLD = 200
 """Characters of the name that its server has for it."""
+MOST_PAGES = 50
+"""Pages of the list of its tools."""
 MOST_TOOLS = 500
 """Tools of one server that are taken."""
 MOST_HELD = 2 * MOST_TOOLS
