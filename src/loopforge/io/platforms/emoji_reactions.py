@@ -12,7 +12,7 @@ A mate marks the line that called it, by one rule for every platform:
 What a line is to bear is read from the ledger (chat/service/line_receipts.py), so that it is the
 same after a restart; what it bears is remembered, else guessed. Marks are signs and no facts: they
 are not noted, and one that a platform does not take is tried once more when something arrives
-there.
+there. Does not know which emojis a platform has for them.
 """
 
 import asyncio
@@ -28,20 +28,6 @@ from loopforge.runtime.background_tasks import BackgroundTasks
 
 log = logging.getLogger(__name__)
 Mark = Literal["seen", "waiting", "answered", "failed", ""]
-DISCORD_MARKS: dict[Mark, str] = {
-    "seen": "👀",
-    "waiting": "⏳",
-    "answered": "✅",
-    "failed": "❌",
-}
-TELEGRAM_MARKS: dict[Mark, str] = {
-    "seen": "👀",
-    "waiting": "🤔",
-    "answered": "👌",
-    "failed": "💔",
-    "": "",
-}
-"""Bots may only put Telegram's own reactions: of a tick, a cross and an hourglass it has none."""
 UNDER_WAY: tuple[Mark, ...] = ("seen", "waiting")
 """Marks that a line may bear of which nothing is remembered."""
 REMEMBERED = 500

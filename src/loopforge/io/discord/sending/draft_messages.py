@@ -30,9 +30,10 @@ from loopforge.io.discord.connection.api_errors import redact_tokens
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, BotAccounts, place_of
 from loopforge.io.discord.mate_threads import channel_of_message
 from loopforge.io.discord.sending.personas import DiscordSpeaker, Personas
+from loopforge.io.discord.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.markdown import LIMIT, split_into_messages
-from loopforge.io.platforms.emoji_reactions import DISCORD_MARKS, Mark
+from loopforge.io.platforms.emoji_reactions import Mark
 from loopforge.io.platforms.typing_updates import LiveSpeech
 
 log = logging.getLogger(__name__)
@@ -108,12 +109,12 @@ class DiscordLiveUpdates:
         seat, id = await self._crowd.seat(place, mate), int(posts[0])
         message, me = channel_of_message(seat.channel, id).get_partial_message(id), seat.client.user
         if new:
-            await message.add_reaction(DISCORD_MARKS[new])
+            await message.add_reaction(STATUS_EMOJIS[new])
         if me is None:
             return
         for each in old:
             with contextlib.suppress(discord.NotFound):  # it was not there, perhaps
-                await message.remove_reaction(DISCORD_MARKS[each], me)
+                await message.remove_reaction(STATUS_EMOJIS[each], me)
 
     # ------------------------------------------------------------ drafts
 

@@ -19,7 +19,7 @@ from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import IN_DOUBT, Drafted
 from loopforge.core.events import Perceived
 from loopforge.errors import SendFailed, Unknown
-from loopforge.io.platforms.emoji_reactions import TELEGRAM_MARKS, Mark
+from loopforge.io.platforms.emoji_reactions import Mark
 from loopforge.io.platforms.typing_updates import LiveSpeech
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.api_errors import as_send_failure
@@ -27,6 +27,7 @@ from loopforge.io.telegram.connection.chat_keys import NAME, parse_chat_key
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, draft_as_message
 from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
 from loopforge.io.telegram.sending.outgoing_message import TelegramMessages
+from loopforge.io.telegram.sending.status_emojis import STATUS_EMOJIS
 from loopforge.io.telegram.text.markdown import as_entity_text
 
 log = logging.getLogger(__name__)
@@ -132,7 +133,7 @@ class TelegramLiveUpdates:
         async with self._sending.marking[place]:
             if (place, line) not in self._sending.own:
                 outward = TelegramMessages(self._sending.by(mate, at))
-                await outward.react(at, number, TELEGRAM_MARKS[new])
+                await outward.react(at, number, STATUS_EMOJIS[new])
 
     async def clear(self) -> None:
         """Take away what a home that died left standing of turns that said nothing."""
