@@ -14,7 +14,9 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel
+from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from loopforge.errors import InputError
@@ -92,7 +94,7 @@ def connected(place: Path, url: str) -> McpConnection:
 
 @pytest.mark.timeout(120)
 async def test_a_server_elsewhere_is_used(tmp_path: Path) -> None:
-    """Listed and used; too much, a wrong address and nobody there are errors in words."""
+    """Listed and used; too much, a wrong address, an older way and nobody there are errors in words."""
     async with served() as at:
         one = connected(tmp_path, f"{at}/mcp")
         assert [tool.name for tool in await one.tools()] == [
@@ -111,6 +113,11 @@ async def test_a_server_elsewhere_is_used(tmp_path: Path) -> None:
         await one.close()
         lost = connected(tmp_path, f"{at}/elsewhere")
         with pytest.raises(InputError, match="did not start: Not Found"):
+            await lost.tools()
+        await lost.close()
+    async with served(Starlette(routes=[Route("/sse", Response(), methods=["GET"])])) as older:
+        lost = connected(tmp_path, f"{older}/sse")
+        with pytest.raises(InputError, match=r"405 .*: it may speak the older way, SSE"):
             await lost.tools()
         await lost.close()
     gone = connected(tmp_path, f"{at}/mcp")

@@ -31,7 +31,12 @@ BY_SIGN_IN = (
 )
 REFUSING = (401, 403)
 """Answers of a server that does not take the key which it was sent, or was sent none."""
-UNKNOWN, BAD_GATEWAY = 404, 502
+UNKNOWN, NOT_ALLOWED, BAD_GATEWAY = 404, 405, 502
+OLDER = (
+    ": it may speak the older way, SSE, alone, which is not spoken here. Such services mostly have "
+    "an address for streamable HTTP as well, often one that ends in /mcp"
+)
+"""What is told of a server that takes no messages at its address, but would be listened to."""
 BREAKS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What stands between two events."""
 LONGEST_BREAK = max(map(len, BREAKS)) - 1
@@ -100,7 +105,8 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if signs_of(data) > MOST_SIGNS:
             return _no_answer(BAD_GATEWAY, TOO_MANY)
         if reply.status >= 400 and reply.status != UNKNOWN and b'"jsonrpc"' not in data:
-            return _no_answer(reply.status, f"it answered {status_phrase(reply.status)}")
+            older = OLDER if reply.status == NOT_ALLOWED else ""
+            return _no_answer(reply.status, f"it answered {status_phrase(reply.status)}{older}")
         return httpx2.Response(reply.status, headers=told, content=data)
 
     async def aclose(self) -> None:
