@@ -175,7 +175,7 @@ def test_a_person_is_forgotten_by_name(run: Run, home: Path) -> None:
     assert "Nobody called 'ada'" in err
 
 
-@pytest.mark.parametrize(("typed", "ends"), [("n\n", 0), ("", 1)])
+@pytest.mark.parametrize(("typed", "ends"), [("n\n", 0), ("", 2)])
 def test_nothing_is_forgotten_without_a_yes(
     run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, typed: str, ends: int
 ) -> None:

@@ -98,6 +98,9 @@ def test_it_asks_first(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) ->
     code, out, _ = run("delete", "commons")
     assert "1 elsewhere that quote it would be forgotten. This cannot be undone." in out
     assert (code, "Nothing was deleted." in out) == (0, True)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    code, _, err = run("delete", "commons")
+    assert (code, "add --yes" in err) == (2, True)
     assert holding(home, "commons") == [SECRET]
 
 

@@ -267,6 +267,20 @@ def print_rows(rows: Sequence[Row], as_json: bool, line: Callable[[Row], str], n
         typer.echo(none)
 
 
+def is_confirmed(question: str, yes: bool, *, err: bool = False) -> bool:
+    """Whether `--yes` was given, or somebody says so here.
+
+    Raises InputError where nobody can answer: before anything was changed.
+    """
+    try:
+        return yes or typer.confirm(question, err=err)
+    except typer.Abort:
+        if sys.stdin.isatty():
+            raise
+        unasked = "Nobody is here to say yes; add --yes, and it is done without asking."
+        raise InputError(unasked) from None
+
+
 def print_json(value: object) -> None:
     """Write a value for programs."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from loopforge.cli import Yes, existing_settings, new_file, settings_from_context
+from loopforge.cli import Yes, existing_settings, is_confirmed, new_file, settings_from_context
 from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import HostTaken, InputError, Unknown
 
@@ -262,7 +262,7 @@ def erase(
             done = await ledger.erase(wish)
             rest = "" if done.clean else " Somebody was reading; ask again to clean the files too."
             typer.echo(f"Nothing of that is left to forget.{rest}")
-        elif yes or typer.confirm(f"{_told(would)} This cannot be undone. Forget?"):
+        elif is_confirmed(f"{_told(would)} This cannot be undone. Forget?", yes):
             await _forget(there, ledger, wish)
         else:
             typer.echo("Nothing was forgotten.")

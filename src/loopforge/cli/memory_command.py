@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from loopforge.cli import Handle, Json, Yes, print_json, print_rows, run_with_app
+from loopforge.cli import Handle, Json, Yes, is_confirmed, print_json, print_rows, run_with_app
 from loopforge.errors import Unknown
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def forget(context: typer.Context, mate: Handle, number: Number, yes: Yes = Fals
 
     async def work(app: App, reader: MemoryReader, one: Belief) -> str:
         question = f"Forget “{one.text}”, and what was made of it? This cannot be undone."
-        if not (yes or typer.confirm(question)):
+        if not is_confirmed(question, yes):
             return "Nothing was forgotten."
         done = await app.memory.memories.forget(reader, one)
         rest = "" if done.clean else " Somebody was reading; traces go with the next erasure."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, Output, Yes, print_rows, run_with_app, write_new
+from loopforge.cli import Json, Output, Yes, is_confirmed, print_rows, run_with_app, write_new
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ async def _forget(app: App, name: str, *, yes: bool, exactly: bool) -> str:
     )
     would = await app.ledger.erase(wish, pretend=True)
     question = f"Forget {person.name}? {_figures(would)} would be forgotten. This cannot be undone."
-    if not (yes or typer.confirm(question)):
+    if not is_confirmed(question, yes):
         return "Nothing was forgotten."
     entry = app.accounts.decisions.book.account(person.id)
     if entry is not None and not entry.closed:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, Yes, print_rows, run_with_app, settings_from_context
+from loopforge.cli import Json, Yes, is_confirmed, print_rows, run_with_app, settings_from_context
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def fetch(context: typer.Context, name: Name, yes: Yes = False) -> None:
     row = next((row for row in shelf.rows(there.embedded_file) if row.name == name), None)
     if row and not row.here:
         typer.echo(_line(row), err=True)
-        if not yes and not typer.confirm(f"Fetch it from {there.embedded_files_from}?", err=True):
+        if not is_confirmed(f"Fetch it from {there.embedded_files_from}?", yes, err=True):
             raise typer.Exit(1)
     asyncio.run(_fetch(shelf, name))
     typer.echo(f"{name} is here. `loopforge model use {name}` lets it answer.")

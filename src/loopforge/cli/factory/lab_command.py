@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Yes, settings_from_context
+from loopforge.cli import Yes, is_confirmed, settings_from_context
 from loopforge.cli.factory import inspect_commands, run_commands
 from loopforge.cli.factory.run_playing import RunOrSweep, find_run_folder, runs_of, sweeps_of
 from loopforge.errors import BadRun
@@ -55,7 +55,7 @@ def delete(context: typer.Context, folder: RunOrSweep, yes: Yes = False) -> None
     question = (
         f"Delete {place.name}? {join_as_prose(parts.names)}, {parts.size:,} bytes in all, go."
     )
-    if not (yes or typer.confirm(f"{question} This cannot be undone.")):
+    if not is_confirmed(f"{question} This cannot be undone.", yes):
         typer.echo("Nothing was deleted.")
         return
     asyncio.run(_delete(there, place, only))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Handle, Output, Yes, run_with_app, write_new
+from loopforge.cli import Handle, Output, Yes, is_confirmed, run_with_app, write_new
 from loopforge.cli.rooms import places_command
 from loopforge.errors import HostTaken
 
@@ -200,7 +200,7 @@ async def _delete(app: App, room: str, kept: Mapping[str, bool], *, yes: bool) -
     stream = f"room:{room}"
     would = await app.closing.weigh(room, **kept)
     question = f"Delete the room {room}? {_told(would, would=True)} This cannot be undone."
-    if not (yes or typer.confirm(question)):
+    if not is_confirmed(question, yes):
         return "Nothing was deleted."
     files = await app.ledger.look(lambda connection: referenced_hashes(connection, stream))
     await app.closing.announce(room, "", **kept)

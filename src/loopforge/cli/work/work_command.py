@@ -14,6 +14,7 @@ from loopforge.cli import (
     Json,
     Yes,
     existing_settings,
+    is_confirmed,
     print_json,
     print_rows,
     run_with_app,
@@ -266,7 +267,7 @@ def forget(context: typer.Context, which: Which, yes: Yes = False) -> None:
 
     async def gone(home: App, person: str) -> str:
         await home.work.tasks.store.named(which)
-        if not (yes or typer.confirm(question)):
+        if not is_confirmed(question, yes):
             return "Nothing was forgotten."
         return await home.work.forgetting.forget(which, person)
 
