@@ -214,8 +214,9 @@ async def test_they_fit_every_window_and_every_reader(
         await ana.turns_desk()
         second = await gives(ana, TASK, "project")
         await rested(site, second)
-        await tasks.reject(first, ana.name)
         turn = (await site.app.work.store.state(PREFIX + first)).progress[0].turn
+        await tasks.undo(first, ana.name)
+        await tasks.reject(first, ana.name)
         for path in ("/work", f"/work/{first}", f"/work/{second}", f"/work/{first}/why/{turn}"):
             wrong += [one async for one in looked_at(ana, path, WINDOWS)]
             await expect(ana.page.locator("#won, main img")).to_have_count(0)
