@@ -490,6 +490,17 @@ async def test_what_is_said_is_put_before_it_however_small_its_window(place: Pat
         assert not (await shop.state(id)).pending
 
 
+async def test_who_wrote_more_than_its_window_holds_is_told_which_files(place: Path) -> None:
+    """Of lines that left it, it is named what it changed in them; else it wrote the same again."""
+    steps = [uses("work_write", path=f"{nth}.py", text="x = 1\n" * 400) for nth in range(9)]
+    async with working(place, in_order(*steps)) as shop:
+        shop.models.window = 7600
+        id = await shop.give("Write a Python package of nine files")
+        work = [one for one in shop.models.asked if "Turn 10 of" in str(one.messages)]
+        assert "of this task left the window. Changed so far: 0.py, 1.py, " in str(work[0].messages)
+        assert len((await shop.state(id)).written) == 9
+
+
 async def test_a_stop_just_before_a_turn_is_heard(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

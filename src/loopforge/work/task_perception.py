@@ -12,7 +12,7 @@ from datetime import datetime, tzinfo
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import AgentPerception, Edit, Line, ToolOffer
 from loopforge.core.text.erasable_text import Words, public_words
-from loopforge.core.text.spoken_lists import pluralize
+from loopforge.core.text.spoken_lists import join_as_prose, pluralize
 from loopforge.core.work.task_classifier import shell_command
 from loopforge.core.work.task_lifecycle import turn_limit
 from loopforge.core.work.work_roles import ROLES
@@ -27,6 +27,8 @@ ANSWER = 4500
 """Tokens kept free for the answer."""
 LONGEST = 6000
 """Characters of one line that is shown; of a longer one its beginning and its end."""
+NAMED = 40
+"""Files that are named which were changed, where lines left the window."""
 SHARE = 0.75
 """The share of a model's window that a prompt may fill."""
 PERSON = "Person"
@@ -56,10 +58,10 @@ def opening_view(
     if gone:
         why = "the window of its model is full"
         edits = (Edit(kind="withheld", what="lines", by="window", why=why, count=len(gone)),)
-        first = public_words(
-            f"{pluralize(len(gone), 'earlier line')} of this task left the window."
-        )
-        kept.insert(1, Line(kind="told", text=first))
+        text = f"{pluralize(len(gone), 'earlier line')} of this task left the window."
+        changed = join_as_prose(tuple(state.written)[-NAMED:])
+        more = f" Changed so far: {changed}." if changed else ""
+        kept.insert(1, Line(kind="told", text=Words(text + more)))
     context = {
         "character": mate.prompt,
         "handle": mate.handle,
