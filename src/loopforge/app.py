@@ -20,8 +20,7 @@ from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.artifacts.file_retention import FileSweeper, delete_unreferenced_files
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules, by_default
 from loopforge.budgets.budget_reservation import Budgets
-from loopforge.budgets.metered_models import MeteredModels
-from loopforge.budgets.metered_tools import MeteredTools
+from loopforge.budgets.metered_ports import MeteredModels, MeteredTools
 from loopforge.budgets.model_usage import UsageView
 from loopforge.chat.bot import Bot
 from loopforge.chat.commands.command_dispatch import Commands
@@ -370,7 +369,7 @@ def _wire(
     roster, house = MateRoster(settings.home / "mates"), RoomStore(ledger, signals, recorder)
     cast, people, hours = MateCache(roster, clock), PersonRegistry(ledger, stamp), _hours_of(live)
     memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people.same)
-    budgets, paid, quota = _metered_models(settings, ledger, models, stamp, tasks, people)
+    budgets, paid, quota = _metered_ports(settings, ledger, models, stamp, tasks, people)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
     policies, questions = _minds_of(settings, clock), ToolQuestions(tools, stamp, hours)
     inner = ProgramCalls(ledger, house, cast, rules, questions, tools, lambda: worlds.secrets())
@@ -446,7 +445,7 @@ def _follow_worlds(
     ledger.subscribe(lambda *_: worlds.wake_waiting(lanes), kinds=["people.time_chosen"])
 
 
-def _metered_models(
+def _metered_ports(
     settings: Settings,
     ledger: SqlLedger,
     models: Models,

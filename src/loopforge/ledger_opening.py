@@ -11,8 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.document_process import FileText
 from loopforge.artifacts.file_retention import KeptFiles
-from loopforge.artifacts.file_text import FileText
 from loopforge.budgets.model_usage import UsageTally
 from loopforge.chat.room.member_visibility import Members
 from loopforge.chat.room.platform_channels import ChannelsView

@@ -10,8 +10,7 @@ import pytest
 
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules
 from loopforge.budgets.budget_reservation import Budgets, Reservation
-from loopforge.budgets.metered_models import MeteredModels
-from loopforge.budgets.metered_tools import MeteredTools
+from loopforge.budgets.metered_ports import MeteredModels, MeteredTools
 from loopforge.budgets.spending_store import SpendingAmounts, spent_since
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.limits.money_amounts import DOLLAR

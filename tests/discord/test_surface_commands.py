@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.room_vocabulary import ConversationBegan, Titled
-from loopforge.people.accounts.guess_lockout import FREE
+from loopforge.people.accounts.login_throttle import FREE_GUESSES
 from loopforge.runtime.background_tasks import BackgroundTasks
 from tests.discord.lodging import lodged
 from tests.discord.twin import Twin
@@ -40,12 +40,12 @@ async def test_every_wrong_code_is_answered_to_its_typer(city: Twin, tmp_path: P
         await city.until(lambda: maya.commands.get(None))
         answers = [
             await city.slash(ben, plaza, maya, "link", {"code": "AAAA-AAAA"})
-            for _ in range(FREE + 3)
+            for _ in range(FREE_GUESSES + 3)
         ]
         await city.until(lambda: all(answer.text for answer in answers))
     assert all(answer.ephemeral for answer in answers)
-    assert all("times in a row. Wait" in answer.text for answer in answers[FREE:])
-    assert max(len(answer.text) for answer in answers[FREE:]) < 100
+    assert all("times in a row. Wait" in answer.text for answer in answers[FREE_GUESSES:])
+    assert max(len(answer.text) for answer in answers[FREE_GUESSES:]) < 100
 
 
 async def test_a_command_that_is_told_twice_is_done_once(city: Twin, tmp_path: Path) -> None:

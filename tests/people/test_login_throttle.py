@@ -4,18 +4,23 @@ import asyncio
 
 import pytest
 
-from loopforge.errors import NotLetIn
+from loopforge.errors import NotLetIn, TooEarly
 from loopforge.people.accounts import login_throttle
 from loopforge.people.accounts.login_throttle import (
     ALL,
     EACH,
     FORGIVEN,
     FREE,
+    FREE_GUESSES,
     GUESSING,
+    LOCKED_NAMES,
     LONGEST,
+    LONGEST_LOCK,
     MANY,
     NAMES,
+    UNLOCKED_AFTER,
     FairQueue,
+    GuessLockout,
 )
 from loopforge.runtime.background_tasks import BackgroundTasks
 from tests.ledger.saying import NOON
@@ -198,3 +203,68 @@ async def test_counting_takes_no_endless_memory() -> None:
     for nth in range(NAMES + 500):
         await queue.turn(f"n{nth}", "")
     assert len(queue._queues) == NAMES
+
+
+# ---------------------------------------------------------------- test guess lockout
+
+
+async def test_guessing_has_to_wait_and_the_wait_grows() -> None:
+    """Five wrong in a row, then ten seconds, twenty, and so on up to a quarter of an hour.
+
+    How often, and how long, is told in words, rounded up.
+    """
+    clock = SimClock(NOON)
+    guesses = GuessLockout(clock)
+    for _ in range(FREE_GUESSES):
+        guesses.begin("ana")
+    for nth, wait in enumerate((10, 20, 40, 80, 160, 320, 640, *[LONGEST_LOCK] * 5)):
+        told = f"{wait} seconds" if wait < 60 else f"{-(-wait // 60)} minutes"
+        for early, left in ((0.0, told), (wait - 0.5, "1 second")):
+            await clock.advance(early)
+            said = f"wrong {FREE_GUESSES + nth} times in a row. Wait {left}, then try again"
+            with pytest.raises(NotLetIn, match=said):
+                guesses.begin("ana")
+        guesses.begin("bo")
+        guesses.right("bo")
+        await clock.advance(0.5)
+        guesses.begin("ana")
+
+
+async def test_a_wait_knows_whether_it_was_told() -> None:
+    """Who tries again during a wait was told of it; the next wait has to be told anew."""
+    clock = SimClock(NOON)
+    guesses, told = GuessLockout(clock), []
+    for _ in range(FREE_GUESSES):
+        guesses.begin("ana")
+    for wait in (10, 20):
+        for _ in range(3):
+            with pytest.raises(TooEarly) as early:
+                guesses.begin("ana")
+            told.append(early.value.told)
+        await clock.advance(wait)
+        guesses.begin("ana")
+    assert told == [False, True, True] * 2
+
+
+async def test_a_lock_is_lifted_by_a_right_one_or_time() -> None:
+    """After the right password, or an hour without a try, counting begins anew."""
+    clock = SimClock(NOON)
+    guesses = GuessLockout(clock)
+    for _ in range(FREE_GUESSES):
+        guesses.begin("ana")
+    guesses.right("ana")
+    for _ in range(FREE_GUESSES):
+        guesses.begin("ana")
+    await clock.advance(10 + UNLOCKED_AFTER + 1)
+    for _ in range(FREE_GUESSES):
+        guesses.begin("ana")
+    with pytest.raises(NotLetIn):
+        guesses.begin("ana")
+
+
+def test_locks_take_no_endless_memory() -> None:
+    """Whoever tries a hundred thousand names makes this process forget the oldest ones."""
+    guesses = GuessLockout(SimClock(NOON))
+    for nth in range(LOCKED_NAMES + 500):
+        guesses.begin(f"n{nth}")
+    assert len(guesses._wrong) == LOCKED_NAMES

@@ -6,7 +6,7 @@ from loopforge.app import open_app
 from loopforge.core.room_vocabulary import Heard
 from loopforge.io.telegram.connection.rate_limit import WRONG
 from loopforge.models.scripted_model import ScriptedModels
-from loopforge.people.accounts.guess_lockout import FREE
+from loopforge.people.accounts.login_throttle import FREE_GUESSES
 from loopforge.people.stranger_pairing import LET_IN
 from loopforge.settings import load_settings
 from tests.telegram.city import City
@@ -129,15 +129,15 @@ async def test_wrong_codes_are_answered_a_few_times(tmp_path: Path) -> None:
             await city.command(other, there.maya, "link", "AAAA-AAAA")
         await settled(there)
         said = [line.text for line in await city.lines(chat, by=there.maya)]
-        assert [text.partition(":")[0] for text in said[:FREE]] == [
+        assert [text.partition(":")[0] for text in said[:FREE_GUESSES]] == [
             "This code links nothing"
-        ] * FREE
-        (word,) = said[FREE:]
-        assert word.startswith(f"The code was wrong {FREE} times in a row. Wait ")
+        ] * FREE_GUESSES
+        (word,) = said[FREE_GUESSES:]
+        assert word.startswith(f"The code was wrong {FREE_GUESSES} times in a row. Wait ")
         await there.clock.advance(60)
         await city.command(other, there.maya, "link", "AAAA-AAAA")
         await settled(there)
-        assert len(await city.lines(chat, by=there.maya)) == FREE + 2
+        assert len(await city.lines(chat, by=there.maya)) == FREE_GUESSES + 2
 
 
 async def test_wrong_codes_of_many_leave_the_bot_to_others(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from loopforge.people.accounts import guess_lockout
+from loopforge.people.accounts import login_throttle
 from tests.people.house import code_in
 from tests.web.conftest import Guest, Town
 
@@ -51,7 +51,8 @@ async def test_a_code_from_elsewhere_links_that_account(site: Town, owner: Guest
 
 async def test_a_wrong_code_is_told(owner: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A code that is not good, and too many of them, are told on the page; nothing is linked."""
-    monkeypatch.setattr(guess_lockout, "FIRST", 600)  # of ten seconds a busy machine takes some
+    # Of ten seconds a busy machine takes some.
+    monkeypatch.setattr(login_throttle, "FIRST_LOCK", 600)
     for _ in range(5):
         answer = await owner.post("/you/link", {"code": "2222-2222"})
         assert answer.status_code == 400

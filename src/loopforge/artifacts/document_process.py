@@ -1,4 +1,4 @@
-"""Reading what a document says, in a process that is held to limits: it comes from strangers.
+"""What documents and kept files say. Documents come from strangers: a limited process reads them.
 
     reading = await read_document("application/pdf", data, most=200_000)
 
@@ -7,8 +7,12 @@ first line, then HTML in UTF-8). The process (`document_readers.py`) has
 no environment, so no keys; processor time, memory and files are limited from within, time from out
 here, and it is killed at the end whatever it does. Its text is cut by bytes, pages and half of its
 time, with a mark that says so. Does not know who gave the file.
+
+`FileText` is for an erasure that looks for words in kept files: texts of any encoding that tells
+its own, and documents. It does not cover pictures, sound, archives, and what is beyond the bounds.
 """
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +20,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from loopforge.artifacts.artifact_store import Artifacts
+from loopforge.artifacts.media_types import media_of, read_text
 from loopforge.core.room_vocabulary import Unread
 from loopforge.core.text.document_kinds import DOCUMENTS, HTML
 from loopforge.runtime.installation.limited_process import run_limited
@@ -66,3 +72,29 @@ async def read_document(
     told = ended.complaint.decode("utf-8", "replace")[-2000:]
     log.error("a document could not be read: %s", told)
     return DocumentReading(unread="failed")
+
+
+# ---------------------------------------------------------------- file text
+
+
+LONGEST = 4_000_000
+"""Bytes of text that are taken out of a document."""
+
+
+class FileText:
+    """Reads them out of one store."""
+
+    def __init__(self, artifacts: Artifacts) -> None:
+        self._artifacts = artifacts
+
+    def __call__(self, hash: str) -> str | None:
+        """What it says, by its hash; "" where it is gone already, None where nobody can tell."""
+        data = self._artifacts.read(hash)
+        if data is None:
+            return ""
+        media = media_of(data)
+        if media in DOCUMENTS:
+            reading = asyncio.run(read_document(media, data, LONGEST))
+            return None if reading.unread else reading.text
+        text = read_text(data, len(data))
+        return text if text is not None or b"\0" in data else data.decode(errors="ignore")

@@ -2,7 +2,7 @@
 
     async with-like: reserve -> Reservation (or that it is spent) -> settle
 
-Who wraps models and tools asks here (metered_models.py, metered_tools.py), and so does whoever
+Who wraps models and tools asks here (metered_ports.py, metered_ports.py), and so does whoever
 shows how budgets stand. Where nothing is bound nothing is held; what is spent is counted anyway.
 """
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from loopforge.chat.reminders.waiting_reminders import waiting_of
+from loopforge.chat.reminders.reminder_service import waiting_of
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.permissions import may

@@ -51,7 +51,7 @@ def try_tool(
     given = _read(arguments)
 
     async def work(home: App) -> str:
-        from loopforge.budgets.metered_tools import MeteredTools
+        from loopforge.budgets.metered_ports import MeteredTools
         from loopforge.core.limits.budget_limits import Charge
         from loopforge.runtime.background_tasks import BackgroundTasks
         from loopforge.runtime.ports import ToolCall

@@ -3,7 +3,7 @@
     changes(maya) -> 1 written, 2 a trait approved, 3 merged, 4 a core memory was kept ...
     undo(maya, 2) -> the file without what change 2 did, as a new change; change 2 stays on record
 
-A change that is not the last is taken back line by line (core/mates/diff3_merge.py): what came
+A change that is not the last is taken back line by line (core/mates/file_merge.py): what came
 after it stays. Where both touched the same lines, nothing is written and a sentence says so. What
 it did to memory is taken back by events. Does not know who may.
 """
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from loopforge.core.events import Event
 from loopforge.core.growth.growth_events import GrowthUndone
-from loopforge.core.mates.diff3_merge import LineConflict, merge3
+from loopforge.core.mates.file_merge import LineConflict, merge3
 from loopforge.core.mates.mate_changes import MateChange, mate_changes
 from loopforge.core.memory.memory_vocabulary import PREFIX
 from loopforge.core.text.erasable_text import FORGOTTEN

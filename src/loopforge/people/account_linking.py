@@ -20,7 +20,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_decisions import AccountDecisions, Decision
 from loopforge.people.accounts.credential_store import LINKING, no_work, redeem_link
-from loopforge.people.accounts.guess_lockout import GuessLockout
+from loopforge.people.accounts.login_throttle import GuessLockout
 from loopforge.people.accounts.typed_codes import code_digest, code_digests
 from loopforge.people.identity.person_registry import Person, PersonRegistry
 from loopforge.runtime.ports import Clock

@@ -6,8 +6,8 @@ Nobody thinks about these: the words of when are read by tables, and what they l
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.commands.command_request import CommandRequest, number_of
+from loopforge.chat.reminders.reminder_parsing import spoken_reminder
 from loopforge.chat.reminders.reminder_service import ReminderRequester, ReminderService
-from loopforge.chat.reminders.spoken_reminder import spoken_reminder
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms

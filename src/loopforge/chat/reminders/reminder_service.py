@@ -12,7 +12,8 @@ from functools import partial
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from loopforge.chat.reminders.spoken_reminder import wished_reminder
+from loopforge.chat.reminders.reminder_parsing import wished_reminder
+from loopforge.chat.room.room_snapshot import WaitingReminder
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.act_guard import moment_of
@@ -337,3 +338,23 @@ def _whom(state: RoomState, said: str) -> str:
             return id
     here = ", ".join(str(person.name) for person in state.people.values()) or "nobody"
     raise InputError(f"nobody called {said!r} is in this room; here: {here}. Or: me, room")
+
+
+# ---------------------------------------------------------------- waiting reminders
+
+
+def waiting_of(state: RoomState) -> tuple[WaitingReminder, ...]:
+    """Those that are to ring, the next first."""
+    return tuple(map(_seen, state.reminders.waiting()))
+
+
+def _seen(one: Reminder) -> WaitingReminder:
+    """By the clock and in the language in which it was set."""
+    zone = ZoneInfo(one.zone)
+    assert one.moment is not None
+    return WaitingReminder(
+        number=one.number,
+        what=one.what.text if one.what.text is not None else "(forgotten)",
+        when=told_moment(one.moment.astimezone(zone), one.set_at.astimezone(zone), one.language),
+        again=bool(one.rule),
+    )

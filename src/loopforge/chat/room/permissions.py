@@ -26,9 +26,8 @@ from loopforge.core.context_window import ContextEntry
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Right
-from loopforge.core.text.known_address import stands_in
 from loopforge.core.text.spoken_lists import join_as_prose
-from loopforge.core.text.taint_tracking import tainted_arguments
+from loopforge.core.text.taint_tracking import stands_in, tainted_arguments
 from loopforge.runtime.ports import CallPermission, Tool
 
 RIGHTS: tuple[Right, ...] = ("talk", "stop", "change", "tools")

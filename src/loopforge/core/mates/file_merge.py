@@ -5,19 +5,20 @@
     b's file ──────────────────────────────────────┘
 
 A file is looked at in pieces: each entry of the front matter, each trait, and the character (what
-stands under it). Without a base, every piece that differs is a conflict. Name, handle, colour and
-face, by which people tell mates apart, stay those of a. Pure.
+stands under it), whose lines are merged three ways (diff3, `merge3`). Without a base, every piece
+that differs is a conflict. Name, handle, colour and face, by which people tell mates apart, stay
+those of a. Pure.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import yaml
 
 from loopforge.core.growth.growth_events import MergeTake
+from loopforge.core.limits.line_matching import LineMatcher
 from loopforge.core.mates import yaml_reader
-from loopforge.core.mates.diff3_merge import LineConflict, merge3
 from loopforge.core.mates.header_edit import entry_of, with_body, with_entry, with_trait
 from loopforge.core.mates.mate_file import parse_mate
 
@@ -150,3 +151,64 @@ def _lines(base: str, a: str, b: str) -> str | None:
     merged = merge3(base.split("\n"), a.split("\n"), b.split("\n"))
     lines = [one for one in merged if not isinstance(one, LineConflict)]
     return "\n".join(lines) if len(lines) == len(merged) else None
+
+
+# ---------------------------------------------------------------- diff3 merge
+
+
+Lines = tuple[str, ...]
+
+
+class LineConflict(NamedTuple):
+    """Lines that both sides changed, each in its own way; with what they were."""
+
+    base: Lines
+    ours: Lines
+    theirs: Lines
+
+
+class _Anchor(NamedTuple):
+    """Lines that all three have: where they begin in each, and how many."""
+
+    base: int
+    ours: int
+    theirs: int
+    size: int
+
+
+def merge3(
+    base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]
+) -> list[str | LineConflict]:
+    """The lines of the merged text in their order, and the clashes where they stand."""
+    merged: list[str | LineConflict] = []
+    at = _Anchor(0, 0, 0, 0)
+    for anchor in _anchors(base, ours, theirs):
+        old = tuple(base[at.base + at.size : anchor.base])
+        mine = tuple(ours[at.ours + at.size : anchor.ours])
+        other = tuple(theirs[at.theirs + at.size : anchor.theirs])
+        if mine in (other, old):
+            merged += other
+        elif other == old:
+            merged += mine
+        else:
+            merged.append(LineConflict(old, mine, other))
+        merged += base[anchor.base : anchor.base + anchor.size]
+        at = anchor
+    return merged
+
+
+def _anchors(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[_Anchor]:
+    """Runs of lines that stand in all three, in order; the last is empty, at their ends."""
+    mine = LineMatcher(base, ours).get_matching_blocks()
+    other = LineMatcher(base, theirs).get_matching_blocks()
+    n = m = 0
+    while n < len(mine) and m < len(other):
+        one, two = mine[n], other[m]
+        begin, end = max(one.a, two.a), min(one.a + one.size, two.a + two.size)
+        if begin < end:
+            yield _Anchor(begin, one.b + begin - one.a, two.b + begin - two.a, end - begin)
+        if one.a + one.size < two.a + two.size:
+            n += 1
+        else:
+            m += 1
+    yield _Anchor(len(base), len(ours), len(theirs), 0)

@@ -5,10 +5,12 @@
 
 Twelve letters and figures in a row count, whatever stands between them and in whatever case: as
 they are, percent-encoded, as HTML entities, in base64 or hexadecimal, backwards, or turned by
-thirteen. What a person said as well is theirs. It marks; it refuses nothing. Pure.
+thirteen. What a person said as well is theirs; so is an address of the web that they gave whole.
+It marks; it refuses nothing. Pure.
 """
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -79,3 +81,33 @@ def _forms(text: str) -> Iterator[str]:
 
 def _runs(plain: str) -> Iterator[str]:
     return (plain[at : at + LEAST] for at in range(len(plain) - LEAST + 1))
+
+
+# ---------------------------------------------------------------- known address
+
+
+_SCHEME = re.compile(r"https?://", re.IGNORECASE)
+_BEFORE = re.compile(r"""(?:^|[\s<>("'\[`*_|,;:])(?:https?://)?$""", re.IGNORECASE)
+_LOOK = len("https://") + 1
+"""Characters before an address that are looked at."""
+_AFTER = re.compile(
+    r"""/?(?:#[^\s)>\]"'`]*)?(?:[)>\]"'`*_|.,;:!?]+(?=$|[\s)>\](])|$|\s|[)>\]"'`|])"""
+)
+
+
+def stands_in(address: str, text: str) -> bool:
+    """Whether a text holds this address, not merely a longer or a shorter one.
+
+    With or without http:// or https:// before it; what comes after # never leaves a browser, and
+    so does not count, nor does a last /.
+    """
+    wanted = _SCHEME.sub("", address.strip(), count=1).partition("#")[0].rstrip("/")
+    if not wanted or any(map(str.isspace, wanted)):  # what follows an address is not part of it
+        return False
+    place, _, rest = wanted.partition("/")
+    pattern = re.escape(place) + (f"/(?-i:{re.escape(rest)})" if rest else "")
+    return any(
+        _BEFORE.search(text[max(0, found.start() - _LOOK) : found.start()])
+        and _AFTER.match(text, found.end())
+        for found in re.finditer(pattern, text, re.IGNORECASE)
+    )

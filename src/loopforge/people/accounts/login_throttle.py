@@ -1,23 +1,28 @@
-"""The fair queue of tries at a password: nobody is refused for what others guessed, only later.
+"""How wrong tries are slowed: at passwords in a fair queue, at codes by a lock-out.
 
     five wrong in a row     at once
     each further one        a second after the last, then two, four ... up to half a minute
     after a hundred wrong   addresses that guessed five of them: one in five minutes, all together
 
-All tries at one name stand in one queue, however many addresses they come from. A turn goes to the
-address that had none for longest, so whoever comes from an address of their own is next, however
-many wait behind another one; within an address, who came first is. A try waits inside its request,
-no longer than proxies do.
+`FairQueue`: nobody is refused for what others guessed, only later. All tries at one name stand in
+one queue, however many addresses they come from. A turn goes to the address that had none for
+longest, so whoever comes from an address of their own is next, however many wait behind another
+one; within an address, who came first is. A try waits inside its request, no longer than proxies
+do.
 
-Knows names and addresses as words; does not know passwords. Kept in memory alone.
+`GuessLockout`: who gave several wrong ones in a row is refused for a while.
+
+Knows names and addresses as words; does not know passwords or accounts. Kept in memory alone.
 """
 
 from collections import Counter
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.errors import NotLetIn
+from loopforge.core.text.spoken_lists import seconds_in_words
+from loopforge.errors import NotLetIn, TooEarly
 from loopforge.runtime.ports import Clock
 
 FREE = 5
@@ -134,3 +139,63 @@ class FairQueue:
         finally:
             queue.waiting.remove(mine)
             self._waiting -= Counter([place])
+
+
+# ---------------------------------------------------------------- guess lockout
+
+
+FREE_GUESSES = 5
+"""Wrong passwords in a row before the first wait."""
+FIRST_LOCK, LONGEST_LOCK = 10, 15 * 60
+"""Seconds of the first wait, which doubles with every further one, and of the longest."""
+UNLOCKED_AFTER = 60 * 60
+"""Seconds without a try after which nothing is held against a name."""
+LOCKED_NAMES = 10_000
+"""Names counted at once; who tried longest ago is dropped first."""
+
+
+class WrongTries(NamedTuple):
+    """How often it was wrong, until when (ticks) to wait, and whether that was told."""
+
+    times: int = 0
+    until: float = 0.0
+    told: bool = False
+
+
+class GuessLockout:
+    """How often in a row a password, or a code, was wrong, by name; kept in memory alone."""
+
+    def __init__(self, clock: Clock, what: str = "password") -> None:
+        self._clock, self._what = clock, what
+        self._wrong: BoundedMapping[str, WrongTries] = BoundedMapping(LOCKED_NAMES)
+
+    def begin(self, name: str) -> None:
+        """Count a try, before it is known whether it is right: many at once are many.
+
+        Raises TooEarly while there is still to be waited; such a try is not counted.
+        """
+        count, until, told = wrong = self._wrong.get(name, WrongTries())
+        now = self._clock.ticks()
+        if now < until:
+            self._wrong[name] = wrong._replace(told=True)
+            raise TooEarly(
+                f"The {self._what} was wrong {count} times in a row. "
+                f"Wait {seconds_in_words(until - now)}, then try again.",
+                told=told,
+            )
+        count = 1 if now - until > UNLOCKED_AFTER else count + 1
+        wait = (
+            min(LONGEST_LOCK, FIRST_LOCK * 2 ** min(count - FREE_GUESSES, 10))
+            if count >= FREE_GUESSES
+            else 0
+        )
+        self._wrong[name] = WrongTries(count, now + wait)
+
+    def right(self, name: str) -> None:
+        """The last try was right: nothing is held against that name."""
+        self._wrong.pop(name, None)
+
+    def uncounted(self, name: str) -> None:
+        """The last try was right, and says nothing about those before: it is not counted."""
+        if count := self._wrong.get(name, WrongTries()).times:
+            self._wrong[name] = WrongTries(count - 1, self._clock.ticks())

@@ -3,7 +3,7 @@
 The cost is what OWASP names as least for argon2id: 19 MiB and two passes, some 20 ms. Two at once
 at most, so that a crowd at the door cannot take a small server's memory.
 
-Knows no accounts: a hash and a password. How often one may guess is in guess_lockout.py.
+Knows no accounts: a hash and a password. How often one may guess is in login_throttle.py.
 """
 
 from __future__ import annotations

@@ -19,9 +19,8 @@ from loopforge.people.accounts.credential_store import (
     store_password,
     void_links,
 )
-from loopforge.people.accounts.guess_lockout import GuessLockout
 from loopforge.people.accounts.login_sessions import UNUSED
-from loopforge.people.accounts.login_throttle import FairQueue
+from loopforge.people.accounts.login_throttle import FairQueue, GuessLockout
 from loopforge.people.identity.account_names import fold_name
 from loopforge.people.identity.password_rules import check_new_password
 from loopforge.runtime.ports import Clock

@@ -2,7 +2,7 @@
 
 Eight signs of thirty: no letter or digit that could be taken for another. That is little beside a
 link's token, so a code lives for minutes or a day, is good once, and guesses are counted (see
-`guess_lockout.GuessLockout`). What is kept of it is a digest, as of every link.
+`login_throttle.GuessLockout`). What is kept of it is a digest, as of every link.
 
 Pure, but for the dice that are given. Does not know what a code opens.
 """

@@ -12,7 +12,7 @@ from litestar.response import Redirect, Template
 from msgspec import Struct
 
 from loopforge.chat.commands.reminder_buttons import REMINDER_WAYS, RungReminder
-from loopforge.chat.reminders.waiting_reminders import waiting_of
+from loopforge.chat.reminders.reminder_service import waiting_of
 from loopforge.chat.room.room_store import stream_of
 from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor

@@ -16,8 +16,7 @@ from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import Call
-from loopforge.core.text.known_address import stands_in
-from loopforge.core.text.taint_tracking import argument_texts
+from loopforge.core.text.taint_tracking import argument_texts, stands_in
 from loopforge.core.work.work_roles import WorkRole
 from loopforge.core.work.work_vocabulary import ANY_TOOL
 from loopforge.runtime.effects.nested_calls import spent_within

@@ -22,8 +22,13 @@ from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, MemoryK
 from loopforge.core.perception import Line
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work.attempt_trace import ReflectionMade
-from loopforge.core.work.insight_checks import insight_objection
-from loopforge.core.work.insight_ranking import MOST, InsightWorth, rank_insights, worth_of
+from loopforge.core.work.insight_rules import (
+    MOST,
+    InsightWorth,
+    insight_objection,
+    rank_insights,
+    worth_of,
+)
 from loopforge.core.work.work_vocabulary import AttemptScored, LearningArm, TaskLearned
 from loopforge.errors import InputError
 from loopforge.memory.memory_store import MemoryStore

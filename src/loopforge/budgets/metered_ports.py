@@ -1,23 +1,25 @@
-"""Metered models: the `Models` port, wrapped where a home is put together: nobody passes it.
+"""Metered ports: `Models` and `Tools`, wrapped where a home is put together: nobody passes them.
 
     question -> about what it takes -> reserved -> asked (of the cheapest tier, where a budget is
     low; of nobody, where it is spent) -> settled by what was really used
 
 Whatever asks a model in a home asks here: turns, titles, tools that look at pictures. Only the
-Factory's runs have models, and bounds, of their own.
+Factory's runs have models, and bounds, of their own. What a tool cost is what it says; what it had
+models do was counted there. Where a budget is spent no tool is touched, and who wanted it is told.
 """
 
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from loopforge.budgets.budget_reservation import SOON, Budgets, Reservation, wait_for_settlement
 from loopforge.budgets.spending_store import SpendingAmounts
 from loopforge.core.events import Attempt, Usage
-from loopforge.core.limits.budget_limits import Charge
-from loopforge.core.limits.money_amounts import picos_from_dollars
+from loopforge.core.limits.budget_limits import Charge, budget_spent_notice
+from loopforge.core.limits.money_amounts import DOLLAR, picos_from_dollars
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -29,6 +31,10 @@ from loopforge.runtime.ports import (
     PricedModels,
     Question,
     Route,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Tools,
 )
 
 log = logging.getLogger(__name__)
@@ -158,3 +164,49 @@ def _unpaid(reserved: Reservation) -> ModelReply:
         model=note.budget, outcome=UNPAID, detail=why, cause="busy" if busy else "budget"
     )
     return ModelReply(outcome="failed", attempts=(tried,), budget=note)
+
+
+# ---------------------------------------------------------------- metered tools
+
+
+class MeteredTools:
+    """These tools, within these budgets."""
+
+    def __init__(self, tools: Tools, budgets: Budgets, tasks: BackgroundTasks) -> None:
+        self._tools, self._budgets, self._tasks = tools, budgets, tasks
+
+    def known(self) -> tuple[Tool, ...]:
+        """Every tool there is."""
+        return self._tools.known()
+
+    def misfit(self, tool: str, arguments: dict[str, Any]) -> str:
+        """See `Tools.misfit`."""
+        return self._tools.misfit(tool, arguments)
+
+    async def choose(
+        self, where: tuple[str, str], may: Sequence[Tool], talk: Sequence[str], window: int = 0
+    ) -> Sequence[Tool]:
+        """See `Tools.choose`."""
+        return await self._tools.choose(where, may, talk, window)
+
+    async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
+        """Use it, where budgets allow that. What there is not is neither used nor counted."""
+        if all(one.name != tool for one in self.known()):
+            return await self._tools.call(tool, call)
+        reserved = await self._budgets.reserve(call.charge, SpendingAmounts(uses=1))
+        if reserved.level == "spent":
+            assert reserved.note is not None
+            return False, ToolResult(
+                text=f"{tool} was not used. {budget_spent_notice(reserved.note)}"
+            )
+        cost = 0.0
+        try:
+            worked, given = await self._tools.call(tool, call)
+            cost = 0.0 if given.metered else given.cost
+        finally:
+            amounts = SpendingAmounts(picos=round(cost * DOLLAR), uses=1)
+            paying = self._budgets.settle(reserved, amounts)
+            await wait_for_settlement(
+                reserved, self._tasks.spawn(paying, "a use of a tool is paid")
+            )
+        return worked, given

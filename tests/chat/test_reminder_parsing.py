@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from loopforge.chat.reminders.spoken_reminder import wished_reminder
+from loopforge.chat.reminders.reminder_parsing import wished_reminder
 
 NOW = datetime(2026, 3, 25, 14, 0, tzinfo=UTC)  # a Wednesday
 
