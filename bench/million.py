@@ -35,7 +35,7 @@ from loopforge.memory.candidates.pgvector_index import PgvectorIndex
 from loopforge.memory.candidates.pgvector_search import PgvectorSearch
 from loopforge.memory.passage_arrays import concatenate_passages
 from loopforge.memory.passage_embedding import PassageVectors
-from loopforge.memory.passage_index import TranscriptIndex
+from loopforge.memory.passage_index import TranscriptIndex, passages, vectors
 from loopforge.memory.passage_loading import RoomPassages, VectorSpace
 from loopforge.memory.passage_ranking import (
     RecallCue,
@@ -44,11 +44,10 @@ from loopforge.memory.passage_ranking import (
     rank_passages,
 )
 from loopforge.memory.passage_segments import SegmentStore
-from loopforge.memory.passage_tables import passages, vectors
 from loopforge.memory.passages import bag_of_words, pack_bag, search_stems
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable
-from loopforge.runtime.memory_values import RecallQuery
+from loopforge.runtime.ports.memory_port import RecallQuery
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 
 ITEMS, ROOM = sized(1_000_000, 60_000), 20_000

@@ -35,8 +35,8 @@ from loopforge.core.room_vocabulary import Heard, MateJoined, PersonJoined, Room
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LoopforgeError, NotInstalled
 from loopforge.home import make_home
-from loopforge.memory.passage_tables import passages, vectors
-from loopforge.runtime.memory_values import RecallQuery
+from loopforge.memory.passage_index import passages, vectors
+from loopforge.runtime.ports.memory_port import RecallQuery
 from loopforge.settings import load_settings
 
 ASSISTANTS = ("assistant", "ai", "bot", "chatbot", "model")

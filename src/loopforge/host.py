@@ -33,12 +33,11 @@ from loopforge.home import make_home
 from loopforge.host_lock import lock_home
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.browser_launch import open_page
-from loopforge.runtime.installation.heap_trim import give_back_freed
 from loopforge.runtime.installation.home_files import write_private
 from loopforge.runtime.installation.library_loading import import_modules
 from loopforge.runtime.installation.log_file import open_log
 from loopforge.runtime.installation.network_addresses import is_loopback
-from loopforge.runtime.installation.open_files import raise_limit
+from loopforge.runtime.installation.process_resources import give_back_freed, raise_limit
 from loopforge.runtime.plugins.setting_checks import trusted_proxies
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.setting_defaults import Settings
@@ -266,7 +265,7 @@ class Pages:
         try:
             await self._app.stamp.clock.sleep(self._later)
             await import_modules("loopforge.web.web_app", "loopforge.web.server.http_server")
-            from loopforge.runtime.installation.open_files import most_open
+            from loopforge.runtime.installation.process_resources import most_open
             from loopforge.web.server.connection_limits import ConnectionLimits, room_for
             from loopforge.web.server.http_server import RunningServer
             from loopforge.web.server.security_headers import add_security_headers

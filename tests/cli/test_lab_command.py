@@ -21,8 +21,8 @@ from loopforge.core import factory_vocabulary as factory
 from loopforge.core.events import Event
 from loopforge.core.factory_vocabulary import DayEnded, Decided
 from loopforge.home import make_home
+from loopforge.lab.run.run_folder import free_folder
 from loopforge.lab.run.run_log import LOG, began_of, head_of, lines_of, rows_of
-from loopforge.lab.run.run_paths import free_folder
 from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_file import shipped_scenarios
 from loopforge.ledger.sql_ledger import SqlLedger

@@ -14,9 +14,9 @@ import pytest
 from loopforge.cli import main
 from loopforge.lab.report.html_report import write_report
 from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_folder import EXPERIMENT
 from loopforge.lab.run.run_lifecycle import fork_run, play_run, summary_of
 from loopforge.lab.run.run_log import LOG, began_of, rows_of
-from loopforge.lab.run.run_paths import EXPERIMENT
 from loopforge.lab.sweeps.sweep_results import MANIFEST, RESULTS, layout_of
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.lab.verification.ground_truth import check_ground_truth

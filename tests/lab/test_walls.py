@@ -12,7 +12,7 @@ import pytest
 
 from loopforge.core.factory_vocabulary import Began, Decided, Reflected
 from loopforge.errors import BadRun, BadScenario
-from loopforge.lab.inspect.row_summaries import summarize_row
+from loopforge.lab.inspect.run_reader import summarize_row
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import fork_run, resume_run, simulate
 from loopforge.lab.run.run_log import LOG, LogChain, lines_of, row_of, rows_of

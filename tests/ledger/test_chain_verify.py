@@ -17,7 +17,7 @@ from loopforge.errors import LedgerBroken
 from loopforge.ledger import chain_verify
 from loopforge.ledger.database.database_engine import create_engines, parse_database_url
 from loopforge.ledger.database.database_faults import translating_faults
-from loopforge.ledger.storage.delivery_outbox import DeliveryOutbox
+from loopforge.ledger.storage.pending_work import DeliveryOutbox
 from tests.examples import few
 from tests.ledger.contract.test_verify import fill
 from tests.ledger.saying import ROOM, opened

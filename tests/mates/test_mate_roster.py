@@ -2,13 +2,15 @@
 
 import os
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from loopforge.errors import BadMate, InputError, Unknown
 from loopforge.home import shipped_mates
-from loopforge.mates.mate_roster import MOST, MateRoster
+from loopforge.mates.mate_roster import MOST, MateCache, MateRoster
+from tests.sim_clock import SimClock
 
 GOOD = "---\nname: {name}\n---\nYou are {name}, the {what}.\n"
 
@@ -276,3 +278,16 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
     for watcher in watchers:
         watcher.join()
     assert seen == []
+
+
+# ---------------------------------------------------------------- test mate cache
+
+
+def test_a_mate_made_just_now_is_there(tmp_path: Path) -> None:
+    """A look at the files holds for a moment, but whoever is asked for by name is looked for."""
+    cast = MateCache(MateRoster(tmp_path), SimClock(datetime(2026, 11, 22, tzinfo=UTC)))
+    assert list(cast) == []
+    (tmp_path / "otto.md").write_text("---\nname: Otto\n---\nYou are Otto.\n")
+    assert "otto" in cast
+    assert cast["otto"].name == "Otto"
+    assert "anna" not in cast

@@ -18,7 +18,7 @@ from loopforge.core.room_vocabulary import Heard, LineDeleted, PlaceJoined
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.runtime.memory_values import RecallQuery
+from loopforge.runtime.ports.memory_port import RecallQuery
 from tests.rooms.conftest import Home, living
 
 TEA = "Ana likes zarquon tea"

@@ -7,8 +7,8 @@ import pytest
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, KeepingSet
 from loopforge.core.room_vocabulary import MemoryAsked
 from loopforge.core.text.erasable_text import Words
-from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question, ToolCall
+from loopforge.runtime.ports.memory_port import KeptItem
 from tests.rooms.conftest import Home, living
 
 

@@ -16,8 +16,8 @@ from loopforge.core.memory.memory_vocabulary import KeepingSet
 from loopforge.core.room_vocabulary import MateJoined, MateLeft, PlaceJoined
 from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question
+from loopforge.runtime.ports.memory_port import KeptItem
 from tests.rooms.conftest import Home, living
 from tests.sim_clock import SimClock
 

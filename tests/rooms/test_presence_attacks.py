@@ -21,8 +21,8 @@ from loopforge.core.memory.memory_vocabulary import (
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.runtime.memory_values import RecallQuery
 from loopforge.runtime.ports import ToolCall
+from loopforge.runtime.ports.memory_port import RecallQuery
 from tests.rooms.conftest import Home, hum
 
 SCRIPT = hum

@@ -21,10 +21,10 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.memory import transcript_recall
 from loopforge.memory.passage_arrays import Passages, concatenate_passages
+from loopforge.memory.passage_index import passages, vectors
 from loopforge.memory.passage_loading import RoomPassages, VectorSpace
 from loopforge.memory.passage_segments import SegmentStore
-from loopforge.memory.passage_tables import passages, vectors
-from loopforge.runtime.memory_values import RecallQuery
+from loopforge.runtime.ports.memory_port import RecallQuery
 from tests.rooms.conftest import Home, living
 
 SECRET = "The zarquon key lies under the third flowerpot"

@@ -18,10 +18,10 @@ from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.memory.candidates.candidate_search import CandidateSearch, SegmentSearch
 from loopforge.memory.candidates.pgvector_index import graph_of, recall_way, state_of
 from loopforge.memory.candidates.pgvector_search import PgvectorSearch
+from loopforge.memory.passage_index import passages, vectors
 from loopforge.memory.passage_loading import VectorSpace
 from loopforge.memory.passage_ranking import RecallCue, rank_passages
 from loopforge.memory.passage_segments import SegmentStore
-from loopforge.memory.passage_tables import passages, vectors
 from loopforge.memory.passages import bag_of_words, pack_bag, search_stems
 from tests.postgres import Cluster
 from tests.rooms.conftest import Home, living

@@ -19,16 +19,16 @@ from loopforge.memory.candidates.candidate_search import SegmentSearch
 from loopforge.memory.candidates.passage_sampling import sample_passages
 from loopforge.memory.passage_arrays import concatenate_passages
 from loopforge.memory.passage_embedding import PassageVectors
+from loopforge.memory.passage_index import vectors
 from loopforge.memory.passage_loading import RoomPassages, VectorSpace
 from loopforge.memory.passage_ranking import RecallCue, rank_passages
 from loopforge.memory.passage_segments import SegmentStore
-from loopforge.memory.passage_tables import vectors
 from loopforge.memory.passages import bag_of_words, pack_bag, search_stems
 from loopforge.memory.segment_packing import commit_segment, next_packed
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable
-from loopforge.runtime.memory_values import RecallQuery
 from loopforge.runtime.ports import Embeddings
+from loopforge.runtime.ports.memory_port import RecallQuery
 from tests.ledger.saying import at_once
 from tests.rooms.conftest import Home, living
 

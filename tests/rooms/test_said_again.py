@@ -1,6 +1,6 @@
 """A fact that was kept of a private talk and is said again before others, and who is told of it."""
 
-from loopforge.runtime.memory_values import RecallQuery
+from loopforge.runtime.ports.memory_port import RecallQuery
 from tests.rooms.conftest import Home, hum
 from tests.rooms.test_presence_attacks import QUESTION, SECRET, WORD, kept, said
 

@@ -10,8 +10,8 @@ import pytest
 
 from loopforge.errors import InputError
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Question, Tool, ToolCall
+from loopforge.runtime.ports.memory_port import KeptItem
 from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_note_taking import HOURS
 

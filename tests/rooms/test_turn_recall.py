@@ -18,7 +18,7 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.policies.prompt_building import RECALLED, STANDING
-from loopforge.runtime.memory_values import RecalledLine, RecallQuery
+from loopforge.runtime.ports.memory_port import RecalledLine, RecallQuery
 from tests.rooms.conftest import Home, hum, living
 
 SCRIPT = hum

@@ -8,8 +8,8 @@ from loopforge.artifacts.file_lookup import extracted
 from loopforge.core.room_vocabulary import File
 from loopforge.errors import Unknown
 from loopforge.models.scripted_model import ScriptedModels, in_character
-from loopforge.runtime.memory_values import FoundLine, LineSearch
 from loopforge.runtime.ports import ToolCall, ToolFile, ToolHome
+from loopforge.runtime.ports.memory_port import FoundLine, LineSearch
 from loopforge.settings import load_settings
 from tests.sim_clock import SimClock
 

@@ -246,7 +246,7 @@ def test_the_soft_limit_of_files_is_raised() -> None:
     code = (
         "import resource as r; hard = min(r.getrlimit(r.RLIMIT_NOFILE)[1], 4096)\n"
         "r.setrlimit(r.RLIMIT_NOFILE, (256, hard))\n"
-        "from loopforge.runtime.installation.open_files import raise_limit\n"
+        "from loopforge.runtime.installation.process_resources import raise_limit\n"
         "assert raise_limit() == r.getrlimit(r.RLIMIT_NOFILE)[0] == hard"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

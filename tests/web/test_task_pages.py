@@ -169,7 +169,7 @@ async def test_what_to_look_at_twice_stands_above_the_diff(
     works: Town, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as that the diff is longer than what is shown of it."""
-    monkeypatch.setattr("loopforge.work.git.proposal_making.MOST_SHOWN", 100)
+    monkeypatch.setattr("loopforge.work.git.merge_proposals.MOST_SHOWN", 100)
     owner = await works.owner()
     first = await given(works, owner)
     await works.app.work.tasks.places.repositories.registered.register(project)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from loopforge import cli
 from loopforge.core.events import Perceived
 from loopforge.core.work.work_vocabulary import AttemptScored, TaskLearned
-from loopforge.runtime.memory_values import KeptItem
+from loopforge.runtime.ports.memory_port import KeptItem
 from tests.work.conftest import Workshop, in_order, uses, working
 from tests.work.test_attempt_learning import looks_back, reflecting, sentence
 

@@ -20,10 +20,10 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.work import work_parts
+from loopforge.work.model_choice import TierHistory
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_posts import told_of
-from loopforge.work.tier_history import TierHistory
 from tests.held_clock import HeldClock
 from tests.rooms.test_budgets import CENT, budget
 from tests.work.conftest import Step, in_order, kinds, says, uses, working

@@ -92,7 +92,7 @@ async def test_what_is_to_be_looked_at_twice_is_said_wherever_a_result_is(
     place: Path, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file that git runs by itself, and a diff that is longer than what is shown of it."""
-    monkeypatch.setattr("loopforge.work.git.proposal_making.MOST_SHOWN", 200)
+    monkeypatch.setattr("loopforge.work.git.merge_proposals.MOST_SHOWN", 200)
     wrote = uses("work_write", path="repo/.husky/pre-commit", text="echo evil\n" * 40)
     async with working(place / "home", in_order(wrote, *STEPS)) as shop:
         id = await mended(shop, project)

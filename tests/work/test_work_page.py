@@ -21,7 +21,7 @@ from loopforge.settings import settings_rows
 from loopforge.web.work import task_list
 from loopforge.work.threads import task_buttons, thread_posts
 from loopforge.work.threads.thread_routing import SEEN, clear_work
-from loopforge.work.workspace import checkpoint_archive
+from loopforge.work.workspace import workspace_checkpoints
 
 PAGE = (Path(__file__).parents[2] / "docs" / "work.md").read_text("utf-8")
 FLAT = " ".join(PAGE.split())
@@ -29,7 +29,7 @@ WEIGHTS = task_confidence.WEIGHTS
 BOUNDS = {
     "the newest 200 tasks": task_list.MOST == 200,
     "takes 10, 20 or 35 turns (SIMPLE, MEDIUM, COMPLEX)": [*TURN_LIMITS.values()] == [10, 20, 35],
-    "every fifth one": checkpoint_archive.CHECKPOINT_TURNS == 5,
+    "every fifth one": workspace_checkpoints.CHECKPOINT_TURNS == 5,
     "It begins at 60": task_confidence.START == 60,
     "draws it a quarter of the way": task_confidence.OWN == 0.25,
     "A thumb up is 15 more, down 20 less": (WEIGHTS["thumb up"], WEIGHTS["thumb down"])

@@ -46,7 +46,7 @@ from loopforge.errors import BackupError, DamagedArtifact, DamagedBackup, Ledger
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.row_dump import Anchors, dump_rows, verify_dump
 from loopforge.ledger.schema_migration import NEWEST, schema_status, schema_version
-from loopforge.ledger.storage.consistent_read import in_read_snapshot
+from loopforge.ledger.storage.event_reading import in_read_snapshot
 from loopforge.ledger.storage.row_codec import events_of
 from loopforge.ledger.table_access import Tables
 from loopforge.ledger_opening import ARTIFACTS

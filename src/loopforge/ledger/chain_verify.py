@@ -32,8 +32,7 @@ from loopforge.core.text.erasable_text import salted_digest
 from loopforge.errors import LedgerBroken, LedgerError
 from loopforge.ledger.database.database_faults import as_ledger_error
 from loopforge.ledger.database.table_schema import BLANK, missing_triggers
-from loopforge.ledger.storage.consistent_read import in_read_snapshot
-from loopforge.ledger.storage.event_reading import END
+from loopforge.ledger.storage.event_reading import END, in_read_snapshot
 from loopforge.ledger.storage.folded_views import FoldedView, differing_views
 from loopforge.ledger.storage.row_codec import (
     COLUMNS,

@@ -54,10 +54,9 @@ from loopforge.ledger.erasure.erasure_search import ErasureSearch
 from loopforge.ledger.erasure.stream_quotes import Contents
 from loopforge.ledger.erasure.text_erasure import Erasure, ErasureFindings, ErasureRequest
 from loopforge.ledger.erasure.text_removal import Gone, erase_texts, removal_batches
-from loopforge.ledger.search_index import SearchIndex
+from loopforge.ledger.line_search import SearchIndex
 from loopforge.ledger.storage import event_reading as read
 from loopforge.ledger.storage import state_snapshots
-from loopforge.ledger.storage.delivery_outbox import DeliveryOutbox
 from loopforge.ledger.storage.event_append import (
     EventWriter,
     PendingAppend,
@@ -67,7 +66,7 @@ from loopforge.ledger.storage.event_append import (
 from loopforge.ledger.storage.folded_views import FoldedView, refold_views, stale_views
 from loopforge.ledger.storage.host_claim import HostClaim, claim_host
 from loopforge.ledger.storage.line_annotations import LineAnnotations
-from loopforge.ledger.storage.open_effects import OpenEffects
+from loopforge.ledger.storage.pending_work import DeliveryOutbox, OpenEffects
 from loopforge.ledger.storage.process_follow import ProcessFollow
 from loopforge.ledger.storage.revised_lines import RevisedLines
 from loopforge.ledger.storage.writer_thread import Done, WriterThread

@@ -31,8 +31,8 @@ from loopforge.mates.version_history import (
     normalize_line_endings,
     version_hash,
 )
-from loopforge.runtime.memory_values import MemoryDifference
 from loopforge.runtime.ports import Ledger, MateMemory
+from loopforge.runtime.ports.memory_port import MemoryDifference
 
 
 class MergePlan(NamedTuple):

@@ -9,11 +9,15 @@ Files are looked at whenever somebody asks (one `stat` each), so an edit applies
 Two files with one handle: the one that runs has it, then the one that is called so, then the first
 by file name; the other is a problem. Never raises for what stands in the folder. One event loop may
 use it, and threads beside it.
+
+`MateCache` is for whoever asks dozens of times in a turn: a look at the files holds for a moment;
+who is not found is looked for anew, since a mate may have been made just now.
 """
 
 import os
 import stat
 import threading
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +25,8 @@ from loopforge.core.mates import yaml_reader
 from loopforge.core.mates.mate_file import Mate, mate_file_flaws, parse_mate
 from loopforge.errors import BadMate, InputError, Unknown
 from loopforge.runtime.installation.home_files import replace_whole
+from loopforge.runtime.ports import Clock
+from loopforge.runtime.ttl_cache import TtlCache
 
 MOST = 500
 """Files that are read; a folder with more is taken for a mistake."""
@@ -288,3 +294,31 @@ def _unreadable(source: str, error: OSError) -> BadMate:
     return BadMate(
         source, 0, f"it cannot be read ({error.strerror or error}); mend its permissions"
     )
+
+
+# ---------------------------------------------------------------- mate cache
+
+
+class MateCache(Mapping[str, Mate]):
+    """The mates of the home, by handle, as they are on file at this moment."""
+
+    def __init__(self, roster: MateRoster, clock: Clock) -> None:
+        self._now = TtlCache(roster.mates, clock)
+
+    def __getitem__(self, handle: str) -> Mate:
+        mates = self._now.get()
+        return mates[handle] if handle in mates else self._now.get(anew=True)[handle]
+
+    def items(self) -> ItemsView[str, Mate]:
+        """As of one look."""
+        return self._now.get().items()
+
+    def values(self) -> ValuesView[Mate]:
+        """As of one look."""
+        return self._now.get().values()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now.get())
+
+    def __len__(self) -> int:
+        return len(self._now.get())

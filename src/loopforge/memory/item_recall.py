@@ -14,7 +14,7 @@ from loopforge.core.memory.memory_vocabulary import PREFIX
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_view import items_of
 from loopforge.memory.transcript_recall import Meant, Span, TranscriptRecall
-from loopforge.runtime.memory_values import KeptItem, RecalledItem, RecallQuery
+from loopforge.runtime.ports.memory_port import KeptItem, RecalledItem, RecallQuery
 
 UsableItems = Callable[[Connection, RecallQuery, Collection[str]], Mapping[str, int]]
 """The items of some layers (none: of all) that may be used for a question: their numbers in the

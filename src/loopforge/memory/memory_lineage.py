@@ -31,7 +31,7 @@ from loopforge.errors import InputError
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.memory_view import fallen_items
-from loopforge.runtime.memory_values import KeptItem, MemoryDifference
+from loopforge.runtime.ports.memory_port import KeptItem, MemoryDifference
 from loopforge.runtime.system_clock import Stamp
 
 TAKEN = ("held", "superseded")

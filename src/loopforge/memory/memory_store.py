@@ -42,7 +42,7 @@ from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory.memory_view import is_automatic, items_of, keeping_of
-from loopforge.runtime.memory_values import KeptItem
+from loopforge.runtime.ports.memory_port import KeptItem
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")

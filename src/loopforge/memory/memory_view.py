@@ -40,7 +40,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import Name, metadata, texts
 from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
 from loopforge.ledger.storage.revised_lines import events_by_id, revisions
-from loopforge.runtime.memory_values import KeptItem
+from loopforge.runtime.ports.memory_port import KeptItem
 
 memories = Table(
     "memories",

@@ -26,7 +26,7 @@ from loopforge.core.room_vocabulary import Heard, LineEdited, Said
 from loopforge.errors import LoopforgeError, NotInstalled
 from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_id
 from loopforge.memory.memory_view import current_wordings
-from loopforge.memory.passage_tables import CHANGING, ITEMS, SPOKEN, passages, vectors
+from loopforge.memory.passage_index import CHANGING, ITEMS, SPOKEN, passages, vectors
 from loopforge.memory.passages import split_passages
 from loopforge.runtime.ports import Clock, Embeddings
 

@@ -20,23 +20,26 @@ Does not know who may read what.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, delete, false, select
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Table,
+    delete,
+    false,
+    select,
+)
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event, epoch_micros, from_epoch_micros
 from loopforge.core.memory.memory_vocabulary import MemoryCorrected, MemoryKept
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, RoomClosed, Said
 from loopforge.core.text.erasable_text import Words
-from loopforge.memory.passage_tables import (
-    CHANGING,
-    ITEMS,
-    PART,
-    SPOKEN,
-    changes,
-    forgotten,
-    passages,
-    vectors,
-)
+from loopforge.ledger.database.table_schema import FILLED_LATER, Name, metadata
 from loopforge.memory.passages import (
     bag_of_words,
     date_words,
@@ -45,6 +48,69 @@ from loopforge.memory.passages import (
     search_stems,
     split_passages,
 )
+
+passages = Table(
+    "passages",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False, autoincrement=False),
+    Column("nth", BigInteger, nullable=False, autoincrement=False),
+    Column("line", Name, nullable=False),
+    Column("ref", Name, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("speaker", Name, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("traits", BigInteger, nullable=False),
+    Column("words", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("stream", "seq", "nth", name="passages_place"),
+    Index("passages_line", "line"),
+    Index("passages_ref", "ref"),
+)
+forgotten = Table(
+    "forgotten_lines",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False, autoincrement=False),
+    Column("line", Name, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("speaker", Name, nullable=False),
+    PrimaryKeyConstraint("line", name="forgotten_lines_line"),
+    Index("forgotten_lines_stream", "stream"),
+)
+vectors = Table(
+    "passage_vectors",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("seq", BigInteger, nullable=False, autoincrement=False),
+    Column("nth", BigInteger, nullable=False, autoincrement=False),
+    Column("model", Name, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("stream", "seq", "nth", name="passage_vectors_place"),
+    ForeignKeyConstraint(
+        ["stream", "seq", "nth"],
+        ["passages.stream", "passages.seq", "passages.nth"],
+        name="passage_vectors_passage",
+        ondelete="CASCADE",
+    ),
+    info={FILLED_LATER: True},
+)
+changes = Table(
+    "passage_changes",
+    metadata,
+    Column("stream", Name, nullable=False),
+    Column("part", BigInteger, nullable=False, autoincrement=False),
+    Column("count", BigInteger, nullable=False),
+    PrimaryKeyConstraint("stream", "part", name="passage_changes_place"),
+    info={FILLED_LATER: True},  # of a text that is forgotten no event tells where it stood
+)
+"""How often passages of each PART lines were changed or taken away: who holds them, in memory or in
+a file, reads them anew."""
+PART = 4_096
+"""Lines of a room that have one count together."""
+SPOKEN = frozenset({"room.heard", "room.said"})
+ITEMS = frozenset({"memory.kept", "memory.corrected"})
+CHANGING = frozenset({"room.line_edited", "room.line_deleted", "room.closed", "ledger.erased"})
+
 
 Row = dict[str, Any]
 """Of one of these tables: of `passages` where it has an `nth`, else of `forgotten`."""

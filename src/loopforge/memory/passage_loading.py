@@ -18,9 +18,9 @@ from sqlalchemy.engine import Connection
 
 from loopforge.ledger.database.table_schema import streams as heads
 from loopforge.memory.passage_arrays import Passages, concatenate_passages, no_passages, passages_of
+from loopforge.memory.passage_index import changes, passages, vectors
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
-from loopforge.memory.passage_tables import changes, passages, vectors
-from loopforge.runtime.memory_values import EVER
+from loopforge.runtime.ports.memory_port import EVER
 
 HELD = 48_000_000
 """Bytes of rows that are kept; one room that has more is read for each search."""

@@ -27,7 +27,7 @@ import numpy as np
 from msgspec import Struct
 
 from loopforge.memory.passage_arrays import EACH, WORDS, Passages
-from loopforge.memory.passage_tables import PART
+from loopforge.memory.passage_index import PART
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

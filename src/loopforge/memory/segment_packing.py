@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from loopforge.memory.passage_arrays import Passages, concatenate_passages
+from loopforge.memory.passage_index import changes, passages, vectors
 from loopforge.memory.passage_loading import (
     VectorSpace,
     change_counts,
@@ -21,7 +22,6 @@ from loopforge.memory.passage_loading import (
     unpacked_spans,
 )
 from loopforge.memory.passage_segments import Segment, SegmentBlock, SegmentStore
-from loopforge.memory.passage_tables import changes, passages, vectors
 
 FULL = 16_384
 """Passages of a segment, about; whole lines."""

@@ -37,10 +37,10 @@ from loopforge.core.text.topics import fold_case
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_place
 from loopforge.ledger.table_access import ReadableLedger
-from loopforge.memory.passage_tables import passages
+from loopforge.memory.passage_index import passages
 from loopforge.memory.time_cues import time_named
-from loopforge.runtime.memory_values import EVER, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, Embeddings, WeightedEmbeddings
+from loopforge.runtime.ports.memory_port import EVER, RecalledLine, RecallQuery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import InputError
-from loopforge.runtime.memory_values import LineSearch
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, arguments_schema, tool_work
+from loopforge.runtime.ports.memory_port import LineSearch
 from loopforge.tools.clock import parse_local_time
 
 MOST = 30

@@ -1,15 +1,20 @@
-"""Which model does a task: by the tables of types and roles, and the list of those that go on.
+"""Which model does a task: by the tables of types and roles, and what past tasks say of tiers.
 
 Asks what is configured by one port; a place in a tier that is not there falls back on its first.
+Of past tasks those count that people approved or refused; those put straight to a model by its name
+do not. What follows from them is decided in core/work/first_tier.py.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from loopforge.core.work.first_tier import DecidedTask, chosen_tier, records_of
 from loopforge.core.work.task_classifier import breakglass_request
 from loopforge.core.work.work_roles import ModelPlace, WorkRole, place_for
-from loopforge.core.work.work_vocabulary import TaskType
+from loopforge.core.work.work_vocabulary import TaskType, TierChosen
+from loopforge.work.task_state import TaskState
+from loopforge.work.task_store import TaskStore
 from loopforge.work.work_settings import WorkSettings
 
 _MODEL = re.compile(r"tier\b|[0-9:/]", re.IGNORECASE)
@@ -96,3 +101,36 @@ class ModelChoice:
         if not _MODEL.search(to):
             return ""
         return f"@{to} is no model or tier (1 to 4) here: `loopforge model list` tells which are."
+
+
+# ---------------------------------------------------------------- tier history
+
+
+class TierHistory:
+    """Of the tasks of a home."""
+
+    def __init__(
+        self, store: TaskStore, choice: ModelChoice, settings: Callable[[], WorkSettings]
+    ) -> None:
+        self._store, self._choice, self._settings = store, choice, settings
+
+    async def first(self, state: TaskState) -> TierChosen | None:
+        """The tier that a task begins with, where that is learned; None: as the tables have it."""
+        known, now = state.classified, self._settings()
+        if now.first_tier != "learned" or known is None or known.flow == "breakglass":
+            return None
+        if state.tier or state.turns or state.escalated:
+            return None
+        records = records_of(await decided_tasks(self._store), known.task_type)
+        return chosen_tier(records, self._choice.tiers(), state.id, now.explore)
+
+
+async def decided_tasks(store: TaskStore) -> list[DecidedTask]:
+    """The tasks that people approved or refused, the oldest first."""
+    found = []
+    for state in await store.states(await store.streams()):
+        known = state.classified
+        if known and known.flow != "breakglass" and state.stage in ("approved", "rejected"):
+            tier, approved = state.tier or known.tier, state.stage == "approved"
+            found.append(DecidedTask(known.task_type, tier, approved, float(state.dollars)))
+    return found

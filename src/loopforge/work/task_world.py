@@ -56,17 +56,16 @@ from loopforge.work.assignment.task_calls import WITHOUT, TaskCalls
 from loopforge.work.learning.attempt_learning import FLOW, REFLECT, AttemptLearning
 from loopforge.work.learning.insight_book import InsightBook
 from loopforge.work.learning.trajectory_reading import TaskBounds
-from loopforge.work.model_choice import ModelChoice
+from loopforge.work.model_choice import ModelChoice, TierHistory
 from loopforge.work.task_perception import PERSON, opening_view
 from loopforge.work.task_state import FORGOTTEN, PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
 from loopforge.work.task_summary import summary_of
 from loopforge.work.thread_lease import ThreadLeases
-from loopforge.work.tier_history import TierHistory
 from loopforge.work.turn_outcome import TurnOutcomes
 from loopforge.work.work_place import WorkPlaces
 from loopforge.work.work_settings import WorkSettings
-from loopforge.work.workspace.checkpoint_archive import CHECKPOINT_TURNS
+from loopforge.work.workspace.workspace_checkpoints import CHECKPOINT_TURNS
 
 STOPPED = "the task was stopped"
 DOCSTRINGS = TaskClass(

@@ -13,8 +13,7 @@ from loopforge.core.work.command_results import exit_of_tests
 from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered
 from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.system_clock import Stamp
-from loopforge.work.git.proposal_making import ResultNote
-from loopforge.work.git.proposals import MergeResult, Proposal
+from loopforge.work.git.merge_proposals import MergeResult, Proposal, ResultNote
 from loopforge.work.git.task_repositories import NAMED, TaskRepositories
 from loopforge.work.task_state import TaskState, paths_of, tool_use_argument
 from loopforge.work.workspace.task_workspace import Workspaces

@@ -9,7 +9,7 @@ from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.ledger import line_search
 from loopforge.ledger.erasure.quote_matching import fold_for_search
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.ledger.search_index import bits_of, trigrams
+from loopforge.ledger.line_search import bits_of, trigrams
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler
 

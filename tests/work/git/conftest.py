@@ -9,11 +9,10 @@ import pytest
 
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
-from loopforge.work.git.proposal_making import ResultNote
-from loopforge.work.git.proposals import Proposal
+from loopforge.work.git.merge_proposals import Proposal, ResultNote
 from loopforge.work.git.task_repositories import TaskRepositories
-from loopforge.work.workspace.checkpoint_archive import CheckpointArchive
 from loopforge.work.workspace.task_workspace import TaskWorkspace, Workspaces
+from loopforge.work.workspace.workspace_checkpoints import CheckpointArchive
 
 TASK = "thread-1"
 OWN = {

@@ -22,7 +22,7 @@ from loopforge.work.git.change_review import (
     notes_on,
 )
 from loopforge.work.git.host_git import COMMITTER_NAME
-from loopforge.work.git.proposal_making import ResultNote, make_proposal
+from loopforge.work.git.merge_proposals import ResultNote, make_proposal
 from loopforge.work.git.task_clone import REF
 from tests.work.git.conftest import OWN, TASK, Bench, git, write
 

@@ -12,8 +12,8 @@ import pytest
 
 from loopforge.errors import BadSettings, Changed, InputError, RepositoryError, Unknown
 from loopforge.work.git import task_repositories
+from loopforge.work.git.merge_proposals import MergeResult
 from loopforge.work.git.person_repository import PersonRepository
-from loopforge.work.git.proposals import MergeResult
 from tests.work.git.conftest import FILES, TASK, Bench, git, write
 
 EDIT = "sed -i 's/return 1/return 2/' a.py && echo new > fresh.txt"

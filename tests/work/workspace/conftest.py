@@ -6,8 +6,8 @@ import pytest
 
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
-from loopforge.work.workspace.checkpoint_archive import CheckpointArchive
 from loopforge.work.workspace.task_workspace import Workspaces
+from loopforge.work.workspace.workspace_checkpoints import CheckpointArchive
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from loopforge.runtime.ports import ToolFile
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.tools.sandbox.call_workspace import forget_workspaces, workspace_in
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
-from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
 from loopforge.work.workspace.task_workspace import (
     TaskWorkspace,
     Workspaces,
     folder_name,
     upload_name,
 )
+from loopforge.work.workspace.workspace_checkpoints import CheckpointArchive, WorkspaceCheckpoint
 
 
 async def does(place: TaskWorkspace, command: str) -> str:

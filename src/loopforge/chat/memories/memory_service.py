@@ -47,8 +47,8 @@ from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.beliefs.belief_audit import AuditFigures, BeliefAudit, BeliefDoubt
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.memory_view import memories, memory_shares
-from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Clock
+from loopforge.runtime.ports.memory_port import KeptItem
 
 NOBODY = "somebody who was forgotten"
 NOT_YOURS = "Only whom it concerns may do that."

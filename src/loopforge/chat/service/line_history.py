@@ -19,8 +19,8 @@ from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.revised_lines import apply_revisions
 from loopforge.ledger.storage.row_codec import events_of
-from loopforge.runtime.memory_values import FoundLine, LineSearch
 from loopforge.runtime.ports import ToolCall
+from loopforge.runtime.ports.memory_port import FoundLine, LineSearch
 
 SPOKEN = ("room.heard", "room.said")
 LOOKED = 2_000

@@ -53,7 +53,7 @@ from loopforge.memory.memory_view import (
     memory_shares,
     memory_sources,
 )
-from loopforge.runtime.memory_values import RecallQuery
+from loopforge.runtime.ports.memory_port import RecallQuery
 
 MOVES = Members.kinds | {"room.place_joined", "room.place_left"}
 """Kinds of events after which other rooms, or other lines of them, may be usable."""

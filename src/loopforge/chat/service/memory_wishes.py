@@ -31,8 +31,8 @@ from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_settings import KeptWhat
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.memory_values import KeptItem, RecallQuery
 from loopforge.runtime.ports import ItemRecall
+from loopforge.runtime.ports.memory_port import KeptItem, RecallQuery
 from loopforge.runtime.system_clock import Stamp
 
 log = logging.getLogger(__name__)

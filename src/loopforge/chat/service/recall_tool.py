@@ -18,8 +18,8 @@ from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import InputError
-from loopforge.runtime.memory_values import KeptItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import ItemRecall, Recall, Tool, ToolCall, ToolResult, arguments_schema
+from loopforge.runtime.ports.memory_port import KeptItem, RecalledLine, RecallQuery
 
 MOST = 20
 """Lines that are told at most."""

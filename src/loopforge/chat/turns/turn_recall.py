@@ -33,8 +33,14 @@ from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.name_labels import truncate_text
 from loopforge.core.text.topics import fold_case
 from loopforge.errors import LoopforgeError
-from loopforge.runtime.memory_values import EVER, KeptItem, RecalledItem, RecalledLine, RecallQuery
 from loopforge.runtime.ports import Clock, ItemRecall, ModelFacts, Recall
+from loopforge.runtime.ports.memory_port import (
+    EVER,
+    KeptItem,
+    RecalledItem,
+    RecalledLine,
+    RecallQuery,
+)
 
 log = logging.getLogger(__name__)
 BYTES, SMALL_BYTES = 1200, 360

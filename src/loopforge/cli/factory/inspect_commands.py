@@ -270,7 +270,7 @@ def sweep(
     from msgspec.structs import replace
 
     from loopforge.lab.run.robot_minds import PLAIN
-    from loopforge.lab.run.run_paths import EXPERIMENT
+    from loopforge.lab.run.run_folder import EXPERIMENT
     from loopforge.lab.sweeps import sweep_runner as sweeps
     from loopforge.lab.sweeps.experiment_design import policies_of
     from loopforge.lab.sweeps.progress_bar import show_progress

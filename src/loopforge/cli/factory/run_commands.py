@@ -112,13 +112,13 @@ def run(
     be taken up with --resume and ends with the same bytes. Exits with 3 if more than one decision
     in twenty was not answered.
     """
-    from loopforge.lab.run import run_paths
+    from loopforge.lab.run import run_folder
     from loopforge.lab.run.fork_change import parse_key_values
     from loopforge.lab.run.run_lifecycle import RunChoice
     from loopforge.lab.world.scenario_file import open_scenario
 
     there, wish = settings_from_context(context), RunOptions(model, fallback, as_json)
-    beside = run_paths.action_log(action_log or there.action_log_path)
+    beside = run_folder.action_log(action_log or there.action_log_path)
     if resume and (out or scenario):
         folder = find_run_folder(there, out or Path(scenario))
         if _begun(folder):
@@ -185,7 +185,7 @@ def _begin(
 @contextmanager
 def _new_folder(out: Path | None, name: str, there: Settings) -> Iterator[Path]:
     """The folder that was named, or a new one, which goes again where nothing came of it."""
-    from loopforge.lab.run.run_paths import free_folder
+    from loopforge.lab.run.run_folder import free_folder
 
     folder = out or free_folder(name, runs_of(there))
     try:
@@ -231,7 +231,7 @@ def fork(
     as_json: AsJson = False,
 ) -> None:
     """Take a run up to a step, change one thing there, and see what becomes of it."""
-    from loopforge.lab.run import run_lifecycle, run_paths
+    from loopforge.lab.run import run_folder, run_lifecycle
     from loopforge.lab.run.fork_change import parse_key_values
     from loopforge.lab.run.run_log import began_of
     from loopforge.lab.world.scenario_checks import Scenario
@@ -240,7 +240,7 @@ def fork(
     origin = run_found(there, source)
     what = parse_key_values(changes, "--set")
     first = began_of(origin)
-    beside = run_paths.action_log(there.action_log_path)
+    beside = run_folder.action_log(there.action_log_path)
     scenario, wish = Scenario.from_dict(first.scenario), RunOptions(model, fallback, as_json)
     asks = run_lifecycle.asks_models(first, what)
     with _new_folder(out, f"{origin.name}-at-{at}", there) as folder:

@@ -74,7 +74,7 @@ def find_run_folder(there: Settings, given: Path) -> Path:
 
     Of a deleted run it is that of its label.
     """
-    from loopforge.lab.run.run_label import LABEL
+    from loopforge.lab.run.run_folder import LABEL
     from loopforge.lab.run.run_log import LOG
     from loopforge.lab.sweeps.sweep_results import RESULTS
 

@@ -43,7 +43,7 @@ def check_external_places(settings: Settings) -> Iterator[DoctorFinding]:
 def _buckets(settings: Settings) -> Iterator[DoctorFinding]:
     from loopforge.backup.backup_store import BackupStore
     from loopforge.runtime.system_clock import SystemClock
-    from loopforge.work.workspace.checkpoint_archive import CheckpointArchive
+    from loopforge.work.workspace.workspace_checkpoints import CheckpointArchive
     from loopforge.work.workspace.workspace_settings import WorkspaceSettings
 
     looks: list[tuple[str, str, Callable[[], Coroutine[None, None, Sequence[object]]]]] = []

@@ -327,7 +327,7 @@ def first_tiers(context: typer.Context, as_json: Json = False) -> None:
     `work_first_tier = "learned"` in loopforge.toml has tasks begin so.
     """
     from loopforge.core.work.first_tier import advice_of, cost_per_approval
-    from loopforge.work.tier_history import decided_tasks
+    from loopforge.work.model_choice import decided_tasks
 
     async def work(home: App) -> list[dict[str, Any]]:
         return [

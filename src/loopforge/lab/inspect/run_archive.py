@@ -18,9 +18,8 @@ from msgspec import Struct
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, TooLarge, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.run.run_label import label_of
+from loopforge.lab.run.run_folder import EXPERIMENT, label_of
 from loopforge.lab.run.run_log import LOG, head_of, is_written
-from loopforge.lab.run.run_paths import EXPERIMENT
 
 V = TypeVar("V")
 OPEN = 64

@@ -1,8 +1,11 @@
 """Reading a run while it grows: where each step lies in its log, and what there is to see of it.
 
 An index holds a few numbers for each row and step, never the rows themselves; a step, a decision or
-a robot's life is read from its bytes when it is asked for. Only what is closed counts: a run that
-is being written, or was killed, is read up to its last whole step.
+a robot's life is read from its bytes when it is asked for. Only
+what is closed counts: a run that is being written, or was killed, is read up to its last whole step.
+
+Most of a decision's row is of no use to a count or a life: of it a smaller shape is decoded straight
+from those bytes (msgspec passes over what a shape does not name, and puts off what it holds raw).
 
 Knows no page and no picture, and writes nothing. What is damaged is said in `damage`, and what
 stands before it is still read; whether the chain of hashes holds is not looked at here.
@@ -17,8 +20,12 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, cast
 
+import msgspec
+from msgspec import Struct
+
 from loopforge.core.factory_vocabulary import (
     Began,
+    Change,
     DayEnded,
     Decided,
     Incident,
@@ -30,13 +37,86 @@ from loopforge.core.factory_vocabulary import (
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.robot_lives import Life, LifeMark
-from loopforge.lab.inspect.row_summaries import Seen, SeenAct, StepBrief, StepMoment, summarize_row
+from loopforge.lab.run.answered_decisions import AnsweringMind
 from loopforge.lab.run.run_counts import RunCounts
-from loopforge.lab.run.run_label import label_of
+from loopforge.lab.run.run_folder import label_of
 from loopforge.lab.run.run_log import LOG, body_of, row_of
 from loopforge.lab.run.step_loop import FORMAT
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.supervisor_message import message_in_plan
+
+
+class RuleRight(Struct, frozen=True):
+    """Whether the rule in force was right here."""
+
+    right: bool
+
+
+class ActOutcome(Struct, frozen=True):
+    """What came of an act."""
+
+    square: str
+    failing: str
+    belief_error: int
+
+
+_changes = msgspec.json.Decoder(tuple[Change, ...])
+
+
+class SeenAct(Struct, frozen=True, tag_field="kind", tag="act"):
+    """A decision: whose it was, and what of it is counted."""
+
+    n: int
+    step: int
+    who: str
+    role: str
+    truth: RuleRight
+    minded: AnsweringMind
+    outcome: ActOutcome
+    inner: msgspec.Raw
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What it changed in whom. Raises BadRun."""
+        try:
+            return _changes.decode(self.inner)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise BadRun(f"row {self.n} says of no change what it was: {error}") from error
+
+
+Seen = SeenAct | Stepped | Reflected | DayEnded | Began | RunLastRow
+_seen = msgspec.json.Decoder(Seen)
+
+
+def summarize_row(line: bytes) -> Seen:
+    """A line as a smaller shape. Raises BadRun."""
+    try:
+        row: Seen = _seen.decode(body_of(line)[0])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRun(f"this is no row of a run: {error}") from error
+    return row
+
+
+class StepBrief(Struct, frozen=True, array_like=True):
+    """A step in four numbers: [tension, incidents, over-compliances, over-reaches of the floor]."""
+
+    tension: int
+    incidents: int
+    over_compliance: int
+    over_reach: int
+
+
+class StepMoment(Struct, frozen=True):
+    """One closed step: its row, what everybody decided and did in it, which places stand still.
+
+    `said` is what the Supervisor said in this step, for the next.
+    """
+
+    row: Stepped
+    deeds: tuple[Decided, ...]
+    still: tuple[str, ...]
+    said: str
+
 
 LIVES = 6
 """Lives that are kept for as long as the run has not grown."""

@@ -16,8 +16,8 @@ from loopforge.errors import LoopforgeError
 from loopforge.lab.report.study_data import CALLED, Study, WatchedRun, counts_by_seed
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.run.robot_minds import PLAIN
+from loopforge.lab.run.run_folder import EXPERIMENT
 from loopforge.lab.run.run_lifecycle import RunChoice
-from loopforge.lab.run.run_paths import EXPERIMENT
 from loopforge.lab.sweeps.experiment_design import lay_out
 from loopforge.lab.sweeps.experiment_file import open_experiment, scenarios_of
 from loopforge.lab.sweeps.sweep_results import results_by_cell

@@ -29,9 +29,8 @@ from loopforge.core.statistics.rate_statistics import Count
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.robot_lives import values_set_by_fork
 from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
-from loopforge.lab.run.run_label import label_of
+from loopforge.lab.run.run_folder import EXPERIMENT, label_of
 from loopforge.lab.run.run_log import LOG, began_of, head_of, rows_of
-from loopforge.lab.run.run_paths import EXPERIMENT
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign
 from loopforge.lab.sweeps.experiment_file import TRAIT, Experiment, Level
 from loopforge.lab.sweeps.run_score import RATES, RunResult, ScoringChain

@@ -17,9 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.errors import BadRun
-from loopforge.lab.run.run_label import LABEL, label_of, write_label
+from loopforge.lab.run.run_folder import EXPERIMENT, LABEL, label_of, write_label
 from loopforge.lab.run.run_log import LOG, head_of, log_of
-from loopforge.lab.run.run_paths import EXPERIMENT
 
 
 class RunContents(Struct, frozen=True):

@@ -22,6 +22,7 @@ from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.fork_change import check_changes
 from loopforge.lab.run.robot_minds import PLAIN, Minds
 from loopforge.lab.run.run_counts import CountingChain, RunCounts
+from loopforge.lab.run.run_folder import action_log, free_folder
 from loopforge.lab.run.run_log import (
     LOG,
     START,
@@ -37,7 +38,6 @@ from loopforge.lab.run.run_log import (
     rows_of,
     write_all,
 )
-from loopforge.lab.run.run_paths import action_log, free_folder
 from loopforge.lab.run.step_loop import FORMAT, DecisionRecord, Episode, make_first_row
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario

@@ -27,7 +27,7 @@ from loopforge.core.factory_vocabulary import (
     Stepped,
 )
 from loopforge.errors import BadRun, BadScenario
-from loopforge.lab.run.run_label import label_of
+from loopforge.lab.run.run_folder import label_of
 from loopforge.lab.world.scenario_checks import Scenario
 
 LOG = "actions.jsonl"

@@ -21,7 +21,7 @@ import msgspec
 
 from loopforge.errors import BadRun
 from loopforge.lab.run.answered_decisions import AnswerCounts, sum_answer_counts
-from loopforge.lab.run.run_paths import EXPERIMENT, replace_file
+from loopforge.lab.run.run_folder import EXPERIMENT, replace_file
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign
 from loopforge.lab.sweeps.run_score import RunResult
 

@@ -23,9 +23,8 @@ import msgspec
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_counts import RunCounts
-from loopforge.lab.run.run_label import label_of
+from loopforge.lab.run.run_folder import EXPERIMENT, label_of
 from loopforge.lab.run.run_lifecycle import play_run
-from loopforge.lab.run.run_paths import EXPERIMENT
 from loopforge.lab.run.step_loop import FORMAT, make_first_row
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign, lay_out, policies_of
 from loopforge.lab.sweeps.experiment_file import (

@@ -4,6 +4,10 @@ Both are synchronous and are driven from threads (docs/decisions/0004-one-writer
 writing engine has a single connection and begins each transaction with the write lock in hand; the
 reading one commits by itself, and on SQLite may not write at all.
 
+`FileIdentity` says whether SQLite's file is still the one that was opened: who deletes, moves or
+replaces it under a running program leaves the program with a file that has no name; what it wrote
+would be lost with its end.
+
 Knows both dialects' settings; knows nothing of events.
 """
 
@@ -23,7 +27,7 @@ from sqlalchemy.engine import URL, Engine, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 
-from loopforge.errors import LedgerError
+from loopforge.errors import LedgerError, LedgerRewound
 from loopforge.ledger.database.database_faults import READ_ONLY_STATE
 from loopforge.runtime.installation.extras import require_extra
 
@@ -264,3 +268,35 @@ def _session(engine: Engine, patience: float, breaker: ReachBreaker) -> None:
         """The server may not know of it: what it would still commit, or has locked, must not be."""
         if dbapi.session is not None:
             broken.add(dbapi.session)
+
+
+# ---------------------------------------------------------------- file identity
+
+
+OTHER = (
+    "The file of the ledger, {path}, was deleted, moved or replaced while this process had it "
+    "open, so nothing was written, and the process ends. What was said so far is in the file that "
+    "was there: put it back if it was moved, or leave what is there now, and start again."
+)
+
+
+class FileIdentity:
+    """The file that was there when this was made, or when it was first checked."""
+
+    def __init__(self, store: DatabaseEngines) -> None:
+        self._path = Path(str(store.url.database)) if store.sqlite else None
+        self._opened = self._now()
+
+    def check(self) -> None:
+        """Raises LedgerRewound where another file is there now, or none."""
+        now = self._now()
+        self._opened = self._opened or now
+        if now != self._opened:
+            raise LedgerRewound(OTHER.format(path=self._path))
+
+    def _now(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat() if self._path else None
+        except OSError:
+            return None
+        return (found.st_dev, found.st_ino) if found else None

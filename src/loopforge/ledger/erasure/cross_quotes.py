@@ -1,8 +1,8 @@
-"""Cross quotes: texts of other streams that repeat what people said in one, when that one is to go.
+"""What other streams hold of texts that are to go: echoes of lines, and what turns were shown.
 
 Within a stream one telling word makes a quote (quote_matching.py). Between streams that would be
 far too much: two rooms that speak of gardens do not quote each other. So a text elsewhere is an
-echo when it came later, and
+echo (`CrossQuotes`) when it came later, and
 
 * shares six words in a row with a line that a person said, or
 * holds the whole of a shorter one, of three words or more;
@@ -10,17 +10,27 @@ echo when it came later, and
 if a distinctive word is among those words, and they stand in no text of its stream before. Not
 looked for: echoes of what mates said, and of the texts of files, which are often given twice.
 
+And a line of one room comes to a mate in another (`shown_elsewhere`): recalled, told by a tool, or
+looked back on. The record there names what it was shown, by ref or by id (Perceived, Asked,
+EffectReturned). What quotes it (stream_quotes.py) goes along: of the record of turns, from there
+on; of what mates said and tools gave, in such a turn alone. What people said there stays: they said
+it themselves; and what is kept of it in memory goes by the lines that it rests on
+(derived_texts.py). What a tool told, whose result does not say of which lines, is not known.
+
 Reads alone, in a reading thread: nobody who writes waits for it, and what comes meanwhile is not
 looked at.
 """
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
-from loopforge.ledger.erasure.quote_matching import folded_words, is_distinctive
+from loopforge.ledger.erasure.erasure_search import ErasureSearch, Origin
+from loopforge.ledger.erasure.quote_matching import ForgottenText, folded_words, is_distinctive
+from loopforge.ledger.erasure.stream_quotes import EVER, QuotesMade, Span, made_of
 from loopforge.ledger.storage.event_reading import read_events
 from loopforge.ledger.storage.row_codec import sql_placeholder, unescape_stored_text
 
@@ -117,3 +127,72 @@ def _texts(connection: Connection, stream: str, since: str) -> Iterator[tuple[st
         for other, event, ref, stored in rows:
             yield other, event, ref, unescape_stored_text(stored)
         place = tuple(rows[-1][:3])
+
+
+# ---------------------------------------------------------------- shown elsewhere
+
+
+SAID = (
+    *("room.heard", "room.line_edited"),
+    *("memory.kept", "memory.corrected"),
+)
+"""Events whose words a mind in another stream can be shown."""
+
+
+def shown_elsewhere(
+    connection: Connection,
+    search: ErasureSearch,
+    refs: Collection[str],
+    named: Mapping[str, bool],
+    whole: str,
+) -> dict[str, QuotesMade]:
+    """By stream, in what mates elsewhere quote what they were shown of these.
+
+    `named` are those that were wanted gone themselves, and whether each is a person's name. The
+    stream `whole` goes anyway.
+    """
+    texts, found = search.texts(connection, refs), dict[str, QuotesMade]()
+    brought = _brought(search.origins(connection, refs), named)
+    for stream, shown in _places(connection, search, brought, whole).items():
+        forgotten = [
+            ForgottenText(texts[ref], min(at), named.get(ref, False)) for ref, at in shown.items()
+        ]
+        spans = _turns(connection, stream, set[int]().union(*shown.values()))
+        found[stream] = made_of(search.quotes(connection, stream, forgotten), spans)
+    return found
+
+
+def _turns(connection: Connection, stream: str, shown: Collection[int]) -> list[Span]:
+    """From each of these events to the end of its turn."""
+    one = sql_placeholder(connection)
+    query = (
+        f"SELECT seq FROM events WHERE stream = {one} AND seq >= {one} "  # noqa: S608
+        "AND kind = 'turn.ended' ORDER BY seq"
+    )
+    ends = connection.exec_driver_sql(query, (stream, min(shown))).scalars().all()
+    over = [*ends, EVER]
+    return [(seq, over[bisect_left(ends, seq)]) for seq in sorted(shown)]
+
+
+def _brought(origins: Mapping[str, Origin], named: Collection[str]) -> dict[str, Origin]:
+    """What people said, memories, and what was named: phrases of mates come again everywhere."""
+    return {ref: one for ref, one in origins.items() if one.kind in SAID or ref in named}
+
+
+def _places(
+    connection: Connection, search: ErasureSearch, brought: Mapping[str, Origin], whole: str
+) -> dict[str, dict[str, set[int]]]:
+    """By stream, which of these texts were shown there, and in which events."""
+    called: dict[str, set[str]] = {}
+    for ref, origin in brought.items():
+        called.setdefault(ref, set()).add(ref)
+        called.setdefault(origin.event, set()).add(ref)
+    found: dict[str, dict[str, set[int]]] = {}
+    if not brought:
+        return found
+    since = min(origin.event for origin in brought.values())
+    for stream, seq, names in search.mentions(connection, called, since):
+        for ref in set[str]().union(*(called[name] for name in names)):
+            if stream not in (whole, brought[ref].stream):
+                found.setdefault(stream, {}).setdefault(ref, set()).add(seq)
+    return found

@@ -14,7 +14,7 @@ from functools import partial
 from sqlalchemy.engine import Connection
 
 from loopforge.ledger.storage.host_claim import is_host_claimed
-from loopforge.ledger.storage.open_effects import OpenEffects
+from loopforge.ledger.storage.pending_work import OpenEffects
 from loopforge.ledger.storage.process_follow import FOLLOW
 from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter
 from loopforge.ledger.table_access import Tables

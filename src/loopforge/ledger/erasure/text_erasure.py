@@ -11,7 +11,7 @@ a whole stream: every text that came in with it, and what echoes it in others (c
 What was derived from that (derived_texts.py), such as memories of mates, goes along, too.
 Quotes are looked for in every stream where something named came in, from the event on that brought
 it in; for what a mate said, from the beginning of its turn on; and in every other where a mate was
-shown something of it (shown_elsewhere.py). With `exactly`, nothing but what was
+shown something of it (cross_quotes.py). With `exactly`, nothing but what was
 named is forgotten. The name of somebody else is never a quote: Ana Maria stays when Ana goes.
 
 A reader looks for all of this, and the writing thread only in what came meanwhile
@@ -34,11 +34,11 @@ from loopforge.core.events import Event
 from loopforge.core.text.spoken_lists import join_as_prose as listed_words
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure import cross_quotes
+from loopforge.ledger.erasure.cross_quotes import shown_elsewhere
 from loopforge.ledger.erasure.derived_texts import DerivedTexts, ForgottenGrounds, Reach
 from loopforge.ledger.erasure.erasure_search import ErasureSearch
 from loopforge.ledger.erasure.person_identities import NAMES, PersonIdentities, event_ids_of_people
 from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher
-from loopforge.ledger.erasure.shown_elsewhere import shown_elsewhere
 from loopforge.ledger.erasure.stream_quotes import QuotesMade, turn_texts
 from loopforge.ledger.storage.event_reading import END, stream_heads
 from loopforge.ledger.storage.event_reading import read_event as event_by_id

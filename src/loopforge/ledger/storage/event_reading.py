@@ -1,17 +1,29 @@
 """Reading events back, with their private words filled in. Runs in a reading thread.
 
+    one stream, or one event        read_events, read_event, tail, page
+    the newest of all streams       newest_events, for those who look into the ledger
+    one state for a whole block     in_read_snapshot, whatever is appended meanwhile
+
 Long reads go page by page, so that no statement holds a reader's place in SQLite for long.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
-from loopforge.ledger.storage.row_codec import COLUMNS, events_of, fill_words, sql_placeholder
+from loopforge.ledger.storage.row_codec import (
+    COLUMNS,
+    event_of,
+    events_of,
+    fill_words,
+    sql_placeholder,
+)
+from loopforge.ledger.table_access import Tables
 
 PAGE = 2000
 """Events read by one statement."""
@@ -125,3 +137,65 @@ def read_texts(connection: Connection, refs: Sequence[str]) -> dict[str, str]:
     words = [Words(None, ref) for ref in refs]
     fill_words(connection, words)
     return {one.ref: one.text for one in words if one.text is not None}
+
+
+# ---------------------------------------------------------------- newest events
+
+
+class EventListing(NamedTuple):
+    """Which events: of this stream and kind, before this id, so many at most; "" is any."""
+
+    stream: str
+    kind: str
+    before: str
+    limit: int
+
+
+async def newest_events(
+    tables: Tables, listing: EventListing, told: Callable[[Event], bool]
+) -> list[Event]:
+    """Those events, newest first; with their private words where that is `told`."""
+    return await tables.look(lambda found: _newest(found, listing, told))
+
+
+def _newest(
+    connection: Connection, listing: EventListing, told: Callable[[Event], bool]
+) -> list[Event]:
+    one, where, given = sql_placeholder(connection), ["1 = 1"], list[Any]()
+    bounds = (
+        ("stream", "=", listing.stream),
+        ("kind", "=", listing.kind),
+        ("id", "<", listing.before),
+    )
+    for column, sign, value in bounds:
+        if value:
+            where.append(f"{column} {sign} {one}")
+            given.append(value)
+    query = (
+        f"SELECT {COLUMNS} FROM events WHERE {' AND '.join(where)} "  # noqa: S608
+        f"ORDER BY id DESC LIMIT {listing.limit}"
+    )
+    found: list[Event] = []
+    wanted: list[Words] = []
+    for row in connection.exec_driver_sql(query, tuple(given)):
+        event, words = event_of(row)
+        found.append(event)
+        wanted += words if told(event) else []
+    fill_words(connection, wanted)
+    return found
+
+
+# ---------------------------------------------------------------- consistent read
+
+
+@contextmanager
+def in_read_snapshot(connection: Connection) -> Iterator[None]:
+    """Read within a snapshot, on a connection that else commits by itself."""
+    sqlite = connection.dialect.name == "sqlite"
+    connection.exec_driver_sql(
+        "BEGIN" if sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    )
+    try:
+        yield
+    finally:
+        connection.exec_driver_sql("ROLLBACK")

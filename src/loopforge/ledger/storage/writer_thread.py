@@ -32,14 +32,13 @@ from loopforge.errors import (
     LedgerReadOnly,
     LedgerRewound,
 )
-from loopforge.ledger.database.database_engine import DatabaseEngines
+from loopforge.ledger.database.database_engine import DatabaseEngines, FileIdentity
 from loopforge.ledger.database.database_faults import (
     FAULTS,
     as_ledger_error,
     is_connection_lost,
     translating_faults,
 )
-from loopforge.ledger.database.file_identity import FileIdentity
 from loopforge.ledger.storage.event_append import (
     EventWriter,
     PendingAppend,

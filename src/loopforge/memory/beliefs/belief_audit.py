@@ -38,8 +38,8 @@ from loopforge.memory.memory_view import (
     memory_sources,
 )
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Clock
+from loopforge.runtime.ports.memory_port import KeptItem
 
 log = logging.getLogger(__name__)
 AUDIT = "audit"

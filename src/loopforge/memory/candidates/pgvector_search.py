@@ -38,7 +38,7 @@ from loopforge.memory.passage_loading import Span, VectorSpace, change_counts
 from loopforge.memory.passage_ranking import K1, B, PassageCorpus, RecallCue
 from loopforge.memory.passage_segments import SegmentStore
 from loopforge.memory.passages import bag_of_words, search_stems
-from loopforge.runtime.memory_values import EVER
+from loopforge.runtime.ports.memory_port import EVER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

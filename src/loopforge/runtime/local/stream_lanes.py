@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 from loopforge.errors import LedgerError
 from loopforge.runtime.background_tasks import LASTING, PAUSES, BackgroundTasks, SetbackLog
-from loopforge.runtime.installation.structured_log import set_log_stream
+from loopforge.runtime.installation.log_file import set_log_stream
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from loopforge.core.mates.mate_file import Mate
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import ResultOutcome
 from loopforge.core.room_vocabulary import File
-from loopforge.runtime.memory_values import FoundLine, LineSearch
+from loopforge.runtime.ports.memory_port import FoundLine, LineSearch
 from loopforge.runtime.ports.model_ports import Models
 from loopforge.runtime.ports.time_ports import Clock
 

@@ -21,8 +21,8 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import LoopforgeError
 from loopforge.ledger.chain_verify import LedgerVerification
-from loopforge.ledger.newest_events import EventListing, newest_events
 from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.ledger.storage.event_reading import EventListing, newest_events
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.text.quantity_bands import BANDS
-from loopforge.lab.inspect.row_summaries import StepMoment
+from loopforge.lab.inspect.run_reader import StepMoment
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.web.lab.city_map import CityMap
 

@@ -17,10 +17,9 @@ from litestar.params import Parameter
 from litestar.response import Stream, Template
 
 from loopforge.errors import BadRun, LoopforgeError, Unknown
-from loopforge.lab.inspect.row_summaries import StepMoment
-from loopforge.lab.inspect.run_reader import RunIndex
+from loopforge.lab.inspect.run_reader import RunIndex, StepMoment
 from loopforge.lab.run.answered_decisions import ERRORS
-from loopforge.lab.run.run_label import LONGEST
+from loopforge.lab.run.run_folder import LONGEST
 from loopforge.lab.run_queue import QueueStanding, RunQueue
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.people.accounts.account_values import Visitor

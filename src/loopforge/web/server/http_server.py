@@ -14,7 +14,7 @@ from typing import Any
 
 import uvicorn
 
-from loopforge.runtime.installation.open_files import SCARCE
+from loopforge.runtime.installation.process_resources import SCARCE
 from loopforge.web.server.connection_limits import ConnectionLimits, SeldomLog, connection_class
 
 WAITING = 1024

@@ -26,9 +26,9 @@ from loopforge.web.account.account_pages import name_of
 from loopforge.web.server.page_context import Fields, PageContext, render_page
 from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work.task_access import RoomStands, TaskAccess, access_to
+from loopforge.work.model_choice import decided_tasks
 from loopforge.work.task_service import calibration_of, checked_budget
 from loopforge.work.task_state import TaskState
-from loopforge.work.tier_history import decided_tasks
 
 
 class CalibrationFigure(Struct, frozen=True, kw_only=True):

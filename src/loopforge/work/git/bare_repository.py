@@ -18,8 +18,13 @@ from loopforge.core.egress.egress_filter import SHORTEST
 from loopforge.errors import RepositoryError
 from loopforge.work.git.bundle_header import only_commit, read_head
 from loopforge.work.git.change_review import PathChange
-from loopforge.work.git.host_git import COMMITTER_MAIL, COMMITTER_NAME, HostGit
-from loopforge.work.git.tree_reading import file_contents, tree_changes
+from loopforge.work.git.host_git import (
+    COMMITTER_MAIL,
+    COMMITTER_NAME,
+    HostGit,
+    file_contents,
+    tree_changes,
+)
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 MOST_OBJECTS, MOST_BYTES = 200_000, 256 << 20

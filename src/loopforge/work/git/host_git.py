@@ -5,7 +5,7 @@
 
 It is given no configuration but the repository's own, no hooks, no network, no terminal, no program
 to page, sign or compare with, and no more memory, time and disk than it may use. Cancelled, it is
-ended. Does not know what it is asked for.
+ended. Trees and files are read as git has them: no filter, no checkout, no program of anybody's.
 """
 
 import asyncio
@@ -18,7 +18,8 @@ from functools import cache
 from pathlib import Path
 
 from loopforge.errors import InputError, NotInstalled, RepositoryError
-from loopforge.runtime.installation.process_reaping import child_process
+from loopforge.runtime.installation.limited_process import child_process
+from loopforge.work.git.change_review import PathChange, read_changes
 
 OLDEST = (2, 38)
 """The git that first merges without a working tree."""
@@ -244,3 +245,31 @@ def checked_commit(text: str) -> str:
     if not is_commit(text):
         raise InputError(f"{text[:60]!r} is no commit: it has 40 hex digits.")
     return text
+
+
+# ---------------------------------------------------------------- tree reading
+
+
+async def tree_changes(git: HostGit, before: str, after: str) -> list[PathChange]:
+    """Which paths differ between two commits or trees."""
+    parts = await git.parts(
+        *("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", before, after)
+    )
+    return read_changes(parts)
+
+
+async def file_contents(git: HostGit, objects: Collection[str]) -> dict[str, bytes]:
+    """The bytes of files, by their objects. Raises RepositoryError for one that is not there."""
+    if not objects:
+        return {}
+    asked = "\n".join([*objects, ""]).encode()
+    told = (await git.run("cat-file", "--batch", stdin=asked)).output
+    found, at = dict[str, bytes](), 0
+    while at < len(told):
+        end = told.index(b"\n", at)
+        name, kind, *size = told[at:end].decode().split(" ")
+        if not size:  # such as of a clone that left it out
+            raise RepositoryError(f"Git has no whole copy here: object {name} is {kind}.")
+        found[name] = told[end + 1 : end + 1 + int(size[0])]
+        at = end + 2 + int(size[0])
+    return found

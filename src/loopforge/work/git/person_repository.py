@@ -15,8 +15,7 @@ from pathlib import Path
 from loopforge.errors import Changed, RepositoryError
 from loopforge.runtime.installation.folder_lock import lock_folder
 from loopforge.work.git.change_review import NOTHING, PathChange, shown_path
-from loopforge.work.git.host_git import HostGit
-from loopforge.work.git.tree_reading import file_contents, tree_changes
+from loopforge.work.git.host_git import HostGit, file_contents, tree_changes
 
 NOBODY = "0" * 40
 PERSONAL = (

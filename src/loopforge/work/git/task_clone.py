@@ -9,7 +9,7 @@ import shlex
 
 from loopforge.errors import RepositoryError
 from loopforge.work.git.host_git import COMMITTER_MAIL, COMMITTER_NAME
-from loopforge.work.git.proposals import TaskBranch
+from loopforge.work.git.merge_proposals import TaskBranch
 from loopforge.work.workspace.task_workspace import GIT as DOT_GIT
 from loopforge.work.workspace.task_workspace import TaskWorkspace
 from loopforge.work.workspace.workspace_tools import MADE_BY_TOOLS

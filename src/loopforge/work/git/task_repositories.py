@@ -38,9 +38,16 @@ from loopforge.work.git.bare_repository import BareRepository
 from loopforge.work.git.change_review import FILE, PROGRAM, shown_path
 from loopforge.work.git.commit_messages import branch_name
 from loopforge.work.git.host_git import checked_commit
+from loopforge.work.git.merge_proposals import (
+    MOST_TOLD,
+    MergeResult,
+    MergeState,
+    Proposal,
+    ResultNote,
+    TaskBranch,
+    make_proposal,
+)
 from loopforge.work.git.person_repository import NOBODY, PersonRepository
-from loopforge.work.git.proposal_making import MOST_TOLD, ResultNote, make_proposal
-from loopforge.work.git.proposals import MergeResult, MergeState, Proposal, TaskBranch
 from loopforge.work.git.registered_repositories import RegisteredRepositories
 from loopforge.work.git.task_clone import REF, TaskClone
 from loopforge.work.workspace.task_workspace import Workspaces, folder_name

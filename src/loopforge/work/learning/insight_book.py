@@ -32,8 +32,8 @@ from loopforge.core.work.insight_rules import (
 from loopforge.core.work.work_vocabulary import AttemptScored, LearningArm, TaskLearned
 from loopforge.errors import InputError
 from loopforge.memory.memory_store import MemoryStore
-from loopforge.runtime.memory_values import KeptItem
 from loopforge.runtime.ports import Ledger
+from loopforge.runtime.ports.memory_port import KeptItem
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore, skip_unreadable_task
 

@@ -33,11 +33,12 @@ from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.confined_process import ProcessEnded, run_confined
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits, narrow_limits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles, deduplicate_names
-from loopforge.work.workspace.checkpoint_archive import CheckpointArchive, WorkspaceCheckpoint
 from loopforge.work.workspace.file_markers import named_files, without_marks
-from loopforge.work.workspace.workspace_snapshot import (
+from loopforge.work.workspace.workspace_checkpoints import (
     CapturedTree,
+    CheckpointArchive,
     TreeChange,
+    WorkspaceCheckpoint,
     capture_tree,
     compare_trees,
     make_folders_and_links,

@@ -9,8 +9,8 @@ from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_declarations import PluginSettings, SettingsPart, setting
 from loopforge.runtime.ports import Clock
 from loopforge.tools.sandbox.sandbox_limits import MIB, SandboxLimits
-from loopforge.work.workspace.checkpoint_archive import CheckpointArchive
 from loopforge.work.workspace.task_workspace import Workspaces
+from loopforge.work.workspace.workspace_checkpoints import CheckpointArchive
 
 LONGEST_RUN = 3_600.0
 """Seconds that a command may be set to take."""

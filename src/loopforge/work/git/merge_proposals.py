@@ -1,16 +1,18 @@
-"""A result made into a proposal: reviewed, put into one commit, and merged dry.
+"""What a task proposes to merge: its values, and how a result is made into one.
 
     result --objections?--> one commit on what both have --> merged with where the branch stands now
 
-Only the files of a result go on. Its own commits stay behind, with whatever they say of authors and
-signatures, and with what stood in them only for a while. Raises RepositoryError for what is not
-taken over, with the reasons.
+Reviewed, put into one commit, and merged dry. Only the files of a result go on. Its own commits
+stay behind, with whatever they say of authors and signatures, and with what stood in them only for
+a while. Raises RepositoryError for what is not taken over, with the reasons.
 """
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from loopforge.core.egress.egress_filter import SHORTEST, EgressFilter
 from loopforge.core.egress.hidden_signs import spelled_out
@@ -25,7 +27,68 @@ from loopforge.work.git.change_review import (
     shown_path,
 )
 from loopforge.work.git.commit_messages import commit_message
-from loopforge.work.git.proposals import Proposal, ReviewedFile, TaskBranch
+
+MergeState = Literal["open", "merged", "rejected", "taken back"]
+
+
+class ReviewedFile(Struct, frozen=True, kw_only=True):
+    """A file that a proposal touches."""
+
+    path: str
+    change: Literal["added", "changed", "deleted"]
+
+
+class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is asked to be merged. To be approved is `commit`, and nothing else.
+
+    `repository` is its name, `target` the branch it is to go to, which stood at `before`. `branch`
+    is the task's own, at `tip`: one commit that Loopforge made of its files. `commit` is what
+    `target` becomes, that same one or a merge of it; "" where `conflicts` name files in which both
+    sides changed the same: then there is nothing to approve, and `way_on` says what to do. `notes`
+    are what people should look at twice, such as files that are run by themselves. `diff` is
+    against `before`; where it is not all of it, a note says so.
+    """
+
+    repository: str
+    target: str
+    branch: str
+    before: str
+    tip: str
+    commit: str
+    message: str
+    at: datetime
+    files: tuple[ReviewedFile, ...]
+    diff: str
+    conflicts: tuple[str, ...] = ()
+    way_on: str = ""
+    notes: tuple[str, ...] = ()
+    state: MergeState = "open"
+
+
+class MergeResult(Struct, frozen=True, kw_only=True):
+    """How a merge ended. `again`: it had been done before, and nothing was done now.
+
+    `checkout`: the folder of the person in which the target is checked out and was brought along;
+    "" where there is none.
+    """
+
+    commit: str
+    checkout: str = ""
+    again: bool = False
+
+
+class TaskBranch(Struct, frozen=True, kw_only=True):
+    """Where a task works: the repository's name, its own branch, and what that began from.
+
+    `folder` is where the clone lies in the workspace.
+    """
+
+    repository: str
+    target: str
+    branch: str
+    base: str
+    folder: str = "repo"
+
 
 MOST_CHANGED, MOST_NEW = 5_000, 64 << 20
 """Paths that one proposal may touch, and bytes of their files."""

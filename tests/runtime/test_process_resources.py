@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.host import host_home
-from loopforge.runtime.installation.heap_trim import give_back_freed
+from loopforge.runtime.installation.process_resources import give_back_freed
 from loopforge.settings import load_settings
 from tests.held_clock import HeldClock
 
@@ -19,7 +19,7 @@ FREED = """
 import asyncio
 from pathlib import Path
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.installation.heap_trim import give_back_freed
+from loopforge.runtime.installation.process_resources import give_back_freed
 from tests.held_clock import HeldClock
 
 def resident():

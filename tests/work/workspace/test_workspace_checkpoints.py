@@ -10,7 +10,7 @@ import pytest
 from loopforge.errors import ArtifactError, BadSettings, Unknown
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
-from loopforge.work.workspace.checkpoint_archive import (
+from loopforge.work.workspace.workspace_checkpoints import (
     CheckpointArchive,
     CheckpointEntry,
     WorkspaceCheckpoint,

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.installation import process_reaping
-from loopforge.runtime.installation.limited_process import run_limited
-from loopforge.runtime.installation.process_reaping import child_process
+from loopforge.runtime.installation import limited_process
+from loopforge.runtime.installation.limited_process import child_process, run_limited
 from loopforge.work.git.host_git import HostGit
 
 PIPE = asyncio.subprocess.PIPE
@@ -73,7 +72,7 @@ async def test_who_holds_its_pipe_in_a_session_of_its_own_keeps_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What it left running is not waited for once it has ended itself."""
-    monkeypatch.setattr(process_reaping, "GRACE", 0.1)
+    monkeypatch.setattr(limited_process, "GRACE", 0.1)
     shell = ("sh", "-c", "setsid sleep 50 & echo $!")
     async with asyncio.timeout(40), child_process(*shell, stdout=PIPE) as process:
         assert process.stdout is not None
