@@ -30,7 +30,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from loopforge.core.events import GENESIS, Erased, Event, chain_hash, encode_body, epoch_micros
 from loopforge.core.text.erasable_text import salted_digest
 from loopforge.errors import LedgerBroken, LedgerError
-from loopforge.ledger.database.database_faults import as_ledger_error
+from loopforge.ledger.database.database_faults import as_ledger_error, file_damage
 from loopforge.ledger.database.table_schema import BLANK, missing_triggers
 from loopforge.ledger.storage.event_reading import END, in_read_snapshot
 from loopforge.ledger.storage.folded_views import FoldedView, differing_views
@@ -182,11 +182,8 @@ def _reading_leniently(connection: Connection) -> Iterator[None]:
 
 
 def _check_file(connection: Connection, report: _Report) -> None:
-    if connection.dialect.name != "sqlite":
-        return
-    for (said,) in connection.exec_driver_sql("PRAGMA integrity_check(20)").all():
-        if said != "ok":
-            report.find("file", "", f"SQLite finds its file damaged: {said}.")
+    for said in file_damage(connection):
+        report.find("file", "", f"SQLite finds its file damaged: {said}.")
 
 
 def _check_triggers(connection: Connection, report: _Report) -> None:

@@ -14,10 +14,8 @@ from loopforge.core.events import Usage
 from loopforge.models.providers.answer_cost import of_minutes, usage_cost
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate_tokens
+from loopforge.models.transcription.transcription_attempt import RESERVED_MINUTES
 from loopforge.runtime.ports import Question
-
-MINUTES = 10.0
-"""Of a voice note whose length nobody knows beforehand."""
 
 
 def most_taken(specs: Sequence[ModelSpec], question: Question) -> Usage:
@@ -33,7 +31,7 @@ def taken_until(spec: ModelSpec, question: Question, heard: str) -> Usage:
 
 def _priced(spec: ModelSpec, question: Question, written: int) -> Usage:
     if spec.hears and spec.minute_price is not None:
-        return Usage(written=written, cost=of_minutes(spec.minute_price, MINUTES))
+        return Usage(written=written, cost=of_minutes(spec.minute_price, RESERVED_MINUTES))
     usage = Usage(read=_prompt_tokens(spec, question), written=written)
     return replace(usage, cost=usage_cost(spec, usage))
 

@@ -5,6 +5,7 @@ Friday 27 March, 09:00, in 1 day 19 hours
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
@@ -245,6 +246,12 @@ def words_of(language: str) -> TimeWords:
 def localized_sentence(language: str, name: str, **values: str) -> str:
     """One of the sentences, filled in."""
     return words_of(language).says[name].format(**values)
+
+
+def told_now(now: datetime, zone: ZoneInfo) -> str:
+    """The time as minds are told it: "Saturday 21 November 2026, 14:05 (Europe/Paris)"."""
+    here = now.astimezone(zone)
+    return f"{here:%A} {here.day} {here:%B %Y, %H:%M} ({zone.key})"
 
 
 def told_moment(at: datetime, now: datetime, language: str) -> str:

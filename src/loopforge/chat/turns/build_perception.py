@@ -54,6 +54,7 @@ from loopforge.core.text.prompt_rows import quotable_text
 from loopforge.core.text.quantity_bands import band
 from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tool, Tools, named_tools
 from loopforge.runtime.turn_record import PLACES
+from loopforge.schedule.time_wording import told_now
 
 TALK = 8
 """Lines by which tools are suggested, at most."""
@@ -445,7 +446,7 @@ class PerceptionBuilder:
             "line": due.line,
             "to": to,
             **({"also": also} if (also := self._describe_other_callers(state, due)) else {}),
-            "now": now_said(self._clock, self._rules),
+            "now": told_now(self._clock.now(), self._rules.zone),
             "model": "small" if facts.small else "full",
             **({} if due.by else self._may_write(facts)),
             "energy": energy,
@@ -531,12 +532,6 @@ def _describe_tool(tool: Tool, free: Collection[str]) -> str:
     """What a mate is told of a tool; also that people are asked first, where they are."""
     asks = tool.asks and tool.name not in free
     return f"{tool.summary} People are asked first." if asks else tool.summary
-
-
-def now_said(clock: Clock, rules: RoomRules) -> str:
-    """The time as a mind is told it: "Saturday 21 November 2026, 14:05 (Europe/Paris)"."""
-    now = clock.now().astimezone(rules.zone)
-    return f"{now:%A} {now.day} {now:%B %Y, %H:%M} ({rules.zone.key})"
 
 
 def _view_edits(gone: int, cuts: dict[str, float], short: Sequence[str]) -> tuple[Edit, ...]:

@@ -1,11 +1,11 @@
 """Reading a run while it grows: where each step lies in its log, and what there is to see of it.
 
 An index holds a few numbers for each row and step, never the rows themselves; a step, a decision or
-a robot's life is read from its bytes when it is asked for. Only
-what is closed counts: a run that is being written, or was killed, is read up to its last whole step.
+a robot's life is read from its bytes when it is asked for. Only what is
+closed counts: a run that is being written, or was killed, is read up to its last whole step.
 
-Most of a decision's row is of no use to a count or a life: of it a smaller shape is decoded straight
-from those bytes (msgspec passes over what a shape does not name, and puts off what it holds raw).
+Most of a decision's row is of no use to a count or a life: of it a smaller shape is decoded from
+those bytes (msgspec passes over what a shape does not name, and puts off what it holds raw).
 
 Knows no page and no picture, and writes nothing. What is damaged is said in `damage`, and what
 stands before it is still read; whether the chain of hashes holds is not looked at here.

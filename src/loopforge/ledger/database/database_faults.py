@@ -6,7 +6,7 @@ No sentence holds a password, a text, or a statement.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError, LedgerFull, LedgerReadOnly
@@ -20,6 +20,8 @@ CROWDED = ("too many clients", "too many connections", "remaining connection slo
 """What a server says to who cannot come in; of that no state is told."""
 FAULTS = (SQLAlchemyError, UnicodeDecodeError)
 """What a database raises; the second where a name in a damaged SQLite file is no text any more."""
+MOST_DAMAGE = 20
+"""Faults of SQLite's file that are told, of however many there are."""
 
 
 def ledger_location(url: URL) -> str:
@@ -136,3 +138,11 @@ def disk_full_error(where: str) -> LedgerFull:
 def is_connection_lost(error: Exception) -> bool:
     """Whether the connection broke, so that nobody knows if a commit arrived."""
     return isinstance(error, DBAPIError) and error.connection_invalidated
+
+
+def file_damage(connection: Connection) -> list[str]:
+    """What SQLite finds damaged in its file, in its words; nothing of PostgreSQL's."""
+    if connection.dialect.name != "sqlite":
+        return []
+    found = connection.exec_driver_sql(f"PRAGMA integrity_check({MOST_DAMAGE})")
+    return [said for (said,) in found.all() if said != "ok"]

@@ -49,6 +49,8 @@ SILENCE = (
 """Half a second in which nothing is said: what it is asked to hear by whoever tries it out."""
 GONE = "the voice note is not kept any more, or cannot be read"
 LONGEST = 200_000
+RESERVED_MINUTES = 10.0
+"""Set aside of a budget before a voice note is listened to: nobody knows its length beforehand."""
 """Characters of what is written down; a server that tells more has run wild."""
 WORDLESS = AttemptOutcome("malformed", "the server sent no JSON with a `text`", cause="garbled")
 

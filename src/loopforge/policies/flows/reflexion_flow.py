@@ -3,7 +3,7 @@
     [what is wanted] [the task, and what was done and seen, turn by turn] [the score]
 
 What worked, what failed, the root cause, what to do otherwise, one insight. Whether the record says
-so is checked by code (core/work/reflection_checks.py), and what is kept is decided there as well.
+so is checked by code (core/work/reflection_rules.py), and what is kept is decided there as well.
 """
 
 from collections.abc import Iterator

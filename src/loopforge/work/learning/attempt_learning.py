@@ -20,8 +20,8 @@ from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work.attempt_trace import ReflectionMade
-from loopforge.core.work.reflection_checks import flag_of
-from loopforge.core.work.trajectory_scores import TrajectoryScores, score_trajectory
+from loopforge.core.work.reflection_rules import LOOKED_BACK_BELOW, flag_of
+from loopforge.core.work.task_score import TrajectoryScores, score_trajectory
 from loopforge.core.work.work_vocabulary import (
     AttemptScored,
     LearningArm,
@@ -52,8 +52,6 @@ ARMS: tuple[LearningArm, ...] = ("on", "off", "shuffled")
 LONGEST = 1500
 """Characters of a result that is shown to who looks back."""
 REJECTED = "A person did not take the result."
-ENOUGH = 60.0
-"""Completion from which on a simple task is not looked back on."""
 
 
 class AttemptLearning:
@@ -117,7 +115,7 @@ class AttemptLearning:
         route = Route(tier=chosen.tier, model=chosen.model)
         if self._ports.models.facts(route).small:
             return False
-        return known.complexity != "SIMPLE" or found.completion < ENOUGH
+        return known.complexity != "SIMPLE" or found.completion < LOOKED_BACK_BELOW
 
     # ------------------------------------------------------------ what was learned before
 

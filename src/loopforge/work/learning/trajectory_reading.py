@@ -14,8 +14,8 @@ from loopforge.core.effect_states import EffectEnd, EffectProposed
 from loopforge.core.events import Event, Perceived
 from loopforge.core.work.attempt_trace import ENDING, AttemptTrace
 from loopforge.core.work.command_results import SeenResult
-from loopforge.core.work.reflection_checks import TurnSeen
-from loopforge.core.work.trajectory_scores import Decision, Ending, Trajectory
+from loopforge.core.work.reflection_rules import TurnSeen
+from loopforge.core.work.task_score import Decision, Ending, Trajectory
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
     ResultApproved,

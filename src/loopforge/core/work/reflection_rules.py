@@ -1,4 +1,4 @@
-"""Sentences of a look back against the record: each cites turns, and what those say counts.
+"""When a task is looked back on, and sentences of that against the record: each cites turns.
 
     claim + what was seen in its turns -> "" | "the tests of turn 2 failed" | "there was no turn 9"
 
@@ -14,6 +14,9 @@ from typing import NamedTuple
 from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.core.work.command_results import SeenResult, error_of, exit_code, exit_of_tests
 from loopforge.core.work.work_vocabulary import ReflectionPart
+
+LOOKED_BACK_BELOW = 60.0
+"""Completion below which a simple task is looked back on; others are in any case."""
 
 _NOT = r"(?!(?:\W+\w+){0,3}?\W+(?:not|never|no|didn't|don't|doesn't|cannot|won't|neither)\b)"
 _TESTS = rf"\b(?:tests?|test suite|pytest|unittest)\b{_NOT}[^.;!?]{{0,40}}?"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.core.work.command_results import SeenResult
-from loopforge.core.work.trajectory_scores import (
+from loopforge.core.work.task_score import (
     HEURISTICS,
     SHARES,
     STARTS,

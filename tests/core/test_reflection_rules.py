@@ -3,7 +3,7 @@
 import pytest
 
 from loopforge.core.work.command_results import SeenResult
-from loopforge.core.work.reflection_checks import TurnSeen, flag_of
+from loopforge.core.work.reflection_rules import TurnSeen, flag_of
 from loopforge.core.work.work_vocabulary import ReflectionPart
 from tests.core.test_command_results import ran
 
