@@ -61,8 +61,7 @@ from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.process_follow import FOLLOW
 from loopforge.ledger_opening import ARTIFACTS, beside_host, open_ledger_of
 from loopforge.live_settings import LiveSettings
-from loopforge.mates.mate_editing import MateEditing
-from loopforge.mates.mate_growth import MateGrowth, growth_of
+from loopforge.mates.mate_editing import MateEditing, MateGrowth, growth_of
 from loopforge.mates.mate_roster import MateCache, MateRoster
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.mates.version_history import VersionHistory

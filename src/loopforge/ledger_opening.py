@@ -22,7 +22,7 @@ from loopforge.ledger.schema_migration import UnopenedTables, ledger_schema_stat
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.table_access import Tables
-from loopforge.mates.proposal_evidence import RequestGrounds
+from loopforge.mates.trait_proposals import RequestGrounds
 from loopforge.memory.beliefs.derived_items import memories_view
 from loopforge.memory.passage_index import TranscriptIndex
 from loopforge.runtime.system_clock import SystemClock, SystemDice

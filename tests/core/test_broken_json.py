@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loopforge.core.text.broken_json import BrokenJson
 from loopforge.core.text.lenient_json import read_lenient_answer
 from tests.core.test_lenient_json import FORM
-from tests.core.test_spoken_words import drafts
+from tests.core.test_streamed_answer import drafts
 
 keys = st.sampled_from(["mode", "narrative", "files", "x", 'a "b"'])
 values = st.recursive(

@@ -17,8 +17,8 @@ from loopforge.errors import Changed, InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.mates.growth_service import GrowthService
+from loopforge.mates.mate_editing import growth_of
 from loopforge.mates.mate_forking import MateForking
-from loopforge.mates.mate_growth import growth_of
 from loopforge.mates.mate_merging import MateMerging
 from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.trait_proposals import OPEN, TraitProposals

@@ -14,7 +14,7 @@ import pytest
 from loopforge.core.statistics.rate_statistics import PairedDifference, paired_difference, wilson
 from loopforge.core.work.work_vocabulary import AttemptScored
 from loopforge.runtime.ports import Question, Tool, ToolCall
-from loopforge.work.learning.arm_comparison import compare_learning_arms
+from loopforge.work.learning.insight_book import compare_learning_arms
 from tests.work.conftest import Step, says, uses, working
 from tests.work.test_attempt_learning import looks_back, sentence
 

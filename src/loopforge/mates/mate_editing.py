@@ -2,20 +2,52 @@
 
 A new mate gets the file that `loopforge mate new` makes; an edit gives a mate another character
 (the text under the front matter of its file) or other tools, as a new version on record. Does not
-know who may.
+know who may. `MateGrowth` holds the parts that make mates grow, as one value.
 """
 
 import fnmatch
 import json
 from collections.abc import Sequence, Set
+from typing import NamedTuple
 
 from loopforge.core.mates import lorebook, yaml_reader
 from loopforge.core.mates.header_edit import with_body, with_entry
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import InputError, Unknown
-from loopforge.mates.mate_growth import MateGrowth
+from loopforge.mates.growth_service import GrowthService
+from loopforge.mates.mate_forking import MateForking
+from loopforge.mates.mate_merging import MateMerging
+from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.new_mate import draft_mate_file
-from loopforge.mates.version_history import version_hash
+from loopforge.mates.trait_proposals import TraitProposals
+from loopforge.mates.version_history import VersionHistory, version_hash
+from loopforge.runtime.ports import Ledger, MateMemory
+from loopforge.runtime.system_clock import Stamp
+
+
+class MateGrowth(NamedTuple):
+    """How the mates of a home grow."""
+
+    chronicle: VersionHistory
+    roster: MateRoster
+    changes: GrowthService
+    forking: MateForking
+    merging: MateMerging
+    traits: TraitProposals
+
+
+def growth_of(ledger: Ledger, roster: MateRoster, stamp: Stamp, memory: MateMemory) -> MateGrowth:
+    """The growth of the mates of one home."""
+    chronicle = VersionHistory(ledger, roster, stamp)
+    changes = GrowthService(ledger, chronicle, roster, memory)
+    return MateGrowth(
+        chronicle,
+        roster,
+        changes,
+        MateForking(chronicle, roster, changes, memory),
+        MateMerging(ledger, chronicle, roster, changes, memory),
+        TraitProposals(ledger, chronicle, roster, stamp),
+    )
 
 
 class MateEditing:

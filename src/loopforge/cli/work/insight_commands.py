@@ -95,7 +95,7 @@ def compare_arms(context: typer.Context, as_json: Json = False) -> None:
 
     `work_learning = "split"` in loopforge.toml has each task be one or the other by lot.
     """
-    from loopforge.work.learning.arm_comparison import compare_learning_arms
+    from loopforge.work.learning.insight_book import compare_learning_arms
 
     async def work(home: App) -> list[AttemptScored]:
         return await home.work.tasks.world.learning.book.attempts()

@@ -6,7 +6,7 @@ escaped, line breaks in strings, commas too many or missing, True and None, an e
 What is valid JSON is read as JSON.
 
 Knows only the first object that holds the field; what a text without one means is lenient_json.py's
-to say, and what is shown while a text comes spoken_words.py's.
+to say, and what is shown while a text comes streamed_answer.py's.
 """
 
 import json

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from loopforge.core.context_window import PICTURE_TOKENS
 from loopforge.core.events import Usage
-from loopforge.core.text.spoken_words import SpokenWords
+from loopforge.core.text.streamed_answer import SpokenWords
 from loopforge.core.text.thought_stripping import ThoughtFilter
 from loopforge.errors import LoopforgeError
 from loopforge.models.providers.answer_cost import usage_cost

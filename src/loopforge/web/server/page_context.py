@@ -25,7 +25,7 @@ from loopforge.core.events import Event
 from loopforge.lab.run_queue import RunQueue
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.mates.cards.avatar_image import Portraits
-from loopforge.mates.mate_growth import MateGrowth
+from loopforge.mates.mate_editing import MateGrowth
 from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.version_history import VersionHistory
 from loopforge.models.embedded_switch import EmbeddedSwitch

@@ -11,15 +11,18 @@ gave the task: they see it, correct it, lock it, let it go like all else. It may
     by whom it was given on: the same, for the mate it was given to
 
 Decided here and nowhere else. Does not know what is asked of models.
+
+Whether that helps `compare_learning_arms` tells: scores of attempts by what their tasks had.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from loopforge.core.events import Event, Recollection
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, MemoryKept
 from loopforge.core.perception import Line
+from loopforge.core.statistics.rate_statistics import mean_value
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.work.attempt_trace import ReflectionMade
 from loopforge.core.work.insight_rules import (
@@ -226,3 +229,33 @@ def _line(task: str, text: Words, id: str, at: str, which: str = "an insight") -
     """A row of what a mate remembers: what it is, from when, from which task."""
     who = public_words(f"the task {task[-8:]}")
     return Line(kind="recalled", who=who, text=text, id=id, at=at, which=which)
+
+
+# ---------------------------------------------------------------- arm comparison
+
+
+ORDER: tuple[LearningArm, ...] = ("on", "off", "shuffled")
+
+
+class ArmScore(NamedTuple):
+    """The attempts of one arm: how many, their mean score with its interval of 95 %."""
+
+    arm: LearningArm
+    attempts: int
+    mean: float
+    low: float
+    high: float
+
+
+def compare_learning_arms(attempts: Iterable[AttemptScored]) -> list[ArmScore]:
+    """The arms of which there are attempts."""
+    scores: dict[LearningArm, list[float]] = {}
+    for one in attempts:
+        if one.attempt == 1:
+            scores.setdefault(one.arm, []).append(one.together)
+    found = []
+    for arm in ORDER:
+        if values := scores.get(arm):
+            mean = mean_value(values)
+            found.append(ArmScore(arm, mean.n, mean.estimate, mean.low, mean.high))
+    return found

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from loopforge.core.text.lenient_json import read_lenient_answer
-from loopforge.core.text.spoken_words import SpokenWords
+from loopforge.core.text.streamed_answer import SpokenWords
 from tests.core.test_lenient_json import CUT, FORM, PASSING, SAID
 from tests.every_row import every_row
 
