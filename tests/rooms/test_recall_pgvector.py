@@ -16,7 +16,7 @@ from loopforge.errors import LedgerBusy
 from loopforge.ledger.erasure.database_scrubbing import drop_graphs, make_way
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.memory.candidates.candidate_search import CandidateSearch, SegmentSearch
-from loopforge.memory.candidates.pgvector_index import graph_of, recall_way, state_of
+from loopforge.memory.candidates.pgvector_index import graph_of, pgvector_standing, state_of
 from loopforge.memory.candidates.pgvector_search import PgvectorSearch
 from loopforge.memory.passage_index import passages, vectors
 from loopforge.memory.passage_loading import VectorSpace
@@ -205,10 +205,7 @@ async def test_the_extension_comes_and_goes(pgvector_url: str, tmp_path: Path) -
             async def asked() -> list[str]:
                 return (await recalled(home, "lantern and compass", "ana"))[:3]
 
-            def told() -> str:
-                return recall_way(pgvector_url)[0]
-
-            assert "found by files" in told()
+            assert pgvector_standing(pgvector_url)[0] == "missing"
             await talk(home, 40)
             await memory.vectors.fill()
             index, memory.vectors._index = memory.vectors._index, None
@@ -219,7 +216,7 @@ async def test_the_extension_comes_and_goes(pgvector_url: str, tmp_path: Path) -
             by_indexes(home)
             memory.recall._searched = None
             assert not list(segments.iterdir())
-            assert told() == "PostgreSQL itself finds what was said, with pgvector 0.8.5."
+            assert pgvector_standing(pgvector_url) == ("used", "0.8.5")
             assert await asked() == right
             plain.execute("DROP EXTENSION vector CASCADE")
             assert await asked() == right
@@ -227,7 +224,7 @@ async def test_the_extension_comes_and_goes(pgvector_url: str, tmp_path: Path) -
             await memory.vectors.fill()
             assert SECRET in await recalled(home, "zarquon flowerpot", "ana")
             plain.execute("CREATE EXTENSION vector")
-            assert told() == "What was said is found without pgvector until its indexes are made."
+            assert pgvector_standing(pgvector_url)[0] == "unindexed"
             await memory.vectors.pack()
             assert SECRET in await recalled(home, "zarquon flowerpot", "ana")
             query = "SELECT count(*) FROM passage_vectors WHERE meaning IS NULL"

@@ -25,7 +25,7 @@ def rename(
 ) -> None:
     """Say what a run or a sweep is called on pages. Its name stays: links and ledger know it."""
     from loopforge.lab.run.run_deletion import main_file
-    from loopforge.lab.run.run_label import entitle, label_of
+    from loopforge.lab.run.run_folder import entitle, label_of
 
     place = main_file(find_run_folder(settings_from_context(context), folder)).parent
     entitle(place, title)
@@ -40,8 +40,8 @@ def delete(context: typer.Context, folder: RunOrSweep, yes: Yes = False) -> None
     """
     from loopforge.core.text.spoken_lists import join_as_prose
     from loopforge.lab.run.run_deletion import contents_of, main_file
+    from loopforge.lab.run.run_folder import EXPERIMENT
     from loopforge.lab.run.run_log import LOG
-    from loopforge.lab.run.run_paths import EXPERIMENT
     from loopforge.lab.sweeps.sweep_results import WRITTEN
 
     there = settings_from_context(context)

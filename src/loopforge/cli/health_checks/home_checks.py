@@ -18,6 +18,18 @@ if TYPE_CHECKING:
     from loopforge.setting_defaults import Settings
 
 
+RECALL_BY = {
+    "used": ("PostgreSQL itself finds what was said, with pgvector {version}.", ""),
+    "unindexed": ("What was said is found without pgvector until its indexes are made.", ""),
+    "missing": (
+        "`memory_index` is pgvector, but what was said is found by files in data/memory.",
+        (
+            "That does. To have PostgreSQL do it, from 14 on: install pgvector beside it, say "
+            "CREATE EXTENSION vector in this database as its superuser, and start again."
+        ),
+    ),
+}
+"""What is said of how matters stand with pgvector, and what to do."""
 OLD = timedelta(days=14)
 """Since the last backup of a home that makes none by itself."""
 STARTING = 120
@@ -53,14 +65,14 @@ def check_database(settings: Settings) -> Iterator[DoctorFinding]:
         yield note("database", f"{place} is not there yet; the first start makes it.")
         return
     from loopforge.ledger.schema_migration import ledger_schema_status, refuse_damaged
-    from loopforge.memory.candidates.pgvector_index import recall_way
+    from loopforge.memory.candidates.pgvector_index import pgvector_standing
     from loopforge.memory_opening import in_database
 
     try:
         stands = ledger_schema_status(url)
         refuse_damaged(url)
         wanted = in_database(settings) and stands == "ok"
-        said, mend = recall_way(url) if wanted else ("", "")
+        found = pgvector_standing(url) if wanted else None
     except LedgerBroken as error:
         yield wrong("database", str(error), "End the home, keep the file, and restore a backup.")
         return
@@ -68,8 +80,10 @@ def check_database(settings: Settings) -> Iterator[DoctorFinding]:
         yield wrong("database", str(error), f"Check `database_url`: {place}")
         return
     yield ok("database", f"{place} answers.")
-    if said:
-        yield note("memory", said, mend)
+    if found:
+        state, version = found
+        said, mend = RECALL_BY[state]
+        yield note("memory", said.format(version=version), mend)
     match stands:
         case "ok":
             yield ok("migrations", "the schema is this program's.")

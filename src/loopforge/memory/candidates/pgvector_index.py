@@ -17,7 +17,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from zlib import crc32
 
 from sqlalchemy import text
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from loopforge.memory.passage_segments import SegmentStore
 
 log = logging.getLogger(__name__)
+RecallWay = Literal["used", "unindexed", "missing"]
+"""Whether PostgreSQL finds passages itself, could as soon as its indexes are made, or cannot."""
+
 LEAST = 140_000
 """The version of PostgreSQL that has multiranges, by which spans are told."""
 STEP = 61
@@ -109,29 +112,23 @@ def state_of(connection: Connection) -> PgvectorState:
     return PgvectorState(row.kind or "", frozenset(row.made))
 
 
-def recall_way(url: str) -> tuple[str, str]:
-    """Which way passages are found in this PostgreSQL, and how to get the other, if there is one.
+def pgvector_standing(url: str) -> tuple[RecallWay, str]:
+    """How matters stand with pgvector in this PostgreSQL, and its version ("" where there is none).
 
     Raises LedgerError when it is out of reach.
     """
-    return query_database(url, _way_told)
+    return query_database(url, _standing)
 
 
-def _way_told(connection: Connection) -> tuple[str, str]:
+def _standing(connection: Connection) -> tuple[RecallWay, str]:
     query = (
         "SELECT extversion FROM pg_extension "
         "WHERE extname = 'vector' AND to_regtype('vector') IS NOT NULL"
     )
     found = connection.exec_driver_sql(query).scalar()
     if found and state_of(connection).ready:
-        return f"PostgreSQL itself finds what was said, with pgvector {found}.", ""
-    if found and _able(connection):
-        return "What was said is found without pgvector until its indexes are made.", ""
-    said = "`memory_index` is pgvector, but what was said is found by files in data/memory."
-    return said, (
-        "That does. To have PostgreSQL do it, from 14 on: install pgvector beside it, say "
-        "CREATE EXTENSION vector in this database as its superuser, and start again."
-    )
+        return "used", str(found)
+    return "unindexed" if found and _able(connection) else "missing", str(found or "")
 
 
 def graph_of(model: str) -> str:

@@ -25,10 +25,9 @@ from loopforge.lab.inspect.run_archive import RunArchive
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.robot_minds import MATE
 from loopforge.lab.run.run_deletion import RunContents, contents_of
-from loopforge.lab.run.run_label import LONGEST, entitle, label_of
+from loopforge.lab.run.run_folder import EXPERIMENT, LONGEST, entitle, label_of
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.run.run_log import LOG
-from loopforge.lab.run.run_paths import EXPERIMENT
 from loopforge.lab.run_queue import QueueStanding, RunQueue
 from loopforge.lab.world.scenario_checks import MOST_DAYS, MOST_STEPS, Scenario
 from loopforge.lab.world.scenario_file import ListedScenario, listed_scenarios
