@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import subprocess
 import sys
 import textwrap
 from dataclasses import replace
@@ -120,6 +121,16 @@ async def test_package_managers_ask_a_network_that_is_not_there_once(sandbox: Sa
     assert (await run_confined(sandbox, told)).output == b"0\n0\n0\n"
     server = Sandbox(sandbox.workspace, environment={"KEY": "1"})
     assert (await run_confined(server, told)).output == b""
+
+
+async def test_programs_know_whom_the_machine_trusts(sandbox: Sandbox) -> None:
+    """A host that was granted is known by its certificate: the roots of trust are to be read, no key is."""
+    count = "import ssl; print(len(ssl.create_default_context().get_ca_certs()))"
+    program = ("/usr/bin/python3", "-c", count)
+    outside = await asyncio.to_thread(subprocess.check_output, program)
+    ended = await run_confined(sandbox, program)
+    assert (ended.code, ended.output) == (0, outside)
+    assert (await run_confined(sandbox, ("ls", "/etc/ssl"))).output in (b"certs\n", b"")
 
 
 async def test_what_cannot_be_run_is_refused_before_it_is(sandbox: Sandbox) -> None:

@@ -23,6 +23,12 @@ RUNNER = 65432
 INSIDE = "1000"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/alternatives")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime")
+ROOTS = (
+    *("/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted"),
+    *("/etc/ca-certificates/extracted", "/var/lib/ca-certificates"),
+)
+"""Where systems keep the roots of trust, and no private key: without them no host that was granted
+is known by its certificate, and where there is no network, programs complain of them instead."""
 PLACES = "/usr/bin:/bin:/usr/local/bin"
 PATH = "/usr/local/bin:/usr/bin:/bin"
 HOME = "/workspace"
@@ -127,11 +133,11 @@ def _environment(sandbox: Sandbox) -> Sequence[tuple[str, str]]:
 
 
 def _system() -> list[str]:
-    """Programs and libraries of the machine, to be read; of /etc only what programs start by."""
+    """Programs and libraries of the machine, to be read; of /etc only what programs start and trust by."""
     given = []
-    for each in (*SYSTEM, *SYSTEM_FILES):
+    for each in (*SYSTEM, *SYSTEM_FILES, *ROOTS):
         path = Path(each)
-        if path.is_symlink() and each in SYSTEM:
+        if path.is_symlink() and each not in SYSTEM_FILES:
             given += ["--symlink", str(path.readlink()), each]
         elif path.exists():
             given += ["--ro-bind", each, each]
