@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from loopforge.chat.room.room_state import RoomState, fold
 from loopforge.chat.room.turn_queue import CALLED, GREETING, RANK, UNCALLED, DueTurn, TurnQueue
 from loopforge.chat.room_loop import GONE, SENT, why_halted
-from loopforge.chat.turns.memory_evidence import wishes_in
+from loopforge.chat.speaking.memory_requests import wishes_in
 from loopforge.core.events import Judged, LineRun, Perceived, Recollection, TurnEnded, Verdict
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import (

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.mates.css_colours import colour_code
+from loopforge.core.mates.mate_colours import colour_code
 from loopforge.core.mates.pixel_portrait import face_rows, portrait_pixels
 
 

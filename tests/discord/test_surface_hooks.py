@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.artifacts.avatar_upload import shrink_avatar
-from loopforge.core.mates.css_colours import default_colour
+from loopforge.core.mates.mate_colours import default_colour
 from loopforge.core.room_vocabulary import LineDeleted, LineEdited, Told
 from loopforge.mates.cards.avatar_image import draw_avatar
 from loopforge.models.scripted_model import ScriptedAnswer

@@ -12,7 +12,8 @@ from loopforge.core.growth.growth_events import (
 )
 from loopforge.core.mates.mate_changes import mate_changes
 from loopforge.core.people_events import MateGone, MateWritten
-from loopforge.mates.growth_claims import (
+from loopforge.mates.growth_story import GrowthSentence
+from loopforge.mates.growth_wording import (
     AlongClaim,
     AskedClaim,
     BeganClaim,
@@ -35,7 +36,6 @@ from loopforge.mates.growth_claims import (
     merged_claim,
     moved_traits,
 )
-from loopforge.mates.growth_story import GrowthSentence
 
 
 def check(

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from loopforge.core.events import Event
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.mates.growth_claims import DecidedClaim, MergedClaim, TraitMovedClaim
 from loopforge.mates.growth_story import GrowthSentence, StoryReader, growth_sentences
+from loopforge.mates.growth_wording import DecidedClaim, MergedClaim, TraitMovedClaim
 from loopforge.mates.version_history import STREAM
 from tests.mates.growth_checker import check
 from tests.mates.test_mate_growth import ADA, Nursery, home

@@ -12,7 +12,7 @@ from loopforge.core.room_vocabulary import Heard, LineEdited, Weighed
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import Script, ScriptedAnswer, in_character
-from loopforge.policies.listening.transcript import LOST
+from loopforge.policies.listening.voice_transcript import LOST
 from loopforge.runtime.ports import Question
 from tests.models.hearing import KEY, MODEL, OGG, Reply, hearing
 from tests.rooms.conftest import Home, living

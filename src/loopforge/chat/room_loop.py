@@ -31,11 +31,11 @@ from loopforge.chat.speaking import addressee_detection, triggers
 from loopforge.chat.speaking.exposed_keys import exposed_keys
 from loopforge.chat.speaking.line_debounce import debounce_lines
 from loopforge.chat.speaking.line_routing import LineRouting, is_posted_by_program
+from loopforge.chat.speaking.memory_requests import wishes_in
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns import room_titles
 from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.chat.turns.fallback_mate import UNABLE, FallbackMate
-from loopforge.chat.turns.memory_evidence import wishes_in
 from loopforge.chat.turns.voice_notes import oldest_untranscribed, skipped_audio_notices
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.events import Fact

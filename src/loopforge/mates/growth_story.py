@@ -23,7 +23,7 @@ from loopforge.core.growth.growth_events import (
 from loopforge.core.mates.mate_changes import ItemChanged, MateChange, mate_changes
 from loopforge.core.memory.memory_vocabulary import MemoryKept
 from loopforge.core.people_events import MateGone, MateWritten
-from loopforge.mates.growth_claims import (
+from loopforge.mates.growth_wording import (
     AlongClaim,
     BeganClaim,
     DecidedClaim,

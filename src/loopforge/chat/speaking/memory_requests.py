@@ -5,11 +5,19 @@
     always answer me in German                      a standing wish, kept as it was said
 
 Only at the beginning of a line (after a name and a word of courtesy), never in a question; in six
-languages. What becomes of it is decided elsewhere (chat/service/memory_wishes.py).
+languages. For which mates a wish is stands here, too; what becomes of it is decided elsewhere
+(chat/service/memory_wishes.py).
 """
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
+
+from loopforge.chat.room.room_state import RoomState
+from loopforge.core.context_window import ContextEntry
+from loopforge.core.memory.memory_vocabulary import EvidenceLine
+from loopforge.core.room_vocabulary import MemoryAsked, Weight
+from loopforge.core.text.erasable_text import Words
 
 Want = Literal["keep", "forget"]
 LONGEST_WISH = 400
@@ -123,3 +131,40 @@ def _subject(text: str) -> str:
     if _LANGUAGE.search(text):
         return "language"
     return "name" if _NAMED.search(text) else ""
+
+
+def wishes_in(
+    state: RoomState,
+    pending: Sequence[ContextEntry],
+    weights: Sequence[Weight],
+    alone: Callable[[ContextEntry], Sequence[Weight]],
+) -> Iterator[tuple[str, MemoryAsked]]:
+    """What people asked to be kept or forgotten in these lines, each with its line.
+
+    Of the mates that were called by the line; of all in the room where none was; of nobody where no
+    mate is. `alone` weighs a line that was gathered with later ones, whose weights are those of the
+    last.
+    """
+    for entry in pending if state.mates else ():
+        if entry.kind != "heard" or entry.bot or entry.text.text is None:
+            continue
+        if entry.id not in state.lines:  # deleted while it was weighed
+            continue
+        if (wish := memory_wish(entry.text.text)) is None:
+            continue
+        own = [w for w in weights if w.line == entry.id] or alone(entry)
+        called = [w.mate for w in own if w.verdict == "speak" and w.caller == entry.id]
+        named = [w.mate for w in own if w.summons in ("mention", "name") and w.mate in called]
+        yield (
+            entry.id,
+            MemoryAsked(
+                want=wish.want,
+                text=Words(wish.text),
+                mates=tuple(named or called or state.mates),
+                lines=(EvidenceLine(state.stream, entry.seq, entry.id),),
+                person=entry.who,
+                standing=wish.standing,
+                subject=wish.subject,
+                trusted=not entry.untrusted,
+            ),
+        )

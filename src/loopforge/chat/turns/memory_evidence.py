@@ -2,23 +2,22 @@
 
 A mate keeps what it says in its own words; so it rests on the line it answered, on each line before
 its eyes that shares a word of weight with it, and on all that was remembered in that turn and does:
-who was not there for one of them is not told the whole. What somebody says ("remember that ...")
-rests on their line alone.
+who was not there for one of them is not told the whole. What somebody says ("remember that ...",
+chat/speaking/memory_requests.py) rests on their line alone.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from loopforge.chat.room.permissions import answered_people
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.speaking.memory_requests import memory_wish
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.memory.evidence_overlap import supporting_lines
 from loopforge.core.memory.memory_vocabulary import EvidenceLine
 from loopforge.core.perception import AgentPerception
-from loopforge.core.room_vocabulary import MemoryAsked, Weight
+from loopforge.core.room_vocabulary import MemoryAsked
 from loopforge.core.text.erasable_text import Words
 
 
@@ -80,40 +79,3 @@ def grounds_of(state: RoomState, seen: AgentPerception, called: Sequence[str]) -
 def _ground(state: RoomState, entry: ContextEntry) -> GroundLine:
     foreign = entry.kind in ("result", "told") or entry.untrusted or entry.bot
     return GroundLine(state.stream, entry.seq, entry.id, entry.text, not foreign)
-
-
-def wishes_in(
-    state: RoomState,
-    pending: Sequence[ContextEntry],
-    weights: Sequence[Weight],
-    alone: Callable[[ContextEntry], Sequence[Weight]],
-) -> Iterator[tuple[str, MemoryAsked]]:
-    """What people asked to be kept or forgotten in these lines, each with its line.
-
-    Of the mates that were called by the line; of all in the room where none was; of nobody where no
-    mate is. `alone` weighs a line that was gathered with later ones, whose weights are those of the
-    last.
-    """
-    for entry in pending if state.mates else ():
-        if entry.kind != "heard" or entry.bot or entry.text.text is None:
-            continue
-        if entry.id not in state.lines:  # deleted while it was weighed
-            continue
-        if (wish := memory_wish(entry.text.text)) is None:
-            continue
-        own = [w for w in weights if w.line == entry.id] or alone(entry)
-        called = [w.mate for w in own if w.verdict == "speak" and w.caller == entry.id]
-        named = [w.mate for w in own if w.summons in ("mention", "name") and w.mate in called]
-        yield (
-            entry.id,
-            MemoryAsked(
-                want=wish.want,
-                text=Words(wish.text),
-                mates=tuple(named or called or state.mates),
-                lines=(EvidenceLine(state.stream, entry.seq, entry.id),),
-                person=entry.who,
-                standing=wish.standing,
-                subject=wish.subject,
-                trusted=not entry.untrusted,
-            ),
-        )

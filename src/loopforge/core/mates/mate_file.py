@@ -32,8 +32,8 @@ from msgspec import Struct
 
 from loopforge.core.limits import turn_bounds
 from loopforge.core.limits.turn_bounds import TurnBounds
-from loopforge.core.mates import css_colours as colour
 from loopforge.core.mates import lorebook, sandbox_profile, unprompted_times, yaml_reader
+from loopforge.core.mates import mate_colours as colour
 from loopforge.core.mates.lorebook import LoreEntry
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.mates.unprompted_times import UnpromptedTimes

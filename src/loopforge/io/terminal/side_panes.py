@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot, kaomoji_for
-from loopforge.core.mates.css_colours import colour_code, default_colour
+from loopforge.core.mates.mate_colours import colour_code, default_colour
 from loopforge.core.mates.pixel_portrait import portrait_pixels
 from loopforge.io.terminal.terminal_wording import energy_bar
 from loopforge.io.terminal.typed_lines import one_line, safe_for_terminal

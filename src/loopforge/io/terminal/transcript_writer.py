@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from loopforge.chat.room.event_wording import line_asides
 from loopforge.core.events import AnyBody, Event
-from loopforge.core.mates.css_colours import default_colour
+from loopforge.core.mates.mate_colours import default_colour
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,

@@ -62,6 +62,12 @@ WORDS: dict[str, tuple[Effect, ...]] = {
 }
 """What words at full strength do to who hears them."""
 
+AT_FIRST = {
+    "emotions": {"fear": 250, "stress": 300, "guilt": 150},
+    "traits": {},
+    "scars": {"helplessness": 150, "cynicism": 200, "rigidity": 250, "confidence": 450},
+}
+"""What robots begin with, in thousandths, where their scenario says nothing; the others at 500."""
 RESTS = {
     "stress": 300,
     "curiosity": 500,

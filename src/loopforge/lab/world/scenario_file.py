@@ -18,6 +18,7 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS
 from loopforge.errors import BadScenario
 from loopforge.lab.world.city_state import BOUNDS
+from loopforge.lab.world.emotions_traits import AT_FIRST
 from loopforge.lab.world.protocols import (
     INDEX,
     parse_protocol,
@@ -36,11 +37,6 @@ BIGGEST = 256 * 1024
 """Bytes of a scenario file."""
 ABOVE = tuple(name for name in Scenario.__struct_fields__ if name not in ("name", *TABLES))
 """Lines of the whole scenario that no table of it has."""
-AT_FIRST = {
-    "emotions": {"fear": 250, "stress": 300, "guilt": 150},
-    "traits": {},
-    "scars": {"helplessness": 150, "cynicism": 200, "rigidity": 250, "confidence": 450},
-}
 
 
 def read_scenario(text: str, source: str) -> Scenario:

@@ -133,7 +133,7 @@ def _environment(sandbox: Sandbox) -> Sequence[tuple[str, str]]:
 
 
 def _system() -> list[str]:
-    """Programs and libraries of the machine, to be read; of /etc only what programs start and trust by."""
+    """Programs and libraries of the machine, to be read; of /etc what they start and trust by."""
     given = []
     for each in (*SYSTEM, *SYSTEM_FILES, *ROOTS):
         path = Path(each)

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from markupsafe import Markup, escape
 
-from loopforge.core.mates.css_colours import colour_code, default_colour
+from loopforge.core.mates.mate_colours import colour_code, default_colour
 from loopforge.core.mates.pixel_portrait import face_rows, hls_to_hex, ink_shades
 
 DOT = 5

@@ -6,7 +6,7 @@ from loopforge.core.perception import Line, Picture
 from loopforge.core.policy import Answer, AnswerOutcome
 from loopforge.core.room_vocabulary import StaySilent, Transcribe
 from loopforge.core.text.erasable_text import Words
-from loopforge.policies.listening.transcript import transcript
+from loopforge.policies.listening.voice_transcript import transcript
 from tests.playbook import PROMPTS, Playbook, heard, shown
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.mates.css_colours import PALETTE, colour_code, css_colour_codes, default_colour
+from loopforge.core.mates.mate_colours import PALETTE, colour_code, css_colour_codes, default_colour
 
 
 @pytest.mark.parametrize(
