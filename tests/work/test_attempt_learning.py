@@ -155,6 +155,26 @@ async def test_who_says_stop_has_nobody_asked(place: Path) -> None:
         assert len(await shop.bodies(id, TaskReflected)) == 1
 
 
+async def test_stop_breaks_off_a_look_back(place: Path) -> None:
+    """Nobody is asked any more, now or later, and the record says why there is nothing."""
+    work, pace = in_order(says("done", "Done.")), HeldClock()
+    back = ScriptedAnswer(data={"insight": sentence("So.", 1)}, wait=300)
+    script: Script = lambda asked: back if looks_back(asked) else work(asked)  # noqa: E731
+    async with working(place, script, pace=pace) as shop:
+        id = await shop.tasks.open(TASK, "ana")
+        await shop.until(id, "task.scored")
+        await shop.until(id, "turn.asked", 2)
+        said = await shop.tasks.stop(id, "ana")
+        assert said == "It is finished already. Looking back on it was broken off."
+        await shop.until(id, "task.reflected")
+        await shop.rest(id)
+        assert [one.trouble for one in await shop.bodies(id, TaskReflected)] == [
+            "a person said stop"
+        ]
+        assert [looks_back(one) for one in shop.models.asked] == [False, True]
+        assert await shop.tasks.stop(id, "ana") == "It is finished already."
+
+
 async def test_what_is_said_while_it_looks_back_goes_to_the_next_turn(place: Path) -> None:
     """It steers work, not the look back: nothing that a person said is lost in it."""
     shop: Workshop

@@ -178,8 +178,11 @@ class TaskService:
         """Have it stand still, wherever it stands, forgotten or not. What is told of it."""
 
         async def attempt(state: TaskState, seq: int) -> str:
+            if state.looks_back:
+                self._halt(state.stream, why)
             if state.stage in ("stopped", "finished", "approved", "rejected"):
-                return f"It is {state.stage} already."
+                rest = " Looking back on it was broken off." if state.looks_back else ""
+                return f"It is {state.stage} already.{rest}"
             body = TaskStopped(kind="person", why=Words(why), by=person)
             self._halt(state.stream, why)
             await self._append_facts(state, [body], person, seq)

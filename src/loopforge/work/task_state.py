@@ -243,6 +243,11 @@ class TaskState(Struct, kw_only=True):
         """What it cost so far in US dollars, as far as prices are known."""
         return Decimal(self.cost) / 10**12
 
+    @property
+    def looks_back(self) -> bool:
+        """Whether its planner is looking back on the last attempt now."""
+        return bool(self.open) and self.open_summons == "reflect"
+
     def worked_seconds(self, now: datetime) -> float:
         """How long it worked so far: not while it waited for people, or for its model."""
         return self.spent_seconds + ((now - self.started).total_seconds() if self.started else 0.0)

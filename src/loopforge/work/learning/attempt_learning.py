@@ -177,8 +177,8 @@ class AttemptLearning:
     def reflected(
         self, state: TaskState, turn: TakenTurn[TurnDue], ended: TurnEnding
     ) -> list[Fact]:
-        """What a look back comes to; nothing where it was broken off."""
-        if ended.outcome in ("stopped", "diverged"):
+        """What a look back comes to: nothing where it diverged, and is had again."""
+        if ended.outcome == "diverged":
             return []
         acts = ended.plan.acts if ended.plan is not None else ()
         said = next((act for act in acts if isinstance(act, LookBack)), None)
@@ -211,6 +211,8 @@ def _checked(state: TaskState, said: LookBack) -> tuple[ReflectionClaim, ...]:
 
 def _trouble(ended: TurnEnding) -> str:
     """Why there is nothing, in words."""
+    if ended.outcome == "stopped":
+        return ended.why
     named = str(ended.plan.meta.get("trouble", "")) if ended.plan is not None else ended.outcome
     return OUTCOMES.get(named, "the answer could not be used")
 

@@ -186,7 +186,7 @@ class ThreadPosts:
 
     async def _stop_tasks(self, room: str, person: str) -> None:
         for state in await self._tasks.store.of_thread(room):
-            if _is_stoppable(state):
+            if _is_stoppable(state) or state.looks_back:
                 await self._tasks.stop(state.id, person)
 
     async def _stop_if_missed(self, state: TaskState) -> None:
