@@ -9,7 +9,7 @@ is too far away. Withholds nothing; that is the veil's (redaction.py).
 from dataclasses import dataclass, field
 
 from loopforge.chat.room.turn_queue import AGAIN
-from loopforge.chat.turns.turn_trace import PRESENCE, events_after
+from loopforge.chat.why.turn_trace import PRESENCE, events_after
 from loopforge.core.events import Event, Judged, Perceived, TurnEnded
 from loopforge.core.room_vocabulary import Heard, Reacted, Said, Stopped, TurnDropped, Weighed
 from loopforge.runtime.ports import Ledger

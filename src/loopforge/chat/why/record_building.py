@@ -18,7 +18,6 @@ from loopforge.chat.room.event_wording import platform_name
 from loopforge.chat.room.member_visibility import EVERYTHING, MemberSight
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.speaking.triggers import BOUND, CROWD, ENOUGH, LEFT, REASONS
-from loopforge.chat.turns.turn_trace import TurnTrace, joined_people, thing_of, turn_trace
 from loopforge.chat.why.flight_record import (
     CallingLine,
     Flight,
@@ -42,6 +41,7 @@ from loopforge.chat.why.turn_report import (
     sum_turn_cost,
     turn_timeline,
 )
+from loopforge.chat.why.turn_trace import TurnTrace, joined_people, thing_of, turn_trace
 from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
 from loopforge.core.perception import REMEMBERED, Line
 from loopforge.core.room_vocabulary import (

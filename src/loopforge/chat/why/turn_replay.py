@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from loopforge.chat.turns.turn_trace import events_of, turn_of
+from loopforge.chat.why.turn_trace import events_of, turn_of
 from loopforge.core.events import Event, Perceived, Planned
 from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.core.policy import Policy

@@ -11,7 +11,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from loopforge.chat.turns.turn_trace import TurnTrace, thing_of
 from loopforge.chat.why.flight_record import (
     ActKind,
     ActRecord,
@@ -28,6 +27,7 @@ from loopforge.chat.why.flight_record import (
     TurnCost,
 )
 from loopforge.chat.why.redaction import RecordRedaction
+from loopforge.chat.why.turn_trace import TurnTrace, thing_of
 from loopforge.chat.why.unproven_claims import unproven_claims
 from loopforge.core.act_guard import RULES, plan_oddities
 from loopforge.core.action_plan import AgentActionPlan
