@@ -89,6 +89,7 @@ class Cluster:
             return self._empty.pop()
         name = f"ledger{next(self._names)}"
         self.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        used_tables.lend(str(self.root), name)
         return name
 
     def give_back(self, name: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import psycopg
 from sqlalchemy import Connection
-from sqlalchemy.engine import URL
 from sqlalchemy.exc import SQLAlchemyError
 
 from loopforge.ledger.database.database_engine import DatabaseEngines
@@ -52,17 +51,23 @@ class Made(NamedTuple):
 
 
 _MADE: dict[Hashable, Made] = {}
+_LENT: set[str] = set()
 _OPENED: dict[str, Hashable] = {}
 _ASIDE: dict[str, Hashable] = {}
+
+
+def lend(host: str, name: str) -> None:
+    """A test gets this database, and reaches it itself: not by a network that may fail."""
+    _LENT.add(f"{host} {name}")
 
 
 def opened(
     store: DatabaseEngines, key: Hashable, prepare: Callable[[], dict[str, int]]
 ) -> dict[str, int]:
     """Open a ledger with the views of this key, by `prepare` or by tables that stand aside."""
-    if "host" not in store.url.query:  # none of ours
+    place = f"{store.url.query.get('host')} {store.url.database}"
+    if place not in _LENT:
         return prepare()
-    place = _place(store.url)
     if _ASIDE.get(place) == key and _taken_back(store):
         del _ASIDE[place]
         _OPENED[place] = key
@@ -130,7 +135,3 @@ def set_aside(connection: psycopg.Connection[Any]) -> bool:
         connection.execute("CREATE SCHEMA public")
     _ASIDE[place] = key
     return True
-
-
-def _place(url: URL) -> str:
-    return f"{url.query['host']} {url.database}"
