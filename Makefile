@@ -29,7 +29,7 @@ confine = [[ "$$(uname -s)" != Linux ]] || $(call put,--require-hashes -r requir
 READERS := PIL docx lxml openpyxl pptx pypdf
 
 # What happens in homes, told as people, mates and tools meet it: so it is on either database.
-TOLD := $(addprefix tests/,rooms chat work tools web mates people memory budgets surfaces sinks discord telegram)
+TOLD := $(addprefix tests/,rooms chat work tools web mates people memory budgets surfaces sinks discord telegram cli io cross_platform)
 
 .PHONY: help install install-all run test patient check bench bench-hijacked bench-calls bench-delivery docs lock dev system clean
 

@@ -103,6 +103,7 @@ def test_a_word_that_is_no_folder_makes_no_backup(
     assert (code, out.partition(":")[0]) == (0, "Made and checked")
 
 
+@pytest.mark.sqlite
 def test_a_ledger_that_is_taken_leaves_no_half_home(run: Run, tmp_path: Path) -> None:
     """Where the ledger cannot go, the folder is not left as if it were a home."""
     kept = str(tmp_path / "kept")

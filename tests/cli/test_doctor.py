@@ -179,6 +179,7 @@ def test_no_mates_at_all(home: Path) -> None:
     assert only(home).check == "mates"
 
 
+@pytest.mark.sqlite
 def test_a_damaged_page(home: Path) -> None:
     """A database of which a part is damaged is found, though it can be opened."""
     database = home / "data" / "loopforge.db"
@@ -197,6 +198,7 @@ def test_a_damaged_page(home: Path) -> None:
     assert "restore a backup" in finding.mend
 
 
+@pytest.mark.sqlite
 def test_a_newer_schema(home: Path) -> None:
     """A database of a newer program is left alone, and named."""
     database = home / "data" / "loopforge.db"

@@ -61,6 +61,7 @@ def test_tail_as_json_is_what_export_writes(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text("utf-8") == run("export")[1]
 
 
+@pytest.mark.sqlite
 def test_tail_follows(home: Path) -> None:
     """With --follow, an event that is appended later is shown, until it is interrupted."""
     with subprocess.Popen(
@@ -83,6 +84,7 @@ def test_tail_follows(home: Path) -> None:
         assert following.stderr.read() == ""
 
 
+@pytest.mark.sqlite
 def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
     """`loopforge ledger export | head -n 1` ends quietly."""
     fill(home, more=600)

@@ -72,6 +72,7 @@ def test_an_error_is_one_line_on_standard_error(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.sqlite
 def test_bytes_that_are_no_text_are_called_so(home: Path) -> None:
     """A word with a byte that is no UTF-8, and a path that no system takes, end in one sentence."""
     written(home, SqlLedger.heads)
@@ -117,6 +118,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"loopforge {__version__}\n"
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(
     "words",
     [

@@ -82,6 +82,7 @@ def test_memories_of_nobody_are_asked_back(run: Run) -> None:
     assert "nothing under the number 9" in run("memory", "lock", "maya", "9")[2]
 
 
+@pytest.mark.sqlite
 def test_an_item_is_forgotten(run: Run, home: Path) -> None:
     """For good, from every file; the line that it rested on is another matter."""
     assert run("memory", "forget", "maya", "1", "--yes")[:2] == (0, "Forgotten: 1 texts.\n")
