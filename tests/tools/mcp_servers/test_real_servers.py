@@ -214,6 +214,7 @@ async def test_a_mate_browses_in_steps(place: Path) -> None:
             assert shop.asked == ["/", "/found?many=3"]
             elsewhere = await home.uses("bo", "browser_navigate", url="https://example.org/")
             assert "ERR_TUNNEL_CONNECTION_FAILED" in elsewhere
+            await home.uses("bo", "browser_snapshot")  # the browser's own page of it has come
             await home.hears("ana", "hello")
             mine = await home.uses("bo", "browser_navigate", url=at)
             await home.hears("ana", "@maya use browser_snapshot {}")
