@@ -81,9 +81,9 @@ def may_give(tools: Collection[str]) -> bool:
 
 def possible_acts(state: TaskState) -> frozenset[str]:
     """What can be done about a task as it stands, by whoever may."""
-    stage, found = state.stage, {"stop"} if state.looks_back else set[str]()
+    stage, found = state.stage, set[str]()
     if stage in OVER:
-        return frozenset(found | {"undo"} if stage == "approved" else found)
+        return frozenset({"undo"} if stage == "approved" else ())
     found.add("say")
     if state.turns:
         found.add("rate")
