@@ -178,13 +178,13 @@ class TaskService:
         """Have it stand still, wherever it stands, forgotten or not. What is told of it."""
 
         async def attempt(state: TaskState, seq: int) -> str:
-            if state.looks_back:
-                self._halt(state.stream, why)
-            if state.stage in ("stopped", "finished", "approved", "rejected"):
-                rest = " Looking back on it was broken off." if state.looks_back else ""
-                return f"It is {state.stage} already.{rest}"
-            body = TaskStopped(kind="person", why=Words(why), by=person)
+            over = state.stage in ("stopped", "finished", "approved", "rejected")
+            if over and not state.looks_back:
+                return f"It is {state.stage} already."
             self._halt(state.stream, why)
+            if over:
+                return f"It is {state.stage} already. Looking back on it was broken off."
+            body = TaskStopped(kind="person", why=Words(why), by=person)
             await self._append_facts(state, [body], person, seq)
             return "Stopped. `resume` goes on from here."
 
