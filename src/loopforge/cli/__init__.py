@@ -12,13 +12,14 @@ Knows nothing of what the commands do.
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -233,6 +234,28 @@ def run_with_app(context: typer.Context, work: Callable[[App], Coroutine[Any, An
             return await work(app)
 
     return asyncio.run(run())
+
+
+def in_home(work: Callable[..., Coroutine[Any, Any, object]]) -> Callable[..., None]:
+    """A command that is done with the parts of a home; what it returns, if anything, is told.
+
+    They are its first parameter, and the others those of the command line.
+    """
+    home, *rest = inspect.signature(work).parameters.values()
+    del work.__annotations__[home.name]  # its module is not loaded yet
+    kinds = get_type_hints(work, include_extras=True)
+
+    def command(context: typer.Context, **given: Any) -> None:
+        told = run_with_app(context, lambda app: work(app, **given))
+        if told is not None:
+            typer.echo(told)
+
+    first = home.replace(name="context", annotation=typer.Context)
+    shown = [first, *(each.replace(annotation=kinds[each.name]) for each in rest)]
+    vars(command)["__signature__"] = inspect.Signature(shown)
+    command.__annotations__ = {each.name: each.annotation for each in shown}
+    command.__name__, command.__doc__ = work.__name__, work.__doc__
+    return command
 
 
 async def event_id(app: App, named: str) -> str:

@@ -6,19 +6,17 @@ up by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Handle, Json, Yes, is_confirmed, print_json, print_rows, run_with_app
+from loopforge.cli import Handle, Json, Yes, in_home, is_confirmed, print_json, print_rows
 from loopforge.errors import Unknown
 
 if TYPE_CHECKING:
     from loopforge.app import App
     from loopforge.chat.memories.memory_service import Belief, MemoryReader
 
-T = TypeVar("T")
 app = typer.Typer(no_args_is_help=True, help="What mates keep of people, and whether it holds.")
 Number = Annotated[int, typer.Argument(help="The item's number, as `list` shows it.", min=1)]
 Whose = Annotated[str, typer.Option("--mate", help="Only of this mate.")]
@@ -31,8 +29,9 @@ def _reader() -> MemoryReader:
 
 
 @app.command("list")
-def list_items(
-    context: typer.Context,
+@in_home
+async def list_items(
+    home: App,
     person: Annotated[
         str, typer.Option("--person", help="Only what concerns this person, by name or id.")
     ] = "",
@@ -44,21 +43,16 @@ def list_items(
 ) -> None:
     """List what mates remember: mate, number, what it says, from when, whether it still holds."""
     from loopforge.chat.memories.belief_wording import belief_labels, belief_row
+    from loopforge.cli.people_command import person_called
 
-    async def work(app: App) -> tuple[list[Belief], Any]:
-        await app.people.refresh()
-        found = await app.memory.memories.beliefs(_reader(), mate, all=True)
-        if mate and not found:
-            app.roster.get(mate)
-        if person:
-            from loopforge.cli.people_command import person_called
-
-            wanted = (await person_called(app.people, person, forgotten=True)).id
-            found = [one for one in found if wanted in _concerned(app, one)]
-        return found, app.live.zone
-
-    found, zone = run_with_app(context, work)
-    rows = {one.item.id: one for one in found}
+    await home.people.refresh()
+    found = await home.memory.memories.beliefs(_reader(), mate, all=True)
+    if mate and not found:
+        home.roster.get(mate)
+    if person:
+        wanted = (await person_called(home.people, person, forgotten=True)).id
+        found = [one for one in found if wanted in _concerned(home, one)]
+    rows, zone = {one.item.id: one for one in found}, home.live.zone
 
     def line(row: dict[str, Any]) -> str:
         one = rows[row["id"]]
@@ -78,112 +72,95 @@ def _concerned(app: App, one: Belief) -> set[str]:
     return {app.people.same(each) for each in item.about or (item.told_by,) if each}
 
 
-def run_on_memory_item(
-    context: typer.Context,
-    mate: str,
-    number: int,
-    work: Callable[[App, MemoryReader, Belief], Coroutine[Any, Any, T]],
-) -> T:
-    """Do something with one item."""
-
-    async def find(app: App) -> T:
-        await app.people.refresh()
-        reader = _reader()
-        try:
-            found = await app.memory.memories.find(reader, mate, number)
-        except Unknown:
-            app.roster.get(mate)  # of whom there is not, it is said first
-            raise
-        return await work(app, reader, found)
-
-    return run_with_app(context, find)
+async def memory_item(home: App, mate: str, number: int) -> Belief:
+    """The item of that number. Raises Unknown."""
+    await home.people.refresh()
+    try:
+        return await home.memory.memories.find(_reader(), mate, number)
+    except Unknown:
+        home.roster.get(mate)  # of whom there is not, it is said first
+        raise
 
 
 @app.command()
-def correct(
-    context: typer.Context,
+@in_home
+async def correct(
+    home: App,
     mate: Handle,
     number: Number,
     text: Annotated[str, typer.Argument(help="What it is to say instead.")],
-) -> None:
+) -> str:
     """Change what an item says; `undo` takes it back."""
-    run_on_memory_item(
-        context, mate, number, lambda app, who, one: app.memory.memories.correct(who, one, text)
-    )
-    typer.echo("Corrected.")
+    one = await memory_item(home, mate, number)
+    await home.memory.memories.correct(_reader(), one, text)
+    return "Corrected."
 
 
 @app.command()
-def lock(
-    context: typer.Context,
+@in_home
+async def lock(
+    home: App,
     mate: Handle,
     number: Number,
     off: Annotated[bool, typer.Option("--off", help="Take that back.")] = False,
-) -> None:
+) -> str:
     """Lock an item: from now on only a person can change it."""
-    run_on_memory_item(
-        context, mate, number, lambda app, who, one: app.memory.memories.lock(who, one, on=not off)
-    )
-    typer.echo("Unlocked: what mates learn may change it, too." if off else "It stands.")
+    one = await memory_item(home, mate, number)
+    await home.memory.memories.lock(_reader(), one, on=not off)
+    return "Unlocked: what mates learn may change it, too." if off else "It stands."
 
 
 @app.command()
-def drop(context: typer.Context, mate: Handle, number: Number) -> None:
+@in_home
+async def drop(home: App, mate: Handle, number: Number) -> str:
     """Let an item go, so that no mate uses it; `loopforge memory restore` brings it back."""
-    run_on_memory_item(
-        context, mate, number, lambda app, who, one: app.memory.memories.drop(who, one)
-    )
-    typer.echo("Let go.")
+    await home.memory.memories.drop(_reader(), await memory_item(home, mate, number))
+    return "Let go."
 
 
 @app.command()
-def restore(context: typer.Context, mate: Handle, number: Number) -> None:
+@in_home
+async def restore(home: App, mate: Handle, number: Number) -> str:
     """Let an item be used again that was let go, flagged or replaced."""
-    run_on_memory_item(
-        context, mate, number, lambda app, who, one: app.memory.memories.restore(who, one)
-    )
-    typer.echo("It holds again.")
+    await home.memory.memories.restore(_reader(), await memory_item(home, mate, number))
+    return "It holds again."
 
 
 @app.command()
-def forget(context: typer.Context, mate: Handle, number: Number, yes: Yes = False) -> None:
+@in_home
+async def forget(home: App, mate: Handle, number: Number, yes: Yes = False) -> str:
     """Forget an item for good, in every wording, with what was made of it."""
-
-    async def work(app: App, reader: MemoryReader, one: Belief) -> str:
-        question = f"Forget “{one.text}”, and what was made of it? This cannot be undone."
-        if not is_confirmed(question, yes):
-            return "Nothing was forgotten."
-        done = await app.memory.memories.forget(reader, one)
-        rest = "" if done.clean else " Somebody was reading; traces go with the next erasure."
-        return f"Forgotten: {len(done.refs)} texts.{rest}"
-
-    typer.echo(run_on_memory_item(context, mate, number, work))
+    one = await memory_item(home, mate, number)
+    question = f"Forget “{one.text}”, and what was made of it? This cannot be undone."
+    if not is_confirmed(question, yes):
+        return "Nothing was forgotten."
+    done = await home.memory.memories.forget(_reader(), one)
+    rest = "" if done.clean else " Somebody was reading; traces go with the next erasure."
+    return f"Forgotten: {len(done.refs)} texts.{rest}"
 
 
 @app.command()
-def undo(
-    context: typer.Context,
+@in_home
+async def undo(
+    home: App,
     mate: Annotated[str, typer.Argument(help="Only of this mate; else of any.")] = "",
-) -> None:
+) -> str:
     """Take back the last change that was made here, at the machine."""
-    done = run_with_app(context, lambda app: app.memory.memories.undo(_reader(), mate))
-    typer.echo(f"Taken back: {done}.")
+    return f"Taken back: {await home.memory.memories.undo(_reader(), mate)}."
 
 
 @app.command()
-def audit(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def audit(home: App, as_json: Json = False) -> None:
     """Check that the lines that memories rest on still stand; flag where they do not, and count."""
+    import msgspec
 
-    async def work(app: App) -> list[dict[str, Any]]:
-        import msgspec
-
-        await app.memory.audit.settle_all()
-        return [
-            {"mate": mate, **msgspec.to_builtins(await app.memory.memories.figures(mate))}
-            for mate in await app.memory.memories.mates()
-        ]
-
-    rows = run_with_app(context, work)
+    memories = home.memory.memories
+    await home.memory.audit.settle_all()
+    rows: list[dict[str, Any]] = [
+        {"mate": mate, **msgspec.to_builtins(await memories.figures(mate))}
+        for mate in await memories.mates()
+    ]
     if as_json:
         print_json(rows)
         return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, Output, Yes, is_confirmed, print_rows, run_with_app, write_new
+from loopforge.cli import Json, Output, Yes, in_home, is_confirmed, print_rows, write_new
 from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
@@ -55,23 +55,22 @@ async def person_called(people: PersonRegistry, name: str, *, forgotten: bool = 
 
 
 @app.command("list")
-def list_people(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def list_people(home: App, as_json: Json = False) -> None:
     """List who is known here: id, name, what they may do, and the accounts that are theirs."""
-
-    async def work(app: App) -> list[dict[str, Any]]:
-        return [_row(app, person) for person in await app.people.everybody()]
+    rows = [_row(home, person) for person in await home.people.everybody()]
 
     def line(row: dict[str, Any]) -> str:
         accounts = ", ".join(f"{one['surface']}:{one['account']}" for one in row["accounts"])
         return f"{row['id']}\t{row['name']}\t{row['right'] or '-'}\t{accounts}"
 
-    print_rows(run_with_app(context, work), as_json, line, "Nobody is known here yet.")
+    print_rows(rows, as_json, line, "Nobody is known here yet.")
 
 
-def _row(app: App, person: Person) -> dict[str, Any]:
-    entry = app.accounts.decisions.book.account(person.id)
+def _row(home: App, person: Person) -> dict[str, Any]:
+    entry = home.accounts.decisions.book.account(person.id)
     right = entry.right if entry is not None else "bot" if person.bot else ""
-    selves = app.people.selves(person.id)
+    selves = home.people.selves(person.id)
     accounts = [
         {"surface": one.surface, "account": one.account, "linked": one.linked} for one in selves
     ]
@@ -79,70 +78,64 @@ def _row(app: App, person: Person) -> dict[str, Any]:
 
 
 @app.command()
-def export(context: typer.Context, name: Name, output: Output = None) -> None:
+@in_home
+async def export(home: App, name: Name, output: Output = None) -> None:
     """Save everything about one person, to give it to them: a zip with text and JSON.
 
     What they said and did, their names and accounts, where they are signed in, the files they
     gave, what mates remember of them, and how much was answered to their lines and what that
     cost. Nothing that others said.
     """
-    run_with_app(context, lambda app: _export(app, name, output))
-
-
-async def _export(app: App, name: str, output: Path | None) -> None:
     from loopforge.chat.export.person_export import PersonExport
 
-    await app.people.refresh()
-    person = await person_called(app.people, name, forgotten=True)
+    await home.people.refresh()
+    person = await person_called(home.people, name, forgotten=True)
     export = PersonExport(
-        app.ledger,
-        app.accounts,
-        app.artifacts,
+        home.ledger,
+        home.accounts,
+        home.artifacts,
         person.id,
-        app.stamp.clock.now(),
-        app.live.zone,
-        app.memory.memories,
+        home.stamp.clock.now(),
+        home.live.zone,
+        home.memory.memories,
     )
     await write_new(output or Path(f"{person.id}.zip"), export.stream())
 
 
 @app.command()
-def forget(
-    context: typer.Context,
+@in_home
+async def forget(
+    home: App,
     name: Name,
     yes: Yes = False,
     exactly: Annotated[
         bool, typer.Option("--exactly", help="Only that; leave what quotes it.")
     ] = False,
-) -> None:
+) -> str:
     """Forget everything of one person for good: what they said, their names, what mates remember.
 
     Texts that quote them are forgotten, too. Their account in the web room, if they have one,
     is closed.
     """
-    typer.echo(run_with_app(context, lambda app: _forget(app, name, yes=yes, exactly=exactly)))
-
-
-async def _forget(app: App, name: str, *, yes: bool, exactly: bool) -> str:
     from loopforge.core.memory.memory_vocabulary import MACHINE
     from loopforge.ledger.erasure.text_erasure import ErasureRequest
     from loopforge.sinks.sink_plugin import beyond_recall
 
-    await app.people.refresh()
-    person = await person_called(app.people, name, forgotten=True)
+    await home.people.refresh()
+    person = await person_called(home.people, name, forgotten=True)
     wish = ErasureRequest(
         person=person.id, exactly=exactly, derived="all", by=MACHINE, why="on their wish"
     )
-    would = await app.ledger.erase(wish, pretend=True)
+    would = await home.ledger.erase(wish, pretend=True)
     question = f"Forget {person.name}? {_figures(would)} would be forgotten. This cannot be undone."
     if not is_confirmed(question, yes):
         return "Nothing was forgotten."
-    entry = app.accounts.decisions.book.account(person.id)
+    entry = home.accounts.decisions.book.account(person.id)
     if entry is not None and not entry.closed:
-        await app.accounts.signing.close(person.id, "")
-    done = await app.ledger.erase(wish)
+        await home.accounts.signing.close(person.id, "")
+    done = await home.ledger.erase(wish)
     rest = "" if done.clean else " Somebody was reading; ask once more to clean the files too."
-    if places := beyond_recall(app.settings):
+    if places := beyond_recall(home.settings):
         rest += f" Not called back, if it went there: {', '.join(places)}."
     return f"Forgotten: {_figures(done)}.{done.unlooked}{rest}"
 
@@ -158,13 +151,14 @@ def _figures(erasure: Erasure) -> str:
 
 
 @app.command()
-def knocks(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def knocks(home: App, as_json: Json = False) -> None:
     """List the strangers who wrote to a mate in private and wait to be let in, the latest first.
 
     Each with the account and the name to let them in by. The code they were shown is not
     listed: only they know it, so ask them for it where you doubt who it is.
     """
-    waiting = run_with_app(context, lambda app: app.pairing.waiting())
+    waiting = await home.pairing.waiting()
     rows = [
         {
             "surface": one.surface,
@@ -186,17 +180,17 @@ def knocks(context: typer.Context, as_json: Json = False) -> None:
 
 
 @app.command()
-def admit(context: typer.Context, which: Which) -> None:
+@in_home
+async def admit(home: App, which: Which) -> str:
     """Let somebody talk to mates in private from now on."""
-    stranger = run_with_app(context, lambda app: app.pairing.admit(which, ""))
-    typer.echo(f"{_called(stranger)} is let in.")
+    return f"{_called(await home.pairing.admit(which, ''))} is let in."
 
 
 @app.command()
-def refuse(context: typer.Context, which: Which) -> None:
+@in_home
+async def refuse(home: App, which: Which) -> str:
     """Let mates answer somebody in private no more, also somebody who was let in before."""
-    stranger = run_with_app(context, lambda app: app.pairing.refuse(which, ""))
-    typer.echo(f"{_called(stranger)} is not answered any more.")
+    return f"{_called(await home.pairing.refuse(which, ''))} is not answered any more."
 
 
 def _called(stranger: Stranger) -> str:
@@ -208,50 +202,41 @@ def _called(stranger: Stranger) -> str:
 
 
 @app.command()
-def code(context: typer.Context, name: Name) -> None:
+@in_home
+async def code(home: App, name: Name) -> str:
     """Print a code by which another account becomes this person's, once, for 15 minutes.
 
     Type it where the other account is, or on the page "You" of the web room. Show it to nobody:
     whoever types it is one person with this one from then on.
     """
-
-    async def work(app: App) -> None:
-        person = await person_called(app.people, name)
-        typer.echo(await app.linking.offer_code(person.id))
-
-    run_with_app(context, work)
+    person = await person_called(home.people, name)
+    return await home.linking.offer_code(person.id)
 
 
 @app.command()
-def link(
-    context: typer.Context,
+@in_home
+async def link(
+    home: App,
     name: Name,
     code: Annotated[str, typer.Argument(help="The code that their other self was given.")],
-) -> None:
+) -> str:
     """Make one person of somebody known here and whoever was given this code."""
-
-    async def work(app: App) -> None:
-        person = await person_called(app.people, name)
-        became = await app.linking.claim_as(code, person.id)
-        selves = app.people.selves(became.id)
-        accounts = ", ".join(f"{one.surface}:{one.account}" for one in selves)
-        typer.echo(f"{became.name} is one person now: {accounts}.")
-
-    run_with_app(context, work)
+    person = await person_called(home.people, name)
+    became = await home.linking.claim_as(code, person.id)
+    selves = home.people.selves(became.id)
+    accounts = ", ".join(f"{one.surface}:{one.account}" for one in selves)
+    return f"{became.name} is one person now: {accounts}."
 
 
 @app.command()
-def unlink(
-    context: typer.Context,
+@in_home
+async def unlink(
+    home: App,
     name: Name,
     account: Annotated[str, typer.Argument(help="The account, such as platform:123456789.")],
-) -> None:
+) -> str:
     """Part a linked account from a person again: it is a person of its own from then on."""
-
-    async def work(app: App) -> None:
-        person = await person_called(app.people, name)
-        surface, _, id = account.partition(":")
-        await app.linking.unlink(person.id, surface, id)
-        typer.echo(f"{account} is not {person.name} any more.")
-
-    run_with_app(context, work)
+    person = await person_called(home.people, name)
+    surface, _, id = account.partition(":")
+    await home.linking.unlink(person.id, surface, id)
+    return f"{account} is not {person.name} any more."

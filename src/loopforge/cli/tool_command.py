@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, print_json, run_with_app
+from loopforge.cli import Json, in_home, print_json, run_with_app
 from loopforge.errors import InputError, LoopforgeError, Unknown
 
 if TYPE_CHECKING:
@@ -23,14 +23,11 @@ LACKING = "it has not what it needs: see its settings (`loopforge settings list`
 
 
 @app.command("list")
-def list_tools(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def list_tools(home: App, as_json: Json = False) -> None:
     """List the tools that mates of this home can be given, by `tools:` in their files."""
-
-    async def work(home: App) -> list[dict[str, Any]]:
-        await home.tools.servers.learn()
-        return [_row(tool) for tool in sorted(home.tools.known(), key=lambda tool: tool.name)]
-
-    rows = run_with_app(context, work)
+    await home.tools.servers.learn()
+    rows = [_row(tool) for tool in sorted(home.tools.known(), key=lambda tool: tool.name)]
     if as_json:
         print_json(rows)
         return
@@ -76,59 +73,48 @@ def try_tool(
 
 
 @app.command("check")
-def check(context: typer.Context) -> None:
+@in_home
+async def check(home: App) -> None:
     """Say for each tool whether it can be used here, and what to do if it cannot.
 
     And which tools mates' files name that there are not.
     """
-
-    async def work(home: App) -> list[tuple[str, str]]:
-        servers = home.tools.servers
-        await servers.learn(anew=True)
-        found = [(name, await _amiss(home, name)) for name in _named(home)]
-        found += [(flaw.partition(".toml:")[0], flaw) for flaw in home.tools.flaws]
-        found += [(flaw.partition(".json:")[0], flaw) for flaw in home.tools.written.flaws]
-        for one in servers.views():
-            found += [(one.name, flaw) for flaw in one.flaws]
-        return [*found, *_misnamed(home)]
-
-    found = run_with_app(context, work)
+    servers = home.tools.servers
+    await servers.learn(anew=True)
+    found = [(name, await _amiss(home, name)) for name in _named(home)]
+    found += [(flaw.partition(".toml:")[0], flaw) for flaw in home.tools.flaws]
+    found += [(flaw.partition(".json:")[0], flaw) for flaw in home.tools.written.flaws]
+    for one in servers.views():
+        found += [(one.name, flaw) for flaw in one.flaws]
+    found += _misnamed(home)
     for name, why in found:
         typer.echo(f"{name}: {why or 'well'}")
     raise typer.Exit(1 if any(why and why != LACKING for _, why in found) else 0)
 
 
 @app.command("accept")
-def accept(
-    context: typer.Context,
+@in_home
+async def accept(
+    home: App,
     server: Annotated[str, typer.Argument(help="The server's name, such as github.")],
-) -> None:
+) -> str:
     """Accept an MCP server's tools as it describes them now; until then they are not used."""
-
-    async def work(home: App) -> list[str]:
-        known = {one.name: one for one in home.tools.servers.views()}
-        if server not in known:
-            names = ", ".join(known) or "none"
-            raise Unknown(f"There is no MCP server {server!r} here. There are: {names}.")
-        return home.tools.servers.accept(server)
-
-    taken = run_with_app(context, work)
-    told = f"Taken as described now: {', '.join(taken)}." if taken else "Nothing had changed."
-    typer.echo(told)
+    known = {one.name: one for one in home.tools.servers.views()}
+    if server not in known:
+        names = ", ".join(known) or "none"
+        raise Unknown(f"There is no MCP server {server!r} here. There are: {names}.")
+    taken = home.tools.servers.accept(server)
+    return f"Taken as described now: {', '.join(taken)}." if taken else "Nothing had changed."
 
 
 @app.command("revoke")
-def revoke(
-    context: typer.Context,
+@in_home
+async def revoke(
+    home: App,
     name: Annotated[str, typer.Argument(help="The tool's name, as `loopforge tool list` has it.")],
-) -> None:
+) -> str:
     """Take back a tool that a mate wrote: no mate is offered it any more."""
-
-    async def work(home: App) -> int:
-        return home.tools.written.take_back(name).number
-
-    number = run_with_app(context, work)
-    typer.echo(f"{name}, version {number}, is taken back.")
+    return f"{name}, version {home.tools.written.take_back(name).number}, is taken back."
 
 
 def _named(home: App) -> Iterator[str]:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import event_id, run_with_app
+from loopforge.cli import event_id, in_home
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.chat.why.turn_replay import ReplayResult
 
 app = typer.Typer(no_args_is_help=True)
 
 
 @app.command()
-def replay(
-    context: typer.Context,
+@in_home
+async def replay(
+    home: App,
     event: Annotated[
         str,
         typer.Argument(
@@ -33,10 +33,7 @@ def replay(
     """
     from loopforge.chat.why.turn_replay import replay_turn
 
-    async def work(app: App) -> ReplayResult:
-        return await replay_turn(app.ledger, app.policies, await event_id(app, event))
-
-    found = run_with_app(context, work)
+    found = await replay_turn(home.ledger, home.policies, await event_id(home, event))
     if as_json:
         typer.echo(json.dumps({"outcome": found.outcome, "detail": found.detail}))
     else:

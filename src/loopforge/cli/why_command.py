@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import event_id, run_with_app
+from loopforge.cli import event_id, in_home
 
 if TYPE_CHECKING:
     from loopforge.app import App
 
 
-def command(
-    context: typer.Context,
+@in_home
+async def command(
+    app: App,
     event: Annotated[
         str,
         typer.Argument(
@@ -21,10 +22,6 @@ def command(
             "turn of a task, such as 92a6819f#3."
         ),
     ],
-) -> None:
+) -> str:
     """Why a line was said: all that is on record of it."""
-
-    async def work(app: App) -> str:
-        return await app.front.why(await event_id(app, event))
-
-    typer.echo(run_with_app(context, work))
+    return await app.front.why(await event_id(app, event))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Json, print_rows, run_with_app
+from loopforge.cli import Json, in_home, print_rows, run_with_app
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,54 +24,47 @@ Name = Annotated[str, typer.Argument(help="The setting's name, such as idle_minu
 
 
 @app.command("list")
-def list_settings(
-    context: typer.Context,
+@in_home
+async def list_settings(
+    home: App,
     every: Annotated[bool, typer.Option("--all", help="Those at their defaults too.")] = False,
     as_json: Json = False,
 ) -> None:
     """List the settings that were changed in this home, and where each comes from."""
-
-    async def look(app: App) -> list[dict[str, str]]:
-        return [
-            {"name": each.row.name, "value": each.value, "source": each.source}
-            for each in app.live.states()
-            if every or each.source != "default"
-        ]
+    rows = [
+        {"name": each.row.name, "value": each.value, "source": each.source}
+        for each in home.live.states()
+        if every or each.source != "default"
+    ]
 
     def line(row: dict[str, str]) -> str:
         return f"{row['name']} = {row['value'] or '(not set)'}  ({row['source']})"
 
-    print_rows(run_with_app(context, look), as_json, line, "Everything stands at its default.")
+    print_rows(rows, as_json, line, "Everything stands at its default.")
 
 
 @app.command("set")
-def set_setting(
-    context: typer.Context,
+@in_home
+async def set_setting(
+    home: App,
     name: Name,
     value: Annotated[str, typer.Argument(help='Its new value; "" for as if it were not set here.')],
-) -> None:
+) -> str:
     """Save a setting in this home.
 
     It holds at once where it can. An environment variable wins over it; it wins over
     loopforge.toml.
     """
-
-    async def change(app: App) -> str:
-        await app.live.change(name, value or None, BY)
-        return _told(app, name)
-
-    typer.echo(run_with_app(context, change))
+    await home.live.change(name, value or None, BY)
+    return _told(home, name)
 
 
 @app.command()
-def undo(context: typer.Context, name: Name) -> None:
+@in_home
+async def undo(home: App, name: Name) -> str:
     """Take back the last change of a setting; a second undo makes the change again."""
-
-    async def back(app: App) -> str:
-        await app.live.undo(name, BY)
-        return _told(app, name)
-
-    typer.echo(run_with_app(context, back))
+    await home.live.undo(name, BY)
+    return _told(home, name)
 
 
 @app.command()

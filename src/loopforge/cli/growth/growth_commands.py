@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from loopforge.cli import Handle, Json, print_json, print_rows, run_with_app
+from loopforge.cli import Handle, Json, in_home, print_json, print_rows, run_with_app
 from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.errors import InputError, Unknown
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from loopforge.core.growth.growth_events import MergeTake
     from loopforge.core.mates.file_merge import FileConflict
     from loopforge.core.mates.mate_changes import MateChange
-    from loopforge.mates.growth_story import GrowthSentence
     from loopforge.mates.mate_merging import MergePlan
 
 MACHINE, ITSELF = "at the machine", "itself"
 Number = Annotated[int | None, typer.Argument(help="A change, by its number in `history`.", min=0)]
 
 
-def history(context: typer.Context, handle: Handle, as_json: Json = False) -> None:
+@in_home
+async def history(home: App, handle: Handle, as_json: Json = False) -> None:
     """Every change of a mate that is on record, newest first: number, when, version, by whom, what.
 
     Its file changed, a trait was approved, it was forked, merged, or a change was undone.
     """
-    rows, behind = run_with_app(context, lambda app: _history(app, handle))
+    rows, behind = await _history(home, handle)
 
     def line(row: dict[str, Any]) -> str:
         version = row["hash"] or "(file went away)"
@@ -82,8 +82,9 @@ def person_name(app: App, by: str) -> str:
     return str(person.name) if person else by
 
 
-def diff(
-    context: typer.Context,
+@in_home
+async def diff(
+    home: App,
     handle: Handle,
     number: Number = None,
     other: Annotated[
@@ -93,45 +94,42 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """What a change did to a mate's file (without a number: the newest), or two side by side."""
-
-    async def work(app: App) -> dict[str, Any]:
-        changes = await app.growth.changes.changes(handle)
-        last = len(changes) if number is None else number
-        first = max(last - 1, 0)
-        if other is not None:
-            first, last = last, other
-        elif number is not None:
-            await app.growth.changes.change(handle, number)
-        before, after = await app.growth.changes.diff(handle, first, last)
-        return {"from": first, "to": last, "before": before, "after": after}
-
-    found = run_with_app(context, work)
+    changes = await home.growth.changes.changes(handle)
+    last = len(changes) if number is None else number
+    first = max(last - 1, 0)
+    if other is not None:
+        first, last = last, other
+    elif number is not None:
+        await home.growth.changes.change(handle, number)
+    before, after = await home.growth.changes.diff(handle, first, last)
     if as_json:
-        print_json(found)
+        print_json({"from": first, "to": last, "before": before, "after": after})
         return
-    before, after = found["before"].splitlines(), found["after"].splitlines()
-    lines = unified_diff_rows(before, after, f"{handle} {found['from']}", str(found["to"]))
+    was, now = before.splitlines(), after.splitlines()
+    lines = unified_diff_rows(was, now, f"{handle} {first}", str(last))
     typer.echo("\n".join(lines) or "Nothing is different.")
 
 
-def undo(
-    context: typer.Context,
+@in_home
+async def undo(
+    home: App,
     handle: Handle,
     number: Annotated[
         int | None, typer.Argument(help="A change, by its number; else the newest.", min=1)
     ] = None,
-) -> None:
+) -> str:
     """Take a change of a mate back; what came after it stays. Undone once more, it is done again.
 
     A running home goes by it at once. Where a later change touched the same lines, nothing is
     written.
     """
-    change = run_with_app(context, lambda app: app.growth.changes.undo(handle, number or 0))
-    typer.echo(f"Change {change.number} ({change.told}) is taken back; it stays on record.")
+    change = await home.growth.changes.undo(handle, number or 0)
+    return f"Change {change.number} ({change.told}) is taken back; it stays on record."
 
 
-def fork(
-    context: typer.Context,
+@in_home
+async def fork(
+    home: App,
     handle: Handle,
     name: Annotated[str, typer.Argument(help='What the new one is called, such as "Maya Two".')],
     new_handle: Annotated[
@@ -140,13 +138,10 @@ def fork(
     number: Annotated[
         int | None, typer.Option("--at", help="As it was after this change; else as it is.", min=0)
     ] = None,
-) -> None:
+) -> str:
     """Make two mates of one: the new one begins as the other is, and each goes on from there."""
-    made = run_with_app(
-        context,
-        lambda app: app.growth.forking.fork(handle, name, new_handle=new_handle, number=number),
-    )
-    typer.echo(f"{made.name} (@{made.handle}) is made, as a fork of @{handle}. It runs at once.")
+    made = await home.growth.forking.fork(handle, name, new_handle=new_handle, number=number)
+    return f"{made.name} (@{made.handle}) is made, as a fork of @{handle}. It runs at once."
 
 
 def traits(
@@ -194,34 +189,28 @@ def traits(
     print_rows(run_with_app(context, work), as_json, line, "Nobody asks to be changed.")
 
 
-def story(context: typer.Context, handle: Handle, as_json: Json = False) -> None:
+@in_home
+async def story(home: App, handle: Handle, as_json: Json = False) -> None:
     """How a mate grew, told in sentences, each with the events and lines that it rests on."""
-    rows = run_with_app(context, lambda app: _story(app, handle))
+    from loopforge.mates.growth_story import StoryReader
+
+    async def reader(_lines: Sequence[str]) -> StoryReader:
+        return StoryReader(lambda by: person_name(home, by), lambda _lines: True)
 
     def line(row: dict[str, Any]) -> str:
         return f"{row['at']}  {row['text']}  [{' '.join(id[-8:] for id in row['events'])}]"
 
-    print_rows(rows, as_json, line, "Nothing is on record of it yet.")
-
-
-async def _story(app: App, handle: str) -> list[dict[str, Any]]:
-    from loopforge.mates.growth_story import StoryReader
-
-    async def reader(_lines: Sequence[str]) -> StoryReader:
-        return StoryReader(lambda by: person_name(app, by), lambda _lines: True)
-
-    found = await app.growth.changes.story(handle, reader)
-
-    def row(one: GrowthSentence) -> dict[str, Any]:
-        return {
-            "at": _at(app, one.at),
+    rows = [
+        {
+            "at": _at(home, one.at),
             "text": one.text,
             "change": one.number,
             "events": list(one.events),
             "lines": list(one.lines),
         }
-
-    return [row(one) for one in found]
+        for one in await home.growth.changes.story(handle, reader)
+    ]
+    print_rows(rows, as_json, line, "Nothing is on record of it yet.")
 
 
 # ---------------------------------------------------------------- merging
@@ -229,8 +218,9 @@ async def _story(app: App, handle: str) -> list[dict[str, Any]]:
 WAYS = {"a": "as it is in the first", "b": "as it is in the second", "both": "both"}
 
 
-def merge(
-    context: typer.Context,
+@in_home
+async def merge(
+    home: App,
     one: Annotated[str, typer.Argument(help="The mate that takes in the other.")],
     other: Annotated[str, typer.Argument(help="The other; it stays as it is.")],
     take: Annotated[
@@ -249,22 +239,17 @@ def merge(
     there is.
     """
     given = take or []
+    plan = await home.growth.merging.plan(one, other)
     if not given and as_json:
-        print_json(run_with_app(context, lambda app: _told(app, one, other)))
+        print_json(_plain(plan))
         return
-
-    async def work(app: App) -> MergePlan:
-        plan = await app.growth.merging.plan(one, other)
-        takes = read_takes(given, plan)
-        if not given and plan.about and sys.stdin.isatty():
-            takes = {each.about: _asked(each, one, other) for each in plan.conflicts}
-        elif not given and plan.about:
-            shown = "\n".join(_shown(each, one, other) for each in plan.conflicts)
-            raise InputError(f"Say --take for each of these; nothing was merged.\n{shown}")
-        await app.growth.merging.merge(plan, takes)
-        return plan
-
-    plan = run_with_app(context, work)
+    takes = read_takes(given, plan)
+    if not given and plan.about and sys.stdin.isatty():
+        takes = {each.about: _asked(each, one, other) for each in plan.conflicts}
+    elif not given and plan.about:
+        shown = "\n".join(_shown(each, one, other) for each in plan.conflicts)
+        raise InputError(f"Say --take for each of these; nothing was merged.\n{shown}")
+    await home.growth.merging.merge(plan, takes)
     if as_json:
         print_json(_plain(plan))
         return
@@ -274,10 +259,6 @@ def merge(
     typer.echo(
         f"@{one} took in @{other} ({'; '.join(told)}). `loopforge mate undo {one}` undoes it."
     )
-
-
-async def _told(app: App, one: str, other: str) -> dict[str, Any]:
-    return _plain(await app.growth.merging.plan(one, other))
 
 
 def _plain(plan: MergePlan) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, print_rows, run_with_app
+from loopforge.cli import Json, in_home, print_rows
 from loopforge.core.limits.budget_limits import (
-    Budget,
     LimitStanding,
     Scope,
     check_subject,
@@ -40,25 +39,19 @@ MACHINE = "runtime"
 
 
 @app.command("list")
-def list_budgets(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def list_budgets(home: App, as_json: Json = False) -> None:
     """List every budget with how much of it is used, the tightest first.
 
     A budget for each person, guest or place shows no sum here: each has a count of their own.
     """
-
-    async def work(home: App) -> list[dict[str, Any]]:
-        return [_row(one) for one in await home.budgets.listing()]
+    rows = [_row(one) for one in await home.budgets.listing()]
 
     def line(row: dict[str, Any]) -> str:
         used = f"{row['used']} used" if row["used"] else "each"
         return f"{row['whose']}\t{row['at_most']} a {row['period']}\t{used}\t{row['set_by']}"
 
-    print_rows(
-        run_with_app(context, work),
-        as_json,
-        line,
-        "No budget is set: mates may spend what they need.",
-    )
+    print_rows(rows, as_json, line, "No budget is set: mates may spend what they need.")
 
 
 def _row(one: LimitStanding) -> dict[str, Any]:
@@ -75,8 +68,9 @@ def _row(one: LimitStanding) -> dict[str, Any]:
 
 
 @app.command("set")
-def set_budget(
-    context: typer.Context,
+@in_home
+async def set_budget(
+    home: App,
     whose: Whose,
     amount: Annotated[str, typer.Argument(help="Such as 5, 0.50 or 200.")],
     unit: Unit = "dollars",
@@ -86,36 +80,28 @@ def set_budget(
     from loopforge.io.platforms.surface_plugin import surfaces_of
     from loopforge.runtime.plugins.installed_plugins import load_plugins
 
-    async def work(home: App) -> tuple[Budget, bool]:
-        scope, subject = await _named(home, whose)
-        rooms = {*await home.rooms.names(), home.settings.room}
-        platforms = surfaces_of(home.settings)
-        check_subject(scope, subject, home.rooms.mates, rooms, platforms)
-        budget = read_budget([amount, unit, period], scope, subject, keepers=False)
-        await home.budgets.book.put(budget, MACHINE)
-        tools = {*load_plugins("loopforge.tools"), *(one.name for one in home.tools.known())}
-        return budget, scope != "tool" or subject in tools
-
-    budget, known = run_with_app(context, work)
+    scope, subject = await _named(home, whose)
+    rooms = {*await home.rooms.names(), home.settings.room}
+    check_subject(scope, subject, home.rooms.mates, rooms, surfaces_of(home.settings))
+    budget = read_budget([amount, unit, period], scope, subject, keepers=False)
+    await home.budgets.book.put(budget, MACHINE)
+    tools = {*load_plugins("loopforge.tools"), *(one.name for one in home.tools.known())}
     most = format_amount(budget.unit, budget.amount)
     typer.echo(f"At most {most} a {budget.period}: {whose}.")
-    if not known:
+    if scope == "tool" and subject not in tools:
         typer.echo("No tool of that name is installed; one of a server that is away may have it.")
 
 
 @app.command("remove")
-def remove_budget(
-    context: typer.Context, whose: Whose, unit: Unit = "dollars", period: Period = "day"
-) -> None:
+@in_home
+async def remove_budget(
+    home: App, whose: Whose, unit: Unit = "dollars", period: Period = "day"
+) -> str:
     """Take a budget away; where the settings name one for the same, that holds again."""
-
-    async def work(home: App) -> None:
-        scope, subject = await _named(home, whose)
-        budget = read_budget(["0", unit, period], scope, subject, keepers=False)
-        await home.budgets.book.remove(budget, MACHINE)
-
-    run_with_app(context, work)
-    typer.echo(f"Removed: {whose}, {unit} a {period}.")
+    scope, subject = await _named(home, whose)
+    budget = read_budget(["0", unit, period], scope, subject, keepers=False)
+    await home.budgets.book.remove(budget, MACHINE)
+    return f"Removed: {whose}, {unit} a {period}."
 
 
 async def _named(home: App, whose: str) -> tuple[Scope, str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 from msgspec.structs import replace
 
-from loopforge.cli import Json, print_json, run_with_app
+from loopforge.cli import Json, in_home, print_json
 from loopforge.core.statistics.aligned_columns import align_columns
 
 if TYPE_CHECKING:
@@ -31,8 +31,9 @@ class UsageGrouping(StrEnum):
 HEAD = ("calls", "failed", "tokens read", "from cache", "written", "cost")
 
 
-def command(
-    context: typer.Context,
+@in_home
+async def command(
+    app: App,
     by: Annotated[
         UsageGrouping, typer.Option("--by", help="One line for each of these.")
     ] = UsageGrouping.mate,
@@ -46,7 +47,7 @@ def command(
     A call is one try at one model. Days are those of UTC. Where a model's price is not known,
     the sum says so: such answers may still cost something.
     """
-    rows, total = run_with_app(context, lambda app: _sums(app, by, days))
+    rows, total = await _sums(app, by, days)
     if as_json:
         print_json([_fields(row, by) for row in rows])
         return

@@ -5,7 +5,6 @@ A running host takes changes up by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import Handle, Output, Yes, is_confirmed, run_with_app, write_new
+from loopforge.cli import Handle, Output, Yes, in_home, is_confirmed, run_with_app, write_new
 from loopforge.cli.rooms import places_command
 from loopforge.errors import HostTaken
 
@@ -33,19 +32,16 @@ def _act(context: typer.Context, room: str, name: str, argument: str) -> None:
 
 
 @app.command("list")
-def list_rooms(context: typer.Context) -> None:
+@in_home
+async def list_rooms(home: App) -> None:
     """List the rooms of this home."""
-
-    async def work(app: App) -> None:
-        names = await app.rooms.names()
-        for name in names:
-            scene = await app.rooms.scene(name)
-            mates = ", ".join(card.handle for card in scene.mates)
-            typer.echo(f"{name}\t{scene.title or '(no title)'}\t{mates}")
-        if not names:
-            typer.echo("No room yet; `loopforge chat` opens the first.")
-
-    run_with_app(context, work)
+    names = await home.rooms.names()
+    for name in names:
+        scene = await home.rooms.scene(name)
+        mates = ", ".join(card.handle for card in scene.mates)
+        typer.echo(f"{name}\t{scene.title or '(no title)'}\t{mates}")
+    if not names:
+        typer.echo("No room yet; `loopforge chat` opens the first.")
 
 
 @app.command()
@@ -140,8 +136,9 @@ class ExportFormat(StrEnum):
 
 
 @app.command()
-def export(
-    context: typer.Context,
+@in_home
+async def export(
+    home: App,
     room: Room,
     form: Annotated[
         ExportFormat,
@@ -153,26 +150,23 @@ def export(
 
     What was forgotten or deleted is not in it, nor what mates thought.
     """
-    run_with_app(context, lambda app: _export(app, room, form, output or Path(f"{room}.{form}")))
-
-
-async def _export(app: App, room: str, form: str, path: Path) -> None:
     from loopforge.chat.export.room_export import RoomExport
     from loopforge.chat.room.member_visibility import EVERYTHING
 
-    scene = await app.rooms.scene(room)
+    scene = await home.rooms.scene(room)
     export = RoomExport(
-        app.front, app.artifacts, scene, EVERYTHING, app.stamp.clock.now(), app.live.zone
+        home.front, home.artifacts, scene, EVERYTHING, home.stamp.clock.now(), home.live.zone
     )
-    await write_new(path, export.stream(form))
+    await write_new(output or Path(f"{room}.{form}"), export.stream(form))
 
 
 # ---------------------------------------------------------------- deleting
 
 
 @app.command()
-def delete(
-    context: typer.Context,
+@in_home
+async def delete(
+    home: App,
     room: Room,
     yes: Yes = False,
     keep_quotes: Annotated[
@@ -184,27 +178,23 @@ def delete(
             "--keep-memories", help="Leave what mates keep of it that rests on other rooms, too."
         ),
     ] = False,
-) -> None:
+) -> str:
     """Delete a room: what was said in it is forgotten for good. Its name is not given again.
 
     Quotes of it in other rooms are forgotten, too, and what mates remember of it, unless you
     say otherwise.
     """
-    kept = {"keep_quotes": keep_quotes, "keep_memories": keep_memories}
-    typer.echo(run_with_app(context, lambda app: _delete(app, room, kept, yes=yes)))
-
-
-async def _delete(app: App, room: str, kept: Mapping[str, bool], *, yes: bool) -> str:
     from loopforge.artifacts.file_retention import referenced_hashes
 
+    kept = {"keep_quotes": keep_quotes, "keep_memories": keep_memories}
     stream = f"room:{room}"
-    would = await app.closing.weigh(room, **kept)
+    would = await home.closing.weigh(room, **kept)
     question = f"Delete the room {room}? {_told(would, would=True)} This cannot be undone."
     if not is_confirmed(question, yes):
         return "Nothing was deleted."
-    files = await app.ledger.look(lambda connection: referenced_hashes(connection, stream))
-    await app.closing.announce(room, "", **kept)
-    done = await _forgotten(app, stream, files, would)
+    files = await home.ledger.look(lambda connection: referenced_hashes(connection, stream))
+    await home.closing.announce(room, "", **kept)
+    done = await _forgotten(home, stream, files, would)
     if done is None:
         return "Deleted. The home is running and busy; what was said is forgotten soon."
     return f"Deleted. {_told(done, would=False)}"

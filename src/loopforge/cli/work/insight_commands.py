@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Handle, Json, print_rows, run_with_app
-from loopforge.cli.memory_command import correct, drop, lock, run_on_memory_item
+from loopforge.cli import Handle, Json, in_home, print_rows
+from loopforge.cli.memory_command import correct, drop, lock, memory_item
 from loopforge.cli.work.task_watching import person_of, replace_unprintable
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.chat.memories.memory_service import Belief, MemoryReader
-    from loopforge.core.work.work_vocabulary import AttemptScored
     from loopforge.work.learning.insight_book import InsightShown
 
 insights = typer.Typer(
@@ -23,17 +21,16 @@ Number = Annotated[int, typer.Argument(help="The insight's number, as `list` sho
 
 
 @insights.command("list")
-def list_insights(
-    context: typer.Context,
+@in_home
+async def list_insights(
+    home: App,
     mate: Annotated[str, typer.Option("--mate", help="Only of this mate.")] = "",
     as_json: Json = False,
 ) -> None:
     """List what mates learned, the best first: uses, scores with and without, which task."""
-
-    async def work(home: App) -> list[dict[str, Any]]:
-        book = home.work.tasks.world.learning.book
-        mates = [mate] if mate else await home.memory.memories.mates()
-        return [_row(one) for each in mates for one in await book.insights(each)]
+    book = home.work.tasks.world.learning.book
+    mates = [mate] if mate else await home.memory.memories.mates()
+    rows = [_row(one) for each in mates for one in await book.insights(each)]
 
     def line(row: dict[str, Any]) -> str:
         marks = [f"used {row['uses']} times"]
@@ -45,9 +42,7 @@ def list_insights(
         told = ", ".join(filter(None, (*marks, source)))
         return replace_unprintable(f"{row['mate']}  {row['number']}  {row['text']}  ({told})")
 
-    print_rows(
-        run_with_app(context, work), as_json, line, "No mate learned anything from a task yet."
-    )
+    print_rows(rows, as_json, line, "No mate learned anything from a task yet.")
 
 
 def _row(one: InsightShown) -> dict[str, Any]:
@@ -73,34 +68,29 @@ for _change in (correct, lock, drop):  # an insight is an item of memory, by the
 
 
 @insights.command()
-def give(
-    context: typer.Context,
+@in_home
+async def give(
+    home: App,
     mate: Handle,
     number: Number,
     to: Annotated[str, typer.Argument(help="The mate or role that is to know it, too.")],
-) -> None:
+) -> str:
     """Give an insight to another mate, in its present words."""
-
-    async def work(home: App, _reader: MemoryReader, one: Belief) -> None:
-        person = await person_of(home)
-        await home.work.tasks.world.learning.book.give(one.item, to, person)
-
-    run_on_memory_item(context, mate, number, work)
-    typer.echo(f"{to} knows it, too.")
+    one = await memory_item(home, mate, number)
+    await home.work.tasks.world.learning.book.give(one.item, to, await person_of(home))
+    return f"{to} knows it, too."
 
 
 @insights.command("compare")
-def compare_arms(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def compare_arms(home: App, as_json: Json = False) -> None:
     """Compare attempts that were given what was learned with those that were not, with intervals.
 
     `work_learning = "split"` in loopforge.toml has each task be one or the other by lot.
     """
     from loopforge.work.learning.insight_book import compare_learning_arms
 
-    async def work(home: App) -> list[AttemptScored]:
-        return await home.work.tasks.world.learning.book.attempts()
-
-    rows = run_with_app(context, work)
+    rows = compare_learning_arms(await home.work.tasks.world.learning.book.attempts())
 
     def line(row: dict[str, Any]) -> str:
         return (
@@ -108,9 +98,4 @@ def compare_arms(context: typer.Context, as_json: Json = False) -> None:
             f"({row['low']:.0f} to {row['high']:.0f})"
         )
 
-    print_rows(
-        [one._asdict() for one in compare_learning_arms(rows)],
-        as_json,
-        line,
-        "No attempt was scored yet.",
-    )
+    print_rows([one._asdict() for one in rows], as_json, line, "No attempt was scored yet.")

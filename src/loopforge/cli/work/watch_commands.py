@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import Json, existing_settings, print_rows, run_with_app
+from loopforge.cli import Json, existing_settings, in_home, print_rows
 from loopforge.cli.work.task_watching import (
     TaskWatcher,
     join_or_run_home,
@@ -32,8 +32,9 @@ Repo = Annotated[str, typer.Argument(help="A registered repository, by its name 
 
 
 @watch.command("start")
-def start_watch(
-    context: typer.Context,
+@in_home
+async def start_watch(
+    home: App,
     repo: Annotated[Path, typer.Argument(help="The folder of a git repository.")],
     every: Annotated[
         str, typer.Option("--every", help='When it is looked at, such as "every day at 9:00".')
@@ -43,29 +44,25 @@ def start_watch(
     ] = 0.5,
     mate: Annotated[str, typer.Option("--mate", help="The mate that writes them.")] = "",
     room: Annotated[str, typer.Option("--room", help="The room that is told of it.")] = "",
-) -> None:
+) -> str:
     """Watch a repository, or change how it is watched. What is there already is left as it is."""
-
-    async def work(home: App) -> str:
-        person = await person_of(home)
-        thread = ""
-        if room:
-            state = await home.rooms.state(room)
-            thread = state.stream
-            if mate not in state.mates:
-                raise BadLine("A room is told by a mate that is in it: name one with --mate.")
-        name = await repository_of(home, repo)
-        return await home.work.watch.begin(name, person, every, budget, mate=mate, thread=thread)
-
-    typer.echo(f"It is looked at {run_with_app(context, work)}.")
+    person = await person_of(home)
+    thread = ""
+    if room:
+        state = await home.rooms.state(room)
+        thread = state.stream
+        if mate not in state.mates:
+            raise BadLine("A room is told by a mate that is in it: name one with --mate.")
+    name = await repository_of(home, repo)
+    told = await home.work.watch.begin(name, person, every, budget, mate=mate, thread=thread)
+    return f"It is looked at {told}."
 
 
 @watch.command("list")
-def list_watches(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def list_watches(home: App, as_json: Json = False) -> None:
     """List the repositories that are watched: when, by whom, and what waits."""
-
-    async def work(home: App) -> list[dict[str, Any]]:
-        return [_row(one) for one in await home.work.watch.shown()]
+    rows = [_row(one) for one in await home.work.watch.shown()]
 
     def line(row: dict[str, Any]) -> str:
         next_look = datetime.fromisoformat(row["next"]).strftime("%Y-%m-%d %H:%M")
@@ -76,7 +73,7 @@ def list_watches(context: typer.Context, as_json: Json = False) -> None:
         told += [row["trouble"]] if row["trouble"] else []
         return replace_unprintable(f"{row['repo']:<16} {'; '.join(told)}")
 
-    print_rows(run_with_app(context, work), as_json, line, "No repository is watched.")
+    print_rows(rows, as_json, line, "No repository is watched.")
 
 
 def _row(one: WatchShown) -> dict[str, Any]:
@@ -127,10 +124,7 @@ def look_now(context: typer.Context, repo: Repo) -> None:
 
 
 @watch.command("stop")
-def stop_watch(context: typer.Context, repo: Repo) -> None:
+@in_home
+async def stop_watch(home: App, repo: Repo) -> str:
     """Stop watching a repository; a task that is open stays."""
-
-    async def work(home: App) -> str:
-        return await home.work.watch.end(repo, await person_of(home))
-
-    typer.echo(run_with_app(context, work))
+    return await home.work.watch.end(repo, await person_of(home))

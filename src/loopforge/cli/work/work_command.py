@@ -14,10 +14,10 @@ from loopforge.cli import (
     Json,
     Yes,
     existing_settings,
+    in_home,
     is_confirmed,
     print_json,
     print_rows,
-    run_with_app,
     settings_from_context,
 )
 from loopforge.cli.work.bench_command import bench
@@ -90,11 +90,10 @@ def run_task(
 
 
 @app.command("list")
-def list_tasks(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def list_tasks(home: App, as_json: Json = False) -> None:
     """List the tasks of this home, the newest first."""
-
-    async def work(home: App) -> list[dict[str, Any]]:
-        return [row_of(one) for one in await home.work.tasks.tasks()]
+    rows = [row_of(one) for one in await home.work.tasks.tasks()]
 
     def line(row: dict[str, Any]) -> str:
         head = f"{row['id'][-8:]}  {row['stage']:<9} turn {row['turn']:>3}  "
@@ -102,7 +101,7 @@ def list_tasks(context: typer.Context, as_json: Json = False) -> None:
             f"{head}{row['confidence']:>5.1f}  ${row['cost']:<8} {row['task'][:60]}"
         )
 
-    print_rows(run_with_app(context, work), as_json, line, "There are no tasks yet.")
+    print_rows(rows, as_json, line, "There are no tasks yet.")
 
 
 def row_of(state: TaskState) -> dict[str, Any]:
@@ -133,35 +132,32 @@ def row_of(state: TaskState) -> dict[str, Any]:
 
 
 @app.command("show")
-def show_task(
-    context: typer.Context,
+@in_home
+async def show_task(
+    home: App,
     which: Which,
     diff: Annotated[bool, typer.Option("--diff", help="Show what it would merge, too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Show a task: how it stands, its plan, its turns, and what came of it."""
+    from loopforge.work.task_transcript import lines_of
 
-    async def work(home: App) -> None:
-        state = await home.work.tasks.store.named(which)
-        if as_json:
-            print_json(row_of(state))
-            return
-        from loopforge.work.task_transcript import lines_of
-
-        typer.echo(replace_unprintable(f"{state.id}  {state.stage}"))
-        for event in await home.ledger.read(state.stream):
-            for row in lines_of(event, owner=True):
-                typer.echo(replace_unprintable(row))
-        if diff and state.offered is not None:
-            for row in str(state.offered.diff).splitlines():
-                typer.echo(replace_unprintable(row))
-        if state.turns:
-            turn = f"{state.id[-8:]}#{state.turns}"
-            typer.echo(f"`loopforge why {turn}` tells how turn {state.turns} came about.")
-        typer.echo(next_step_hint(state, idle=home_holder_pid(home.settings.home) is None))
-        tell_folder(home, state)
-
-    run_with_app(context, work)
+    state = await home.work.tasks.store.named(which)
+    if as_json:
+        print_json(row_of(state))
+        return
+    typer.echo(replace_unprintable(f"{state.id}  {state.stage}"))
+    for event in await home.ledger.read(state.stream):
+        for row in lines_of(event, owner=True):
+            typer.echo(replace_unprintable(row))
+    if diff and state.offered is not None:
+        for row in str(state.offered.diff).splitlines():
+            typer.echo(replace_unprintable(row))
+    if state.turns:
+        turn = f"{state.id[-8:]}#{state.turns}"
+        typer.echo(f"`loopforge why {turn}` tells how turn {state.turns} came about.")
+    typer.echo(next_step_hint(state, idle=home_holder_pid(home.settings.home) is None))
+    tell_folder(home, state)
 
 
 @app.command()
@@ -180,9 +176,10 @@ def say(
 
 
 @app.command()
-def stop(context: typer.Context, which: Which) -> None:
+@in_home
+async def stop(home: App, which: Which) -> str:
     """Stop a task where it is; `resume` goes on from there."""
-    _tell_outcome(context, lambda home, person: home.work.tasks.stop(which, person))
+    return await home.work.tasks.stop(which, await person_of(home))
 
 
 @app.command()
@@ -230,98 +227,92 @@ def deny(
 
 
 @app.command()
-def approve(
-    context: typer.Context,
+@in_home
+async def approve(
+    home: App,
     which: Which,
     commit: Annotated[
         str, typer.Option("--commit", help="The commit that you looked at: no other is merged.")
     ] = "",
-) -> None:
+) -> str:
     """Accept the result of a task: exactly the commit that was shown is merged, once."""
-    _tell_outcome(context, lambda home, person: home.work.tasks.approve(which, person, commit))
+    return await home.work.tasks.approve(which, await person_of(home), commit)
 
 
 @app.command()
-def reject(
-    context: typer.Context,
+@in_home
+async def reject(
+    home: App,
     which: Which,
     why: Annotated[str, typer.Argument(help="The reason, which stays on record.")] = "",
-) -> None:
+) -> str:
     """Refuse the result of a task: its branch is deleted; why is looked back on."""
-    _tell_outcome(context, lambda home, person: home.work.tasks.reject(which, person, reason=why))
+    return await home.work.tasks.reject(which, await person_of(home), reason=why)
 
 
 @app.command()
-def undo(context: typer.Context, which: Which) -> None:
+@in_home
+async def undo(home: App, which: Which) -> str:
     """Take back the last change that a task made to files, with the talk about it; or its merge."""
-    _tell_outcome(context, lambda home, person: home.work.tasks.undo(which, person))
+    return await home.work.tasks.undo(which, await person_of(home))
 
 
 @app.command()
-def forget(context: typer.Context, which: Which, yes: Yes = False) -> None:
+@in_home
+async def forget(home: App, which: Which, yes: Yes = False) -> str:
     """Forget a task for good: every word of it, its workspace, their copies, what rests on it.
 
     That there was one, when, and what it cost stays on record; what was merged stays merged.
     """
+    person = await person_of(home)
+    await home.work.tasks.store.named(which)
     question = "Every word and file of this task goes, and cannot be had back. Forget it?"
-
-    async def gone(home: App, person: str) -> str:
-        await home.work.tasks.store.named(which)
-        if not is_confirmed(question, yes):
-            return "Nothing was forgotten."
-        return await home.work.forgetting.forget(which, person)
-
-    _tell_outcome(context, gone)
+    if not is_confirmed(question, yes):
+        return "Nothing was forgotten."
+    return await home.work.forgetting.forget(which, person)
 
 
 @app.command()
-def rate(
-    context: typer.Context,
+@in_home
+async def rate(
+    home: App,
     which: Which,
     up: Annotated[bool, typer.Option("--up/--down", help="Your thumb.")],
-) -> None:
+) -> str:
     """Give a thumb: up makes the mate surer of itself, down brings in another model."""
-
-    async def rated(home: App, person: str) -> str:
-        after = await home.work.tasks.rate(which, person, up=up)
-        return f"Its confidence is {after:.0f} of 100 now."
-
-    _tell_outcome(context, rated)
+    after = await home.work.tasks.rate(which, await person_of(home), up=up)
+    return f"Its confidence is {after:.0f} of 100 now."
 
 
 @app.command()
-def export(context: typer.Context, which: Which) -> None:
+@in_home
+async def export(home: App, which: Which) -> None:
     """Write all that happened in a task, as lines of JSON."""
     from loopforge.ledger.jsonl_export import as_json_line
 
-    async def work(home: App) -> None:
-        async for event in home.work.tasks.export(which):
-            typer.echo(as_json_line(event))
-
-    run_with_app(context, work)
+    async for event in home.work.tasks.export(which):
+        typer.echo(as_json_line(event))
 
 
 @app.command()
-def calibration(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def calibration(home: App, as_json: Json = False) -> None:
     """Say how well confidence foretold what people accepted: Brier score, reliability."""
-
-    async def work(home: App) -> None:
-        score, bins = await home.work.tasks.calibration()
-        if as_json:
-            print_json({"brier": score, "reliability": [one._asdict() for one in bins]})
-            return
-        if score is None:
-            typer.echo("No result was approved or rejected yet.")
-            return
-        typer.echo(f"Brier score {score:.3f} (0 is perfect, 0.25 is a coin)")
-        for one in bins:
-            typer.echo(f"thought {one.thought:.0%}, came {one.came:.0%}, of {one.tasks}")
-
-    run_with_app(context, work)
+    score, bins = await home.work.tasks.calibration()
+    if as_json:
+        print_json({"brier": score, "reliability": [one._asdict() for one in bins]})
+        return
+    if score is None:
+        typer.echo("No result was approved or rejected yet.")
+        return
+    typer.echo(f"Brier score {score:.3f} (0 is perfect, 0.25 is a coin)")
+    for one in bins:
+        typer.echo(f"thought {one.thought:.0%}, came {one.came:.0%}, of {one.tasks}")
 
 
 @app.command("tiers")
-def first_tiers(context: typer.Context, as_json: Json = False) -> None:
+@in_home
+async def first_tiers(home: App, as_json: Json = False) -> None:
     """Say with which tier of models tasks of each type best begin, by what people approved before.
 
     `work_first_tier = "learned"` in loopforge.toml has tasks begin so.
@@ -329,19 +320,18 @@ def first_tiers(context: typer.Context, as_json: Json = False) -> None:
     from loopforge.core.work.first_tier import advice_of, cost_per_approval
     from loopforge.work.model_choice import decided_tasks
 
-    async def work(home: App) -> list[dict[str, Any]]:
-        return [
-            {
-                "type": one.type,
-                "tier": one.tier,
-                "regret": round(one.regret, 6),
-                "records": [
-                    {**msgspec.structs.asdict(row), "price": round(cost_per_approval(row), 6)}
-                    for row in one.records
-                ],
-            }
-            for one in advice_of(await decided_tasks(home.work.tasks.store))
-        ]
+    rows = [
+        {
+            "type": one.type,
+            "tier": one.tier,
+            "regret": round(one.regret, 6),
+            "records": [
+                {**msgspec.structs.asdict(row), "price": round(cost_per_approval(row), 6)}
+                for row in one.records
+            ],
+        }
+        for one in advice_of(await decided_tasks(home.work.tasks.store))
+    ]
 
     def line(row: dict[str, Any]) -> str:
         said = f"tier {row['tier']}" if row["tier"] else "too little is known"
@@ -352,18 +342,7 @@ def first_tiers(context: typer.Context, as_json: Json = False) -> None:
         )
         return f"{row['type']:<10} {said} ({tiers}); regret ${row['regret']:.4f}"
 
-    print_rows(
-        run_with_app(context, work), as_json, line, "No result was approved or rejected yet."
-    )
-
-
-def _tell_outcome(context: typer.Context, do: Callable[[App, str], Awaitable[str]]) -> None:
-    """Have something done with tasks, and say what is told of it."""
-
-    async def work(home: App) -> str:
-        return await do(home, await person_of(home))
-
-    typer.echo(run_with_app(context, work))
+    print_rows(rows, as_json, line, "No result was approved or rejected yet.")
 
 
 def _go_on(
@@ -372,7 +351,7 @@ def _go_on(
     do: Callable[[App, str], Awaitable[str]],
     as_json: bool,
 ) -> None:
-    """The same, and watch the task from there."""
+    """Have something done with a task, say what is told of it, and watch the task from there."""
 
     async def work(home: App, person: str) -> tuple[str, int]:
         from loopforge.work.task_transcript import lines_of
