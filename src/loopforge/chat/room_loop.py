@@ -192,8 +192,10 @@ class RoomLoop:
 
     async def _unanswered(self, state: RoomState, pending: Sequence[ContextEntry]) -> list[str]:
         """Why mates that were called by these lines do not answer: the answers of the day."""
+        spent = [replace(entry, over=False) for entry in pending if entry.over]
+        if not spent:
+            return []
         mates, now, told = self._relief.listeners(state), self._stamp.clock.now(), list[str]()
-        spent = (replace(entry, over=False) for entry in pending if entry.over)
         for batch in triggers.batches(entry for entry in spent if is_answerable(state, entry)):
             last = batch[-1]
             weights = triggers.weigh_triggers(state, batch, mates, now, self._rules.thresholds)

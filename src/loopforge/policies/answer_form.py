@@ -116,7 +116,7 @@ class AnswerForm:
     def instructions(self, prompts: Prompts) -> str:
         """What is asked of it now, and the fields of this form alone: others were told before."""
         more = ", ".join(f"`{name}`" for name in self._more)
-        known = {**self._known, "more": more}
+        known = {**self.known, "more": more}
         parts = [
             fill_template(prompts[name], known)
             for name, there in (
@@ -143,12 +143,11 @@ class AnswerForm:
             ("form-files", self._may_write),
             ("form-attach", bool(self.seen.offered) or self.attaches),
         )
-        return "\n".join(
-            fill_template(prompts[name], self._known) for name, there in names if there
-        )
+        return "\n".join(fill_template(prompts[name], self.known) for name, there in names if there)
 
     @cached_property
-    def _known(self) -> dict[str, str]:
+    def known(self) -> dict[str, str]:
+        """What the prompts of its mind may name."""
         return fields_of(self.seen)
 
     @property

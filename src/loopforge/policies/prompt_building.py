@@ -138,10 +138,17 @@ LISTING = 1
 
 
 def opening_messages(
-    seen: AgentPerception, prompts: Prompts, form: str = ""
+    seen: AgentPerception,
+    prompts: Prompts,
+    form: str = "",
+    known: Mapping[str, str] | None = None,
 ) -> tuple[Message, ...]:
-    """System messages: the mate's own character with the base prompt and a form, and its tools."""
-    character, known = without_small_talk(seen.context.get("character", "")), fields_of(seen)
+    """System messages: the mate's own character with the base prompt and a form, and its tools.
+
+    `known` are the `fields_of` this perception, where they are there already.
+    """
+    known = fields_of(seen) if known is None else known
+    character = without_small_talk(seen.context.get("character", ""))
     parts = "\n\n".join(
         part for part in (character, fill_template(prompts["base"], known), form) if part
     )

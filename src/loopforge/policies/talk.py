@@ -188,7 +188,7 @@ def _wants(narrative: str, data: dict[str, Any]) -> bool:
 def _structured(seen: AgentPerception, prompts: Prompts, told: TranscriptMessages) -> Thinking:
     first, before, wasted, told_left = seen, list[dict[str, Any]](), 0, left_rows(None, seen)
     form = first_form = AnswerForm(seen)
-    front = opening_messages(seen, prompts, form.told(prompts))
+    front = opening_messages(seen, prompts, form.told(prompts), form.known)
     while True:
         asked = instruction_message(f"{form.instructions(prompts)}{told_left}", seen)
         messages = (*front, *told.of(seen), *memory_messages(seen), asked)
@@ -219,7 +219,7 @@ def _structured(seen: AgentPerception, prompts: Prompts, told: TranscriptMessage
         seen = without_tools(seen) if bound else seen
         form = AnswerForm(seen)
         if bound:
-            front = opening_messages(seen, prompts, form.told(prompts))
+            front = opening_messages(seen, prompts, form.told(prompts), form.known)
     attach = _attached(answer.data) if form.attaches else ()
     plan = _plan(answer.data, before, first_form, attach)
     unread = SAY not in answer.data or answer.data.get("calls")  # which is no wish to be silent

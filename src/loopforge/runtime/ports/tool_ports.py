@@ -76,7 +76,11 @@ def named_tools(mate: Mate, known: Collection[Tool]) -> list[Tool]:
     An entry may be a pattern, such as `github_*`.
     """
     there = {tool.name: tool for tool in known if not tool.mates or mate.handle in tool.mates}
-    names = (name for entry in mate.tools for name in fnmatch.filter(there, entry))
+    names = (
+        name
+        for entry in mate.tools
+        for name in ((entry,) if entry in there else fnmatch.filter(there, entry))
+    )
     return [there[name] for name in dict.fromkeys(names)]
 
 
