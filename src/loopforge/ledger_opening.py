@@ -23,7 +23,7 @@ from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.ledger.storage.folded_views import FoldedView
 from loopforge.ledger.table_access import Tables
 from loopforge.mates.trait_proposals import RequestGrounds
-from loopforge.memory.beliefs.derived_items import memories_view
+from loopforge.memory.beliefs.memory_erasure import memories_view
 from loopforge.memory.passage_index import TranscriptIndex
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 

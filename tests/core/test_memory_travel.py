@@ -2,7 +2,7 @@
 
 import pytest
 
-from loopforge.core.memory.core_memory import may_travel
+from loopforge.core.memory.memory_travel import may_travel
 
 LINES = ("I live in Riga and bake rye bread", "my sister Rosa is ill", "keep calm and carry on")
 NAMES = ("Ana", "Will", "maya")

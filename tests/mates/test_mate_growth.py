@@ -23,7 +23,7 @@ from loopforge.mates.mate_merging import MateMerging
 from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.trait_proposals import OPEN, TraitProposals
 from loopforge.mates.version_history import STREAM, VersionHistory
-from loopforge.memory.beliefs.derived_items import memories_view
+from loopforge.memory.beliefs.memory_erasure import memories_view
 from loopforge.memory.memory_lineage import MemoryLineage
 from loopforge.memory.memory_store import MemoryStore
 from loopforge.memory.passage_index import TranscriptIndex

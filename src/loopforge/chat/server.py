@@ -22,8 +22,8 @@ from loopforge.chat.room.rights_parsing import inherited_rights
 from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore, stream_of
-from loopforge.chat.room.turn_queue import GREETING
 from loopforge.chat.room_loop import HALTING, SCRIBE, STOPPED, why_halted
+from loopforge.chat.speaking.greetings import greeting_weights, greets_newcomer
 from loopforge.chat.speaking.late_mates import calls_of_late
 from loopforge.chat.speaking.line_sanitizing import (
     file_as_kept,
@@ -58,7 +58,6 @@ from loopforge.core.room_vocabulary import (
     TalkSet,
     Titled,
     Weighed,
-    Weight,
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import SOMEBODY, one_line
@@ -176,27 +175,12 @@ class Rooms:
 
     async def _greet_newcomer(self, person: str, state: RoomState) -> None:
         joined = await self._ledger.read(state.stream, kinds=["room.person_joined"])
-        if state.lines or state.due or state.open or state.weighed or person not in state.people:
+        if not greets_newcomer(state, person):
             return
-        weights = tuple(
-            Weight(
-                mate=handle,
-                line=joined[-1].id,
-                score=100,
-                reasons={GREETING: 100},
-                summons=GREETING,
-                verdict="speak",
-            )
-            for handle in state.mates
-            if self._has_greeting(handle)
-        )
-        if weights:
+        if weights := greeting_weights(state, self._mates, joined[-1].id):
             bodies = [*self._conversation_boundary(state), Weighed(upto=state.seq, weights=weights)]
             await self._append_facts(state, bodies, "room")
             self._lanes.wake(state.stream)
-
-    def _has_greeting(self, handle: str) -> bool:
-        return handle in self._mates and bool(self._mates[handle].greeting)
 
     async def _join_person(
         self, room: str, person: str, name: Words, surface: str, mates: Sequence[str]

@@ -135,7 +135,7 @@ STATES = ("held", "superseded", "invalidated", "dropped", "forgotten")
 
 
 Derives = Callable[[Connection, ForgottenGrounds, bool], dict[str, set[str]]]
-"""What rests on what is forgotten: see derived_items.py."""
+"""What rests on what is forgotten: see memory_erasure.py."""
 
 
 class MemoryView:

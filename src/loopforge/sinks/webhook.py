@@ -9,23 +9,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from loopforge.core.events import Event
-from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_setting
 from loopforge.runtime.plugins.setting_declarations import setting
 from loopforge.runtime.ports import Clock
 from loopforge.sinks.cloud_events import cloud_event
 from loopforge.sinks.http_post import HttpPost
 from loopforge.sinks.sink_plugin import OutletChoice, SinkPlugin
-from loopforge.sinks.webhook_signature import signed
-
-SECRETS = 2
-"""Most secrets at once: the one that is, and the one that was or will be."""
-
-
-def _secrets(text: str, source: str) -> str:
-    if len(text.split()) > SECRETS:
-        raise BadSettings(f"`webhook_secrets` ({source}): at most two, with a space between.")
-    return text
+from loopforge.sinks.webhook_signature import checked_secrets, signed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +33,7 @@ class WebhookSettings(OutletChoice):
         "What they are signed with; two, with a space between, while one takes the other's place.",
         shown="none: not signed",
         secret=True,
-        clean=_secrets,
+        clean=checked_secrets,
     )
 
 

@@ -1,4 +1,4 @@
-"""Signatures of webhooks, as Standard Webhooks has them: made and checked. Pure.
+"""Signatures of webhooks, as Standard Webhooks has them: set, made and checked. Pure.
 
     webhook-id         the event's id: the same when it is sent again
     webhook-timestamp  seconds since 1970, of this try
@@ -15,10 +15,21 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 
+from loopforge.errors import BadSettings
+
 PREFIX = "whsec_"
 """Before a secret in base64, as Standard Webhooks writes them; any other text is taken as it is."""
 TOLERANCE = 300.0
 """Seconds by which the clocks of two machines, and the way between them, may differ."""
+SECRETS = 2
+"""Most secrets at once: the one that is, and the one that was or will be."""
+
+
+def checked_secrets(text: str, source: str) -> str:
+    """Secrets as they are set, with a space between. Raises BadSettings where there are more."""
+    if len(text.split()) > SECRETS:
+        raise BadSettings(f"`webhook_secrets` ({source}): at most two, with a space between.")
+    return text
 
 
 def signed(id: str, at: float, body: bytes, secrets: Sequence[str]) -> dict[str, str]:

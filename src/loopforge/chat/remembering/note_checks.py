@@ -23,8 +23,8 @@ from loopforge.core.context_window import ContextEntry
 from loopforge.core.effect_states import EffectFailed, EffectProposed
 from loopforge.core.events import Event, Verdict, kind_of
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.memory.core_memory import LONGEST_CORE, may_travel
 from loopforge.core.memory.evidence_overlap import is_supported_by, supporting_lines
+from loopforge.core.memory.memory_travel import LONGEST_CORE, may_travel
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, MemoryKept
 from loopforge.core.room_vocabulary import Remember, StaySilent
 from loopforge.core.text.erasable_text import Words, public_words

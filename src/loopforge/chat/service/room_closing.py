@@ -31,7 +31,7 @@ from loopforge.ledger.database.table_schema import events, streams, texts
 from loopforge.ledger.erasure.derived_texts import Reach
 from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.memory.beliefs.derived_items import items_resting_on_room
+from loopforge.memory.beliefs.memory_erasure import items_resting_on_room
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.effects.effect_worker import Effects
 from loopforge.runtime.ports import Lanes, Signals

@@ -20,6 +20,7 @@ from loopforge.chat.room.room_snapshot import MADE
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.turn_queue import ANEW, GREETING, MORE, TRANSCRIPT, UNCALLED, DueTurn
 from loopforge.chat.room.visible_lines import SPOKEN
+from loopforge.chat.speaking.greetings import greeting_words
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns.lore_lines import LoreReader, most_lore
 from loopforge.chat.turns.turn_recall import RecalledMemory, TurnRecall
@@ -309,7 +310,7 @@ class PerceptionBuilder:
         if self._shown.zone != self._rules.zone:
             self._shown = ShownContext(self._rules.zone)
         names = {handle: one.name for handle, one in self._mates.items()}
-        called = {handle: self._display_name(handle) for handle in self._mates}
+        called = {handle: row_name(name) for handle, name in names.items()}
         lines = self._shown.lines(state.stream, mate, seen, names, cuts, pictures)
         return mark_namesakes(lines, seen, namesake_labels(state.former | state.people, called))
 
@@ -455,7 +456,7 @@ class PerceptionBuilder:
             "mates": ", ".join(self._display_name(handle) for handle in state.mates),
             "others": self._other_mates(state, mate),
             "place": self._describe_whereabouts(state, mate),
-            **({"greeting": _greeting_hint(state, mate)} if due.summons == GREETING else {}),
+            **({"greeting": greeting_words(state, mate)} if due.summons == GREETING else {}),
         }
 
 
@@ -490,12 +491,6 @@ def _ways_to_answer(state: RoomState, facts: ModelFacts) -> dict[str, str]:
         return {}
     apart = not state.places and state.energy.left >= SHORT_LINES
     return {"react": "yes", **({"short": "yes"} if apart else {})}
-
-
-def _greeting_hint(state: RoomState, mate: Mate) -> str:
-    """What a mate says to whoever came in last."""
-    names = [row_name(str(person.name)) for person in state.people.values()]
-    return mate.greeting.replace("{person}", names[-1] if names else "you")
 
 
 def _quoted_people(state: RoomState) -> str:
