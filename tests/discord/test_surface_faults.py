@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.room_vocabulary import PlaceLeft, Told
-from tests.discord.lodging import HOOK, PLAIN, lodged
+from loopforge.core.room_vocabulary import PlaceLeft, Said, Told
+from loopforge.io.platforms.surface_options import SurfaceOptions
+from tests.discord.lodging import HOOK, PLAIN, STILL, STREAM, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot
 
@@ -118,20 +119,36 @@ async def test_a_bot_that_was_sent_away(city: Twin, tmp_path: Path) -> None:
     assert told[0].startswith("What ben said did not reach #plaza: none of the bots")
 
 
-@pytest.mark.parametrize("right", ["Send Messages", "Send Messages in Threads", "Attach Files"])
+@pytest.mark.parametrize("right", ["Send Messages", "Send Messages in Threads"])
 async def test_a_right_that_is_missing(city: Twin, tmp_path: Path, right: str) -> None:
-    """Where the bot may not write, or give a file, it is said which right that takes; the place stays."""
+    """Where the bot may not write, it is said which right that takes; the place stays."""
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     await city.forbid(maya, plaza, right.lower().replace(" ", "_"))
     place = await city.thread(ben, plaza, "walking") if "Threads" in right else plaza
-    words = "word " * 20_000 if "Files" in right else "hello"
-    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words) as home:
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await city.say(ben, place, "maya, hello")
         await home.eventually(place, Told)
         told = [e.body for e in await home.events(place) if isinstance(e.body, Told)]
         assert await home.room(place)
     where = "walking" if "Threads" in right else "#plaza"
     assert f"the bot lacks the permission {right} in {where}." in str(told[0].text)
+
+
+@pytest.mark.parametrize("manners", [STILL, STREAM])
+async def test_a_long_line_where_no_file_may_be_given(
+    city: Twin, tmp_path: Path, manners: SurfaceOptions
+) -> None:
+    """What would be a file arrives in as many messages as it takes, all of it."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    await city.forbid(maya, plaza, "attach_files")
+    words = " ".join(f"word{n}" for n in range(1600))
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words, manners=manners) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await home.eventually(plaza, Said)
+        await home.rests(plaza)
+        told = [e.body for e in await home.events(plaza) if isinstance(e.body, Told)]
+    assert told == []
+    assert " ".join(line.text for line in city.lines(plaza)[1:]) == words
 
 
 async def test_the_words_of_a_line_whose_file_may_not_be_given(city: Twin, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A line that was changed elsewhere is changed on Telegram, whole, in the messages it has."""
+"""Edits of lines on Telegram: what was changed elsewhere, whole; none of what stands as it should."""
 
 import hashlib
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
+from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram
@@ -97,3 +98,19 @@ async def test_a_file_that_is_forgotten_before_it_is_sent(
 
 async def _flooded(city: City) -> bool:
     return any(call.fault for call in await city.calls("sendMessage"))
+
+
+async def test_patience_in_the_middle_of_a_long_answer(tmp_path: Path, city: City) -> None:
+    """The parts that stand are left alone: an edit of each would use up what the group takes."""
+    maya, ana, lab = await hall(city)
+    page = " ".join(f"slug{n}" for n in range(3000))
+    plain = SurfaceOptions(streams=False, marks=False)
+    async with on_telegram(tmp_path, maya, city.base, manners=plain, script=lambda _: page) as home:
+        await city.fault("sendMessage", "flood", skip=3, retry_after=40)
+        await city.say(ana, lab, "@maya_bot all of it")
+
+        async def arrived() -> bool:
+            return " ".join(one.text for one in await city.lines(lab, by=maya)) == page
+
+        await home.until(arrived)
+    assert await city.calls("editMessageText") == []

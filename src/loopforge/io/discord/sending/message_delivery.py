@@ -142,9 +142,8 @@ class DiscordDelivery:
         if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
             return DiscordOutgoing(voice)
         text, long = f"{voice.quoted}{body.text}", None
-        if (
-            file := as_file(as_discord_markdown(text), _units_for_part(voice, body.reply_to))
-        ) is not None:
+        units = _units_for_part(voice, body.reply_to)
+        if voice.gives and (file := as_file(as_discord_markdown(text), units)) is not None:
             data = str(body.text).encode("utf-8", "replace")
             text, long = file.preview.text, (file.name, data)
         parts = await self._parts_of(out, voice, body.reply_to, text) or (voice.quoted.strip(),)

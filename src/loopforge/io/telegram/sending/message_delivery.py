@@ -37,6 +37,7 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
 MOST_PARTS = 8
 """A line of more messages than this is sent as a file, with its beginning before it."""
+ANY = 1_000_000
 MET = 20_000
 """Numbers that are remembered of a chat, or of a bot's chats."""
 SENT = 200
@@ -47,11 +48,12 @@ Like = tuple[str, ...]
 
 
 class UploadPart(NamedTuple):
-    """A part that is a file, and what stands under it."""
+    """A part that is a file, and what stands under it; `long`: the text itself, as one."""
 
     name: str
     data: bytes
     words: str = ""
+    long: bool = False
 
 
 UNCLEAR = "it was cut off, and nobody can tell whether it arrived."
@@ -59,8 +61,12 @@ TAKEN = EntityText("(deleted)")
 """What is left of a line that Telegram lets nobody take away any more."""
 NO_MORE = ("to edit not found", "can't be edited")
 """How Telegram says that a message is not there, or not this bot's."""
+NO_FILES = "to send documents"
+"""How it says that a bot may give no files there."""
 
 Part: TypeAlias = EntityText | UploadPart
+StandingPart: TypeAlias = tuple[Part, Buttons] | None
+"""What a message of a line is known to show; None where only an edit makes sure."""
 
 
 class TelegramOutgoing(NamedTuple):
@@ -92,7 +98,9 @@ class TelegramDelivery:
     ) -> None:
         self._polls, self._sessions, self._clock = polls, sessions, clock
         self._front, self._artifacts = front, artifacts
-        self._there: dict[str, list[int]] = {}
+        self._there: dict[str, dict[int, StandingPart]] = {}
+        self._fileless = set[tuple[str, str]]()
+        """Lines, by place and event, whose text may not be given there as a file."""
         self._looks: dict[str, ArrivalCheck] = {}
         # Places in doubt, by bot and chat, and numbers that may be of several of them: which topic
         # a message of ours stands in, nobody says.
@@ -125,11 +133,11 @@ class TelegramDelivery:
         missing = len(letter.parts) - len(there)
         if missing:
             found = await self._unaccounted_messages(
-                letter.poll, out.place, out.first, there, missing
+                letter.poll, out.place, out.first, [*there], missing
             )
             if len(found) > missing:
                 raise SendFailed(UNCLEAR, uncertain=True)
-            there += found
+            there |= dict.fromkeys(found)
 
     async def _unaccounted_messages(
         self, poll: BotPolling, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
@@ -225,6 +233,7 @@ class TelegramDelivery:
             with self._mark_doubt(out):
                 found = await self._send_out(out)
         self._there.pop(out.delivery, None)
+        self._fileless.discard((out.place, out.event.id))
         return found
 
     @contextmanager
@@ -265,31 +274,46 @@ class TelegramDelivery:
         there = await self._numbers_begun(out)
         at, outward = parse_chat_key(out.place), TelegramMessages(letter.poll)
         for nth, (number, part) in enumerate(zip(tuple(there), letter.parts, strict=False)):
-            if isinstance(part, EntityText):
+            standing = (part, letter.under(nth))
+            if isinstance(part, EntityText) and there[number] != standing:
                 try:
                     await outward.edit(at, number, part, letter.under(nth))
+                    there[number] = standing
                 except SendFailed as refused:
                     if not any(sign in refused.why for sign in NO_MORE):
                         raise
-                    del there[nth:]  # a moderator took the draft away: it is sent anew
+                    for gone in [*there][nth:]:  # a moderator took the draft away: it is sent anew
+                        del there[gone]
                     break
         reply = await self.message(out.place, letter.reply_to)
         for nth, part in enumerate(letter.parts[len(there) :], len(there)):
-            to, began = reply if nth == 0 else None, self._clock.ticks()
+            to, began, under = reply if nth == 0 else None, self._clock.ticks(), letter.under(nth)
             if isinstance(part, UploadPart):
-                under = letter.under(nth)
-                there.append(await outward.file(at, part.name, part.data, to, under))
+                with self._note_refused_file(out, part):
+                    number = await outward.file(at, part.name, part.data, to, under)
             else:
-                there.append(await outward.post(at, part, to, letter.under(nth)))
-            self._sent[_numbered_together(letter.poll, at)].append((began, there[-1]))
+                number = await outward.post(at, part, to, under)
+            there[number] = (part, under)
+            self._sent[_numbered_together(letter.poll, at)].append((began, number))
         return " ".join(map(str, there))
 
-    async def _numbers_begun(self, out: Outgoing) -> list[int]:
+    @contextmanager
+    def _note_refused_file(self, out: Outgoing, part: UploadPart) -> Iterator[None]:
+        """Where a long text may not be given as a file, it is sent in messages at the next try."""
+        try:
+            yield
+        except SendFailed as refused:
+            if not part.long or NO_FILES not in refused.why:
+                raise
+            self._fileless.add((out.place, out.event.id))
+            raise SendFailed(refused.why, unsent=True) from None
+
+    async def _numbers_begun(self, out: Outgoing) -> dict[int, StandingPart]:
         """The numbers of what is there of it already; it is drafted there no more."""
-        there = self._there.setdefault(out.delivery, [])
+        there = self._there.setdefault(out.delivery, {})
         draft = await self._sessions.channels.draft(out.place, out.event.id)
         if not there and draft.isdigit():
-            there.append(int(draft))
+            there[int(draft)] = None
         if isinstance(out.event.body, Said):
             key = GroupDraftKey(out.place, out.event.body.turn)
             self.drafts[key].end()
@@ -297,7 +321,7 @@ class TelegramDelivery:
                 self.drafts[key].lose()
             poll = self._speaker_of(out.event, parse_chat_key(out.place))
             if not there and (stray := await self.stray(poll, key)):
-                there.append(stray)
+                there[stray] = None
         return there
 
     async def _send_reaction(self, out: Outgoing, mate: str, line: str, emoji: str) -> None:
@@ -342,7 +366,8 @@ class TelegramDelivery:
         self, outward: TelegramMessages, at: ChatKey, number: int, part: Part, under: Buttons
     ) -> None:
         """Let a message be this part; what became a file once stays one. One that is gone is."""
-        name, data, words = part if isinstance(part, UploadPart) else ("text.md", b"", part.text)
+        given = part if isinstance(part, UploadPart) else UploadPart("text.md", b"", part.text)
+        name, data, words, _ = given
         try:
             if isinstance(part, EntityText):
                 await outward.edit(at, number, part, under)
@@ -381,18 +406,19 @@ class TelegramDelivery:
     ) -> TelegramOutgoing:
         """A line as it is to be sent."""
         poll, body = self._speaker_of(event, at), event.body
+        most = ANY if (at.key, event.id) in self._fileless else MOST_PARTS
         match body:
             case Said(mate=mate, reply_to=reply):
                 head = self.head(poll, mate)
                 given = [await self._upload_part(file) for file in body.files]
-                parts = (*parts_of(head + (text or str(body.text))), *given)
+                parts = (*parts_of(head + (text or str(body.text)), most), *given)
                 return TelegramOutgoing(poll, parts, reply, await self._buttons_under(event))
             case Heard(person=person, surface=surface, reply_to=reply):
                 scene = await self._front.rooms.scene(event.stream.removeprefix(PREFIX))
                 where = platform_name(surface) if ":" in surface else surface
                 head = f"**{scene.person(person)}** ({where}): "
                 files = [await self._upload_part(file) for file in body.files]
-                parts = parts_of(head + (text if text is not None else str(body.text)))
+                parts = parts_of(head + (text if text is not None else str(body.text)), most)
                 return TelegramOutgoing(poll, (*parts, *files), reply)
             case Told():
                 buttons = None if text is not None else await self._buttons_under(event)
@@ -471,5 +497,6 @@ def _fit_parts(text: str, parts: Sequence[Part], most: int) -> Sequence[Part]:
 def parts_of(text: str, most: int = MOST_PARTS) -> tuple[Part, ...]:
     """A text as so many messages at most, or as its beginning and a file."""
     if long := as_file(text, LIMIT, most):
-        return (*split_into_messages(long.preview.text)[:1], UploadPart(long.name, long.data))
+        file = UploadPart(long.name, long.data, long=True)
+        return (*split_into_messages(long.preview.text)[:1], file)
     return split_into_messages(text)
