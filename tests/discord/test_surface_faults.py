@@ -30,6 +30,21 @@ async def test_the_same_words_twice_are_two_lines(city: Twin, tmp_path: Path) ->
     assert [(line.by, line.text) for line in city.lines(mall)] == [("ben (plaza)", "yes")] * 2
 
 
+async def test_a_line_in_doubt_where_the_clock_is_a_day_ahead(city: Twin, tmp_path: Path) -> None:
+    """What arrived although its call broke off is found there, whatever time the home believes it is."""
+    city.town.clock.advance(-26 * 3600)
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.join(plaza, mall, "hello")
+        city.faults.lose(HOOK, carried=True)
+        await city.say(ben, plaza, "it rains")
+        await home.hears(plaza, "hello", "it rains")
+        await home.rests(plaza)
+    assert city.faults.left == []
+    assert [line.text for line in city.lines(mall)] == ["it rains"]
+
+
 async def test_a_bad_token_is_said_once_and_never_shown(
     city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

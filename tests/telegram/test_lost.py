@@ -120,6 +120,33 @@ async def test_a_group_where_the_bot_may_write_again(tmp_path: Path, city: City)
             assert await sessions.known(place) == where
 
 
+@pytest.mark.parametrize("told", [True, False])
+async def test_a_group_that_lets_its_bot_in_again(tmp_path: Path, city: City, told: bool) -> None:
+    """It is part of the room it was joined to again, whether an update told that or a refusal."""
+    maya, ana, lab = await hall(city)
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
+        await city.say(ana, maya, "hello")
+        await city.heard(await city.private(ana, maya), by=maya)
+        (room,) = await home.rooms()
+        sessions, place = Sessions(home.app.front), f"telegram:{lab.id}"
+        await sessions.join(ChannelSpot(place, "Lab", "group"), room, ("maya",))
+
+        async def parted() -> bool:
+            return await sessions.known(place) == ""
+
+        if not told:
+            why = "Forbidden: bot was kicked from the supergroup chat"
+            await city.fault("sendMessage", "refuse", description=why, chat=lab)
+            await city.say(ana, lab, "maya, one")
+            await home.until(parted)
+        await city.kick(ana, maya, lab)
+        await home.until(parted)
+        await city.add(ana, maya, lab)
+        await city.say(ana, lab, "maya, and now?")
+        await city.heard(lab, by=maya)
+        assert await sessions.known(place) == room
+
+
 @pytest.mark.parametrize("gone", [True, False])
 async def test_an_emoji_that_cannot_be_put(tmp_path: Path, city: City, gone: bool) -> None:
     """That a line was deleted, of which no bot is told, is no failure; a group's rule is told."""

@@ -352,12 +352,13 @@ class Rooms:
             await self._decide_on(slug, call_newcomers)
         return slug
 
-    async def leave_place(self, room: str, place: str, why: str) -> None:
-        """A place is part of the room no longer."""
+    async def leave_place(self, room: str, place: str, why: str, *, lost: bool = False) -> None:
+        """A place is part of the room no longer; `lost`: as nothing can be sent there."""
 
         async def attempt(state: RoomState) -> None:
             if place in _existing_room(state).places:
-                await self._append_facts(state, [PlaceLeft(place=place, why=Words(why))], "room")
+                left = PlaceLeft(place=place, why=Words(why))
+                await self._append_facts(state, [left], "runtime" if lost else "room")
 
         await self._decide_on(room, attempt)
 

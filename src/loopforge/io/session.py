@@ -61,7 +61,10 @@ class Sessions:
             with suppress(Unknown):  # deleted meanwhile
                 await self._front.rooms.join_place(spot, (), room)
 
-    async def part(self, place: str, why: str) -> None:
-        """The place is part of no room any more, until somebody speaks there."""
+    async def part(self, place: str, why: str, *, lost: bool = False) -> None:
+        """The place is part of no room any more, until somebody speaks there.
+
+        `lost`: nobody decided that, and it is part of the same one again then.
+        """
         if room := await self.known(place):
-            await self._front.rooms.leave_place(room, place, why)
+            await self._front.rooms.leave_place(room, place, why, lost=lost)

@@ -211,7 +211,7 @@ class Telegram:
         alone = private or await self._crowd.here(poll, change.chat.id) == [poll]
         if not there and alone:
             for place in await self._places_in(change.chat.id, poll.number if private else 0):
-                await self._reception.sessions.part(place, "the bot was sent away")
+                await self._reception.sessions.part(place, "the bot was sent away", lost=True)
 
     async def _take_message(
         self, poll: BotPolling, message: telegram.Message, rest: Sequence[telegram.Message] = ()

@@ -12,8 +12,6 @@ back, and only what is missing is posted. Does not decide when to try again
 """
 
 import logging
-from datetime import timedelta
-
 from msgspec import Struct
 
 import discord
@@ -48,8 +46,6 @@ from loopforge.io.text.message_split import VOID, as_file
 from loopforge.runtime.ports import Outgoing
 
 log = logging.getLogger(__name__)
-SLACK = timedelta(hours=1)
-"""By how much Discord's clock and ours may differ, and then some."""
 STYLES: dict[str, discord.ButtonStyle] = {
     "yes": discord.ButtonStyle.success,
     "plain": discord.ButtonStyle.secondary,
@@ -259,7 +255,7 @@ class DiscordDelivery:
                 "Whoever manages that server can give it the permission Read Message History.",
                 uncertain=True,
             )
-        since = discord.utils.time_snowflake(out.event.at - SLACK)
+        since = await self._channels.highest((out.place,), out.place, out.event.id)
         try:
             read = [
                 message
