@@ -12,6 +12,7 @@ back, and only what is missing is posted. Does not decide when to try again
 """
 
 import logging
+
 from msgspec import Struct
 
 import discord
