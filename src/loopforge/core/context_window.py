@@ -61,7 +61,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     transcribed: bool = False
 
 
-PRIVATE = ("note", "result")
+PRIVATE = frozenset({"note", "result"})
 """The kinds of entries that only their own mate sees."""
 
 

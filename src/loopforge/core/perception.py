@@ -123,8 +123,6 @@ class SeamValue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 KIND = attrgetter("kind")
-REMEMBERED = ("standing", "recalled")
-"""The kinds of lines that nobody said here just now."""
 
 
 class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
@@ -176,6 +174,8 @@ class AgentPerception(SeamValue, frozen=True, kw_only=True, forbid_unknown_field
         are_lines = map(is_, map(type, every), repeat(Line))
         lines = cast("list[Line]", [*compress(every, are_lines)])
         kinds = [*map(KIND, lines)]
+        if not any(kind in kinds for kind in REMEMBERED):
+            return tuple(lines), (), ()
         now = tuple(compress(lines, map(not_, map(REMEMBERED.__contains__, kinds))))
         standing = tuple(compress(lines, map("standing".__eq__, kinds)))
         return now, standing, tuple(compress(lines, map("recalled".__eq__, kinds)))

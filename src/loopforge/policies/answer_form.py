@@ -9,7 +9,7 @@ every turn. Pure; knows nothing of reading what comes back (core/text/lenient_js
 
 import re
 from functools import cached_property
-from itertools import compress, islice
+from itertools import islice
 from typing import Any
 
 from loopforge.core.perception import FINDER, KIND, READER, AgentPerception
@@ -169,8 +169,9 @@ class AnswerForm:
     def attaches(self) -> bool:
         """Whether a tool gave a file that could go with what it says."""
         lines = self.seen.lines
-        gave = compress(lines, map("result".__eq__, map(KIND, lines)))
-        return any(HANDLED.search(str(line.text)) for line in gave)
+        if "result" not in map(KIND, lines):
+            return False
+        return any(line.kind == "result" and HANDLED.search(str(line.text)) for line in lines)
 
     @cached_property
     def notes(self) -> bool:

@@ -13,7 +13,6 @@ world makes of the plan, so that a plan and its effects are in the ledger at onc
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from operator import attrgetter
 from typing import Any, Literal, assert_never
 
@@ -577,6 +576,7 @@ def question_of(
     charge: Charge = Charge(),  # noqa: B008  frozen
 ) -> Question:
     """The question as models are given it: texts, and pictures by hash. A forgotten one is gone."""
+    pictured = any(map(PICTURES, part.messages))
     return Question(
         messages=texts or tuple((message.role, message.text) for message in part.messages),
         schema=part.schema,
@@ -587,7 +587,7 @@ def question_of(
         longest=longest if part.aloud else 0,
         pictures=tuple(
             QuestionPicture(message=nth, hash=one.hash.text, media=one.media)
-            for nth, message in compress(enumerate(part.messages), map(PICTURES, part.messages))
+            for nth, message in enumerate(part.messages if pictured else ())
             for one in message.pictures
             if one.hash.text
         ),

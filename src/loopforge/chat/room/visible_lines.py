@@ -64,8 +64,10 @@ class VisibleLines(Struct, kw_only=True, omit_defaults=True):
         gone = self.purged.get(mate, ())
         lines = self.lines.values()
         there = [e for e in lines if e.id not in gone] if gone else [*lines]
-        private = {e.id for e in compress(there, map(PRIVATE.__contains__, map(KIND, there)))}
-        unseen = {id for id in private if not may_see_entry(mate, self.lines[id])}
+        if PRIVATE.isdisjoint(map(KIND, there)):
+            return there
+        private = compress(there, map(PRIVATE.__contains__, map(KIND, there)))
+        unseen = {e.id for e in private if not may_see_entry(mate, e)}
         return [e for e in there if e.id not in unseen] if unseen else there
 
     def recent(self, count: int) -> list[ContextEntry]:

@@ -250,12 +250,13 @@ class PerceptionBuilder:
             share=self._rules.share,
         )
         fitted = await self._fit_window(route, mate.handle, entries, tokens, budget)
-        stay, spent = set(fitted.visible), set(fitted.shortened)
-        if spent:
+        if spent := set(fitted.shortened):
             entries = [replace(e, short=True) if e.id in spent else e for e in entries]
-        all_stay = len(stay) == len(entries)
-        seen = tuple(entries if all_stay else [entry for entry in entries if entry.id in stay])
-        pictures = frozenset(place for place in pictures if place[0] in stay)
+        if len(fitted.visible) < len(entries):
+            stay = set(fitted.visible)
+            entries = [entry for entry in entries if entry.id in stay]
+            pictures = frozenset(place for place in pictures if place[0] in stay)
+        seen = tuple(entries)
         lines = self._lines_of(state, mate.handle, seen, fitted.cuts, pictures)
         purged = _purged_fact(mate.handle, fitted)
         memory = RecalledMemory()
@@ -282,7 +283,7 @@ class PerceptionBuilder:
             | await self._budgets_left(state, mate, due),
             tools=tools,
         )
-        spoken = sum(map(SPOKEN.__contains__, map(KIND, seen)))
+        spoken = sum(map([*map(KIND, seen)].count, SPOKEN))
         short = [entry.id for entry in compress(seen, map(SHORT, seen))]
         after = sum(entry.kind in SPOKEN for entry in since)
         gone = max(said - spoken - after, len(fitted.purged))

@@ -127,12 +127,15 @@ class TurnRecall:
         except LoopforgeError as error:
             log.warning("A turn goes without memory. %s", error)
             return RecalledMemory()
-        asked = [state.lines[id].text for id in due.lines if id in state.lines]
-        shown = [*map(ID, seen), *map(ID, standing)]
-        told = _Told(shown, [*asked, *(line.text for line in standing)])
+        kept = tuple(Recollection(of=line.id) for line in standing)
         since = self._clock.now() - CLEAN
         lines = [one for one in lines if not _put_aside(one, state, since)]
         every: list[RecalledItem | RecalledLine] = [*items, *lines]
+        if not every:
+            return RecalledMemory(tuple(standing), notes=kept)
+        asked = [state.lines[id].text for id in due.lines if id in state.lines]
+        shown = [*map(ID, seen), *map(ID, standing)]
+        told = _Told(shown, [*asked, *(line.text for line in standing)])
         found = sorted((one for one in every if not told.knows(one)), key=lambda one: -one.score)
         rows, notes = list[Line](), list[Recollection]()
         for one in found[:FOUND]:
@@ -146,7 +149,6 @@ class TurnRecall:
                 told.add(one)
             parts = tuple(one.parts.items())
             notes.append(Recollection(of=row.id, score=one.score, parts=parts, left=why))
-        kept = [Recollection(of=line.id) for line in standing]
         return RecalledMemory(tuple(standing), tuple(rows), (*kept, *notes))
 
     def _query(self, state: RoomState, mate: Mate, due: DueTurn, seen: Seen) -> RecallQuery | None:
