@@ -113,5 +113,3 @@ class BudgetBook:
                     self._set[budget.key] = budget
                 case BudgetRemoved(budget=budget):
                     self._set.pop(budget.key, None)
-                case _:
-                    pass

@@ -3,8 +3,6 @@
 The wheel carries them beside the package; a clone has them in its folder. Opens no home.
 """
 
-from __future__ import annotations
-
 import pydoc
 import re
 import sys

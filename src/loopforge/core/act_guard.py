@@ -274,8 +274,6 @@ class _Step:
             case Schedule():
                 self.energy -= 1
                 self.wakings -= 1
-            case _:
-                pass
 
 
 def judge(plan: AgentActionPlan, rights: Rights) -> tuple[Verdict, ...]:

@@ -147,8 +147,6 @@ def _tellings(
             case GrowthUndone():
                 number = numbers.get(body.change, 0)
                 yield _Telling(UndoneClaim(number=number, by=body.by), (event,))
-            case _:
-                pass
 
 
 def _along(change: MateChange) -> list[_Telling]:

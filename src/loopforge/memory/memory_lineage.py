@@ -173,8 +173,6 @@ class MemoryLineage:
                 text, said = await self._before(event, item)
                 await self._store.correct(item, text, by=by, cause=cause, back_to=said)
                 return True
-            case _:
-                pass
         return False
 
     async def _before(self, event: Event, item: str) -> tuple[str, str]:

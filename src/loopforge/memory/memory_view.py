@@ -130,8 +130,6 @@ AUTOMATIC = ("idle", "audit", "mate:")
 """How those are called (`by`) who are no person."""
 FEW = 500
 """Ids that are put into a query; of more, the rows of all are read."""
-STATES = ("held", "superseded", "invalidated", "dropped", "forgotten")
-"""What an item can be; only the first two are ever recalled."""
 
 
 Derives = Callable[[Connection, ForgottenGrounds, bool], dict[str, set[str]]]

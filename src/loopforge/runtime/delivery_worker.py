@@ -192,8 +192,6 @@ class Deliveries:
                     self._note_attempt(stream, id, nth)
                 case Accepted(delivery=id) | Failed(delivery=id) | Uncertain(delivery=id):
                     self._dequeue(stream, id)
-                case _:
-                    pass
 
     def _enqueue(self, pending: PendingDelivery) -> None:
         place = (pending.stream, pending.surface)

@@ -94,8 +94,6 @@ class ReminderBook(Struct, kw_only=True, omit_defaults=True):
                 self._fire(event, self.items[id], body)
             case ReminderPassed(fired=fired):
                 self.passing.pop(fired, None)
-            case _:
-                pass
 
     def words(self) -> Iterator[Words]:
         """Every text that is held."""

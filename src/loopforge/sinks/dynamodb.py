@@ -171,8 +171,6 @@ class DynamodbTables:
                 }
                 values |= {key: {"N": str(number)} for key, number in numbers.items()}
                 values["model"] = {"S": body.model}
-            case _:
-                pass
         asked = {
             "TableName": self._options.sessions,
             "Key": _key(event.stream, SESSION),

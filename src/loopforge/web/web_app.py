@@ -84,7 +84,6 @@ from loopforge.web.server.form_csrf import COOKIE, FormSigner, FormTokens
 from loopforge.web.server.metrics_text import metrics
 from loopforge.web.server.page_context import Asked, PageContext
 from loopforge.web.server.page_templates import template_environment
-from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work import task_list, task_page, task_stream
 
 log = logging.getLogger(__name__)
@@ -217,7 +216,6 @@ def make_app(site: PageContext, secret: str, hosts: frozenset[str]) -> Litestar:
         {
             "site": site,
             "hosts": hosts,
-            "paces": RequestLimits(site.clock, site.live.now.upload_limit_bytes),
             "signer": FormSigner(secret),
             "notes": FlashMessages(),
         }

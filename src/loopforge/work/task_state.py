@@ -371,8 +371,6 @@ class TaskState(Struct, kw_only=True):
                 self._apply_undo(event.body)
             case ResultRejected(why=why):
                 self.refused = why
-            case _:
-                pass
 
     def _renew_limits(self) -> None:
         """It goes on, with as many turns, minutes and tokens as at first."""
@@ -407,8 +405,6 @@ class TaskState(Struct, kw_only=True):
                     self.model_seen = answered.model or self.model_seen
             case Returned(cost=cost):
                 self.cost += round(cost * 10**12)
-            case _:
-                pass
 
     def _keep_option(self, event: Event, body: Answered) -> None:
         """What was proposed stands, for a turn that may have to consolidate it in place of this."""

@@ -173,8 +173,6 @@ class _Drawing:
                 turn.before, turn.confidence = self._confidence, body.confidence
                 turn.estimate, turn.signals = body.estimate, body.signals
                 self._confidence = body.confidence
-            case _:
-                pass
 
     def _proposed(self, effect: str, body: EffectProposed) -> None:
         use = ToolUse(effect, body.turn, body.tool, str(body.arguments), "", "")

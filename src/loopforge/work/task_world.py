@@ -437,8 +437,6 @@ class TaskWorld:
                 case LookBack(claims=claims):
                     clean = tuple(replace(one, text=safe(one.text)[0]) for one in claims)
                     act = replace(act, claims=clean)
-                case _:
-                    pass
             acts.append(act)
             fine = isinstance(act, WorkAct)
             why = "" if fine else "That cannot be done in a task."

@@ -43,8 +43,6 @@ def held_by(events: Iterable[Event]) -> HeldThread:
                 held = held._replace(until=until)
             case ThreadReleased(fence=fence) if fence == held.fence:
                 held = HeldThread(fence=held.fence)
-            case _:
-                pass
     return held
 
 

@@ -495,8 +495,6 @@ def _spending_in(ended: TurnEnding) -> tuple[int, int]:
                 cost, tokens = cost + more, tokens + used
             case Returned(cost=paid):
                 cost += round(paid * 10**12)
-            case _:
-                pass
     return cost, tokens
 
 

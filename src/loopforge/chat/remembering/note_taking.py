@@ -193,8 +193,6 @@ class NoteWorld:
                             state.tried[line.stream] = times + 1, event.at
                         else:
                             state.covered[line.stream] = line.seq
-                case _:
-                    pass
         state.upto = upto
         return state
 

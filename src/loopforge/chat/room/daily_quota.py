@@ -77,8 +77,6 @@ class Quota:
                     self._origin[event.id] = self._caller(line, summons)
                 case Said(turn=turn) | LineEdited(turn=turn) if turn:
                     self._said(stream, event.id, turn)
-                case _:
-                    pass
 
     def _caller(self, line: str, summons: str) -> str:
         """Whom a turn answers; who wanted it, where a person wants a line anew or gone on from."""

@@ -177,8 +177,6 @@ class Members:
                     connection.execute(ends.values(until=event.seq))
                 case RoomClosed():
                     self._go(connection, event)
-                case _:
-                    pass
 
     def _come(self, connection: Connection, event: Event, person: str, *, past: bool) -> None:
         query = select(stays).where(

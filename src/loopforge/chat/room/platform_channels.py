@@ -246,8 +246,6 @@ class ChannelsView:
             case TurnEnded(turn=turn) if self._is_shown(connection, event.stream, turn):
                 connection.execute(_ENDED, {"of": turn})
                 self._apply_speech(connection, turn)
-            case _:
-                pass
 
     def _is_shown(self, connection: Connection, stream: str, turn: str) -> bool:
         """Whether a turn is met on a platform: its room has a place there, or a draft stands."""

@@ -206,6 +206,4 @@ class AwaitedAnswer:
             case TurnEnded(turn=turn, took_in=lines) if self.line.id in lines:
                 if said := self.said.get(turn):
                     return MateAnswer(self.mate, said, said=True)
-            case _:
-                pass
         return None

@@ -87,6 +87,4 @@ class TraitTool:
                     found.append((str(item.text), [line.line for line in item.evidence]))
                 case Heard(text=text) | Said(text=text):
                     found.append((str(text), [event.id]))
-                case _:
-                    pass
         return found

@@ -126,8 +126,6 @@ def _follow(found: LineTrace, event: Event) -> None:
                 )
             elif course.step is not None and course.step.id == body.turn:
                 course.ended = event
-        case _:
-            pass
 
 
 def _begin(course: MateCourse, event: Event, body: Perceived) -> None:

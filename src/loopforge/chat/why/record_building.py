@@ -150,8 +150,6 @@ async def _with_place_names(ledger: Ledger, record: Flight, sight: MemberSight) 
                 names[place] = f"{name.text} on {platform_name(place)}"
             case PlaceLeft(place=place) if not sight.sees(event.seq):
                 names.pop(place, None)
-            case _:
-                pass
     found = [replace(one, place=names.get(one.surface, "")) for one in record.deliveries]
     return replace(record, deliveries=tuple(found))
 

@@ -103,8 +103,6 @@ def private_texts(value: object) -> Iterator[Words]:
                 yield from private_texts(each)
         case dict():
             yield from private_texts(tuple(value.values()))
-        case _:
-            pass
 
 
 # ---------------------------------------------------------------- looking for repetitions
@@ -428,8 +426,6 @@ class _Judge:
                 case PersonLeft(person=person):
                     if self._were_together(came.pop(person, event.seq), event.seq):
                         met.add(person)
-                case _:
-                    pass
         met |= {person for person, since in came.items() if self._were_together(since, FOREVER)}
         bodies = [e.body for e in presence if isinstance(e.body, PersonJoined)]
         return [body for body in bodies if body.person not in met]

@@ -215,8 +215,6 @@ async def story(home: App, handle: Handle, as_json: Json = False) -> None:
 
 # ---------------------------------------------------------------- merging
 
-WAYS = {"a": "as it is in the first", "b": "as it is in the second", "both": "both"}
-
 
 @in_home
 async def merge(

@@ -118,8 +118,6 @@ class AttemptTrace(Struct, kw_only=True):
                 self.news = False
             case TaskLearned():
                 self.learned.append(body)
-            case _:
-                pass
 
     def _end(self) -> None:
         """It is over; nothing was done in one that had no turn."""

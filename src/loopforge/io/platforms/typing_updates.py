@@ -331,8 +331,6 @@ class RoomWatch:
                     self._tasks.spawn(
                         self._withdraw_safely(LiveSpeech(room, place, id, mate)), "a draft"
                     )
-            case _:
-                pass
 
     async def _safely(self, shown: Awaitable[object]) -> None:
         try:
@@ -364,5 +362,3 @@ async def _mark_of(marks: StatusReactions, event: Event, places: Sequence[str]) 
             marks.refused(places, mate, line)
         case Told():
             await marks.troubled(places, event.cause)
-        case _:
-            pass

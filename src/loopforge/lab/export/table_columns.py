@@ -119,8 +119,6 @@ def decisions(rows: Iterable[Row]) -> Iterator[Flat]:
                 first = {"scenario": str(row.scenario.get("name", "")), "seed": row.seed}
             case Decided():
                 yield first | {name: read(row) for name, (_, read) in READ.items()}
-            case _:
-                pass
 
 
 # ---------------------------------------------------------------- sweeps

@@ -219,6 +219,4 @@ def _cause(index: RunIndex, turn: LifeTurn, per_day: int) -> DriftCause:
                 says = add_place_articles(row.outcome.consequence, (row.at,))
             case Reflected() as row:
                 says = str(row.reflection.get("summary_of_day") or "The day was over.")
-            case _:
-                pass
     return DriftCause(turn.why, square, day, turn.step, turn.row, turn.before, turn.after, says)

@@ -44,8 +44,6 @@ class RunCounts:
                 self.incidents += len(row.incidents)
             case Reflected():
                 self.answers.reflected(row.minded)
-            case _:
-                pass
 
     def decided(self, row: Decided) -> None:
         """Count a decision."""

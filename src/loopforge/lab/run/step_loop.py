@@ -67,8 +67,6 @@ class DecisionRecord:
                     days[row.who] = row
                 case DayEnded():
                     record.days[row.day], days = days, {}
-                case _:
-                    pass
         return record
 
 

@@ -157,8 +157,6 @@ class ScoringChain(CountingChain):
                 self._moved(row.inner)
             case DayEnded():
                 self._ended(row)
-            case _:
-                pass
 
     def _decided(self, row: Decided) -> None:
         counts, outcome = self._counts, row.outcome

@@ -7,8 +7,6 @@ order; nothing above it knows how many there are at a time. A worker ends with i
 Covers no other machines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing, suppress
 from functools import partial

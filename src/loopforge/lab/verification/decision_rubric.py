@@ -259,8 +259,6 @@ class RubricJudge:
                 self._day_ended(row)
             case RunLastRow() if self._day or self._step:
                 self.finding(row.n, "the run ended in the middle of a day")
-            case _:
-                pass
 
     def finding(self, row: int, why: str) -> None:
         """Take note of what does not agree, beside the twelve questions."""

@@ -207,8 +207,6 @@ def check_ground_truth(rows: Iterable[Row]) -> TruthCheck:
                 opened = {}
             case DayEnded():
                 fold.night(row)
-            case _:
-                pass
     return found
 
 

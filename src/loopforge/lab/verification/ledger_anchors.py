@@ -58,8 +58,6 @@ async def anchored_runs(ledger: Ledger, folder: Path) -> tuple[AnchoredRun, ...]
             case RunEnded(row=row, head=head) if event.cause in found:
                 found[event.cause].heads[row] = head
                 found[event.cause].ended = True
-            case _:
-                pass
     return tuple(found.values())
 
 

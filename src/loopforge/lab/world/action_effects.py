@@ -201,8 +201,6 @@ def _labour(intent: str, robot: Robot, env: Factory, place: CityPlace, rule: Pro
             if env.overseer:
                 office = env.places[env.robots[env.overseer].at].vals
                 office[SLACK] = clamp_quantity(SLACK, office[SLACK] + 6)
-        case _:
-            pass
     if intent == "idle" and place.kind == "bay":
         robot.battery = min(1000, robot.battery + 90)
 

@@ -144,8 +144,6 @@ def _voice(agent: Robot, env: Factory, more: int) -> SupervisorVoice:
             heard = "hurry"
         case "deny" if trust < 350:
             heard = "blame"
-        case _:
-            pass
     return SupervisorVoice(said.message, said.strength, heard, _bounded(strength))
 
 

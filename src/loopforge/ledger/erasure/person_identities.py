@@ -72,8 +72,6 @@ class PersonIdentities:
                     self._links[_key(surface, account)] = person
             case AccountUnlinked(surface=surface, account=account):
                 self._links.pop(_key(surface, account), None)
-            case _:
-                pass
 
     def selves(self, person: str) -> set[str]:
         """The ids that this person was known by, theirs first of all; nobody's are none."""

@@ -66,8 +66,6 @@ class AccountBook:
                 self._passes[invite] = self._passes[invite]._replace(person=person)
             case InviteWithdrawn(invite=invite) if invite in self._passes:
                 self._passes[invite] = self._passes[invite]._replace(withdrawn=True)
-            case _:
-                pass
 
     # ------------------------------------------------------------ accounts
 

@@ -119,8 +119,6 @@ class AccountDecisions:
                     self.presence.left(person)
                 if self.book.forgotten:
                     self._tasks.spawn(self._let_go(), "secrets of forgotten people")
-            case _:
-                pass
 
     # ------------------------------------------------------------ deciding
 

@@ -54,8 +54,6 @@ class AccessRequests:
                 self._decide(body.surface, "refused", account)
             case Erased(refs=refs):
                 self._forget(set(refs))
-            case _:
-                pass
 
     def _decide(self, surface: str, verdict: Verdict, account: Words) -> None:
         self._decided[account_key(surface, str(account))] = _Decided(verdict, account)

@@ -99,8 +99,6 @@ class LinkedIdentities:
                 self._times[body.person] = body
             case Erased(refs=refs):
                 self._forget(set(refs))
-            case _:
-                pass
         return True
 
     def _meet(self, body: PersonMet, at: datetime) -> None:

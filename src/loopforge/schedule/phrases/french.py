@@ -70,7 +70,6 @@ HOLIDAYS = {
     "14 juillet": "07-14",
 }
 _EVERY = "(?:tous les|toutes les|chaque)"
-_PART = "matin|apres midi|soir|nuit"
 _ORD = "premiers?|premiere|deuxiemes?|second|troisiemes?|quatriemes?|dernier|derniere|1er|2e|3e|2eme|3eme"
 
 PATTERNS: tuple[tuple[str, str], ...] = (

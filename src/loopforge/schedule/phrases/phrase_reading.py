@@ -24,7 +24,6 @@ LONGEST = 300
 """Characters of words that may say when; more than these are about something else."""
 TABLES = {"en": ENGLISH, "de": GERMAN, "fr": FRENCH, "es": SPANISH}
 Style = Literal["exact", "clock", "bare"]
-Unit = Literal["s", "min", "h", "d", "w", "mo", "y"]
 _FREQUENT = {
     "hourly": "h",
     "stundlich": "h",

@@ -8,7 +8,7 @@ without marks alone.
 import io
 import math
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -284,8 +284,6 @@ def _times(scale: Scale) -> Iterator[tuple[float, str]]:
 
 
 # ---------------------------------------------------------------- what is drawn
-
-Drawing = Callable[[TableChart, Pen, Scale, Scale], None]
 
 
 def _points(chart: TableChart, pen: Pen, across: Scale, upward: Scale) -> None:

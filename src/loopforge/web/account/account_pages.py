@@ -24,7 +24,6 @@ from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.connection_limits import place_of
 from loopforge.web.server.form_csrf import COOKIE, DEVICE, YEAR, FormSigner, seal_of
 from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 
 SHORT = 20_000
 """Bytes of a form at the door: a name and a password."""
@@ -304,9 +303,9 @@ async def your_page(site: PageContext, visitor: Visitor, **more: Any) -> Templat
 
 
 @post("/you/device")
-async def offer_device(site: PageContext, visitor: Visitor, paces: RequestLimits) -> Template:
+async def offer_device(site: PageContext, visitor: Visitor) -> Template:
     """A link for another device; it is shown here and never again."""
-    paces.changes.take(visitor.person)
+    site.paces.changes.take(visitor.person)
     token = await site.accounts.links.device(visitor.person)
     return await your_page(site, visitor, path=f"/device/{token}", status=201)
 
@@ -344,9 +343,9 @@ async def password(site: PageContext, visitor: Visitor, data: Fields) -> Respons
 
 
 @post("/you/code")
-async def offer(site: PageContext, visitor: Visitor, paces: RequestLimits) -> Template:
+async def offer(site: PageContext, visitor: Visitor) -> Template:
     """A code for an account elsewhere; it is shown here and never again."""
-    paces.changes.take(visitor.person)
+    site.paces.changes.take(visitor.person)
     code = await site.linking.offer_code(visitor.person)
     return await your_page(site, visitor, code=code, status=201)
 

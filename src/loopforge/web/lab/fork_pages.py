@@ -25,7 +25,6 @@ from loopforge.web.lab.run_viewer import (
     open_undamaged_run,
 )
 from loopforge.web.server.page_context import Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 
 MOST = 12
 """Things that one fork changes, at most."""
@@ -64,11 +63,9 @@ async def ask_fork(
 
 
 @post("/lab/{run:str}/fork")
-async def make_fork(
-    site: PageContext, owner: Visitor, run: Name, data: Fields, paces: RequestLimits
-) -> Redirect:
+async def make_fork(site: PageContext, owner: Visitor, run: Name, data: Fields) -> Redirect:
     """Put the fork into the queue."""
-    paces.changes.take(owner.person)
+    site.paces.changes.take(owner.person)
     changes = changed(data)
     text = data.get("step", "").strip()
     if not text.isdecimal() or not text.isascii() or len(text) > 6:

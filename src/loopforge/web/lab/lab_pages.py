@@ -34,7 +34,6 @@ from loopforge.lab.world.scenario_file import ListedScenario, listed_scenarios
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.robot_cast import cast_of
 from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 
 PAGE = 40
 """Runs on a page at once."""
@@ -211,9 +210,9 @@ TOLD = {
 
 
 @post("/lab")
-async def begin(site: PageContext, owner: Visitor, data: Fields, paces: RequestLimits) -> Redirect:
+async def begin(site: PageContext, owner: Visitor, data: Fields) -> Redirect:
     """Start a run."""
-    paces.changes.take(owner.person)
+    site.paces.changes.take(owner.person)
     asked = await asyncio.to_thread(questions, site.scenarios)
     found = next((each for each in asked if each.key == data.get("scenario", "")), None)
     if found is None:
@@ -254,9 +253,9 @@ def _number(data: Mapping[str, str], name: str) -> int | None:
 
 
 @post("/lab/{run:str}/resume")
-async def take_up(site: PageContext, owner: Visitor, run: Word, paces: RequestLimits) -> Redirect:
+async def take_up(site: PageContext, owner: Visitor, run: Word) -> Redirect:
     """Go on with a run that was cut off."""
-    paces.changes.take(owner.person)
+    site.paces.changes.take(owner.person)
     await asyncio.to_thread(_resumable, site.shifts.archive, run)
     site.shifts.take_up(run)
     return Redirect(path_of(run), status_code=303)
@@ -268,9 +267,9 @@ def _resumable(archive: RunArchive, run: str) -> None:
 
 
 @post("/lab/{run:str}/stop")
-async def stop(site: PageContext, owner: Visitor, run: Word, paces: RequestLimits) -> Redirect:
+async def stop(site: PageContext, owner: Visitor, run: Word) -> Redirect:
     """End a run where it is, or take it out of the queue."""
-    paces.stops.take(owner.person)
+    site.paces.stops.take(owner.person)
     site.shifts.stop(run)
     return Redirect("/lab?told=stopped", status_code=303)
 
@@ -281,10 +280,9 @@ async def rename(
     owner: Visitor,
     run: Word,
     data: Fields,
-    paces: RequestLimits,
 ) -> Redirect:
     """Say what a run or a sweep is called; its name, and with it its address, stays."""
-    paces.changes.take(owner.person)
+    site.paces.changes.take(owner.person)
     folder = await asyncio.to_thread(site.shifts.archive.listed, run)
     await asyncio.to_thread(entitle, folder, data.get("title", ""))
     page = path_of(run) if (folder / LOG).exists() else "/lab"
@@ -368,11 +366,9 @@ def _sweep(folder: Path) -> RunLine | None:
 
 
 @post("/lab/~/delete")
-async def delete(
-    request: Asked, site: PageContext, owner: Visitor, paces: RequestLimits
-) -> Redirect:
+async def delete(request: Asked, site: PageContext, owner: Visitor) -> Redirect:
     """Delete them: those that can be, whichever cannot. What is gone already may be sent again."""
-    paces.changes.take(owner.person)
+    site.paces.changes.take(owner.person)
     names = [str(name) for name in (await request.form()).getall("run", [])]
     staying = []
     for name in names[:MOST]:

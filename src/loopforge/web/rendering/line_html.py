@@ -152,8 +152,6 @@ def _key(event: Event, scene: RoomSnapshot, replied: Event | None) -> tuple[Any,
             who = scene.author(by)
         case RightsSet(who=person):
             who = scene.person(person)
-        case _:
-            pass
     change = event.revision.event if isinstance(event, Revised) else ""
     gone = isinstance(body, Heard | Said | Told) and body.text.text is None
     names = names_of(scene)

@@ -19,7 +19,6 @@ from loopforge.people.accounts.avatar_records import of_mate, of_person
 from loopforge.web.account.account_pages import your_page
 from loopforge.web.room.mate_pages import Word, key_of, path_of, shown_mate, standing_of
 from loopforge.web.server.page_context import Asked, Fields, PageContext
-from loopforge.web.server.request_limits import RequestLimits
 
 KEPT = "private, max-age=604800, immutable"
 MOST = LARGEST + 100_000
@@ -43,16 +42,14 @@ async def picture(site: PageContext, visitor: Visitor, name: Name) -> Response[b
     )
 
 
-async def _given(
-    request: Asked, site: PageContext, visitor: Visitor, paces: RequestLimits, whose: str
-) -> None:
+async def _given(request: Asked, site: PageContext, visitor: Visitor, whose: str) -> None:
     """Take the picture of a form, and let it be somebody's. Raises InputError."""
-    paces.changes.take(visitor.person)
+    site.paces.changes.take(visitor.person)
     given = (await request.form()).get("picture")
     if not isinstance(given, UploadFile) or not given.filename:
         raise InputError("Choose a picture first.")
     data = await given.read()
-    paces.bytes.take(visitor.person, min(len(data), site.live.now.upload_limit_bytes))
+    site.paces.bytes.take(visitor.person, min(len(data), site.live.now.upload_limit_bytes))
     hash = await site.artifacts.put(await shrink_avatar(data))
     try:
         await site.pictures.give(whose, hash, visitor.person)
@@ -62,12 +59,10 @@ async def _given(
 
 
 @post("/you/picture", request_max_body_size=MOST)
-async def give_yours(
-    request: Asked, site: PageContext, visitor: Visitor, paces: RequestLimits
-) -> Template | Redirect:
+async def give_yours(request: Asked, site: PageContext, visitor: Visitor) -> Template | Redirect:
     """Give oneself a picture."""
     try:
-        await _given(request, site, visitor, paces, of_person(visitor.person))
+        await _given(request, site, visitor, of_person(visitor.person))
     except InputError as error:
         return await your_page(site, visitor, unpictured=str(error), status=400)
     return Redirect("/you#picture", status_code=303)
@@ -82,13 +77,13 @@ async def take_yours(site: PageContext, visitor: Visitor, data: Fields) -> Redir
 
 @post("/mates/{handle:str}/picture", request_max_body_size=MOST)
 async def give_mates(
-    request: Asked, site: PageContext, owner: Visitor, handle: Word, paces: RequestLimits
+    request: Asked, site: PageContext, owner: Visitor, handle: Word
 ) -> Template | Redirect:
     """Give a mate a picture."""
     one = await standing_of(site, handle)
     mate = site.roster.get(one.handle or handle)
     try:
-        await _given(request, site, owner, paces, of_mate(mate.handle))
+        await _given(request, site, owner, of_mate(mate.handle))
     except InputError as error:
         return await shown_mate(site, owner, one, error=str(error))
     return Redirect(f"{path_of(key_of(one))}#picture", status_code=303)

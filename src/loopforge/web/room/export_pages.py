@@ -19,7 +19,6 @@ from loopforge.web.room.mate_pages import Word, standing_of
 from loopforge.web.room.room_pages import content_disposition
 from loopforge.web.server.access_guards import RoomAccess
 from loopforge.web.server.page_context import PageContext
-from loopforge.web.server.request_limits import RequestLimits
 
 DEAR = 10
 """How many changes it counts as: six at once, then one in twenty seconds."""
@@ -34,9 +33,9 @@ def _saved(chunks: AsyncIterator[bytes], name: str, media: str) -> Stream:
 
 
 @get("/rooms/{room:str}/export/{form:str}")
-async def room(site: PageContext, place: RoomAccess, form: Word, paces: RequestLimits) -> Stream:
+async def room(site: PageContext, place: RoomAccess, form: Word) -> Stream:
     """The room as its visitor may see it."""
-    paces.changes.take(place.visitor.person, DEAR)
+    site.paces.changes.take(place.visitor.person, DEAR)
     export = RoomExport(
         site.front, site.artifacts, place.scene, place.sight, site.clock.now(), site.live.zone
     )
@@ -45,11 +44,9 @@ async def room(site: PageContext, place: RoomAccess, form: Word, paces: RequestL
 
 
 @get("/mates/{handle:str}/export")
-async def mate(
-    site: PageContext, visitor: Visitor, handle: Word, paces: RequestLimits
-) -> Response[bytes]:
+async def mate(site: PageContext, visitor: Visitor, handle: Word) -> Response[bytes]:
     """The mate's file, which is all that it is, as it lies in the home."""
-    paces.changes.take(visitor.person)
+    site.paces.changes.take(visitor.person)
     one = await standing_of(site, handle)
     text = site.chronicle.text(one.file)
     if text is None:
@@ -63,10 +60,10 @@ async def mate(
 
 @get("/mates/{handle:str}/export/{form:str}")
 async def card(
-    site: PageContext, visitor: Visitor, handle: Word, form: CardForm, paces: RequestLimits
+    site: PageContext, visitor: Visitor, handle: Word, form: CardForm
 ) -> Response[bytes]:
     """The mate as a character card: its portrait with the card in it, or JSON."""
-    paces.changes.take(visitor.person)
+    site.paces.changes.take(visitor.person)
     one = await standing_of(site, handle)
     mate = site.roster.get(one.handle or handle)
     name = f"{mate.handle}.{'png' if form == 'png' else 'json'}"
@@ -79,9 +76,9 @@ async def card(
 
 
 @get("/you/export")
-async def you(site: PageContext, visitor: Visitor, paces: RequestLimits) -> Stream:
+async def you(site: PageContext, visitor: Visitor) -> Stream:
     """Everything about the visitor."""
-    paces.changes.take(visitor.person, DEAR)
+    site.paces.changes.take(visitor.person, DEAR)
     export = PersonExport(
         site.ledger,
         site.accounts,

@@ -19,7 +19,6 @@ from loopforge.errors import InputError, Unknown
 from loopforge.web.room.room_pages import form_response
 from loopforge.web.server.access_guards import RoomAccess
 from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 
 NOWHERE = "There is no such line here, or its words were forgotten."
 EMOJI = regex.compile(r"(?=.*[\p{Extended_Pictographic}\p{Regional_Indicator}\u20e3])\X")
@@ -38,21 +37,18 @@ async def edit(
     place: RoomAccess,
     line: str,
     data: Fields,
-    paces: RequestLimits,
 ) -> Response[Any]:
     """Change a line of one's own."""
-    paces.changes.take(place.visitor.person)
+    site.paces.changes.take(place.visitor.person)
     await _words(site, place, line)
     await site.front.rooms.edit(place.room, place.visitor.person, line, data.get("text", ""))
     return form_response(request, place.room)
 
 
 @post("/rooms/{room:str}/lines/{line:str}/delete")
-async def delete(
-    request: Asked, site: PageContext, place: RoomAccess, line: str, paces: RequestLimits
-) -> Response[Any]:
+async def delete(request: Asked, site: PageContext, place: RoomAccess, line: str) -> Response[Any]:
     """Delete a line of one's own, whose words may be forgotten already; its files go along."""
-    paces.changes.take(place.visitor.person)
+    site.paces.changes.take(place.visitor.person)
     await _line(site, place, line)
     await site.front.rooms.delete(place.room, place.visitor.person, line)
     return form_response(request, place.room)
@@ -65,10 +61,9 @@ async def react(
     place: RoomAccess,
     line: str,
     data: Fields,
-    paces: RequestLimits,
 ) -> Response[Any]:
     """Put an emoji on a line, or take it back."""
-    paces.changes.take(place.visitor.person)
+    site.paces.changes.take(place.visitor.person)
     emoji = data.get("emoji", "").strip()
     if len(emoji) > LONGEST_EMOJI or not EMOJI.fullmatch(emoji):
         raise InputError("Choose one emoji.")
@@ -85,10 +80,9 @@ async def pin(
     place: RoomAccess,
     line: str,
     data: Fields,
-    paces: RequestLimits,
 ) -> Response[Any]:
     """Pin a line, or take that back."""
-    paces.changes.take(place.visitor.person)
+    site.paces.changes.take(place.visitor.person)
     await _words(site, place, line)
     back = data.get("back", "") == "yes"
     await site.front.pin(place.room, place.visitor.person, line, back=back)
@@ -102,10 +96,9 @@ async def answer_anew(
     place: RoomAccess,
     line: str,
     data: Fields,
-    paces: RequestLimits,
 ) -> Response[Any]:
     """Have a mate's last line said anew, gone on from, or stand in another of its versions."""
-    paces.changes.take(place.visitor.person)
+    site.paces.changes.take(place.visitor.person)
     await _words(site, place, line)
     person, owner = place.visitor.person, place.owner
     asked = CommandRequest(

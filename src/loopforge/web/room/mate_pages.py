@@ -47,7 +47,6 @@ from loopforge.web.room.mate_editor import (
 )
 from loopforge.web.room.mate_statistics import figures_of
 from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 
 Word = Annotated[str, Parameter(max_length=200)]
 NAMED = ("new", "retired")
@@ -200,11 +199,9 @@ async def give_tools(
 
 
 @post("/mates/{handle:str}/try")
-async def try_out(
-    site: PageContext, visitor: Visitor, handle: Word, paces: RequestLimits
-) -> Redirect:
+async def try_out(site: PageContext, visitor: Visitor, handle: Word) -> Redirect:
     """A private room with this mate alone, where it says its greeting."""
-    paces.changes.take(visitor.person)
+    site.paces.changes.take(visitor.person)
     one = await standing_of(site, handle)
     found = site.roster.get(one.handle or handle)
     room = await site.front.rooms.open(

@@ -22,7 +22,6 @@ from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.room.mate_pages import Word, key_of, standing_of
 from loopforge.web.server.page_context import Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 
 TOLD = {
     **DONE,
@@ -101,11 +100,9 @@ async def _of_mate(site: PageContext, visitor: Visitor, handle: str, **more: Any
 
 
 @post("/you/memory")
-async def change(
-    site: PageContext, visitor: Visitor, data: Fields, paces: RequestLimits
-) -> Response[Any]:
+async def change(site: PageContext, visitor: Visitor, data: Fields) -> Response[Any]:
     """Correct, lock, let go, restore, forget or share an item."""
-    paces.changes.take(visitor.person)
+    site.paces.changes.take(visitor.person)
     back, act = data.get("back", ""), data.get("act", "")
     try:
         await _do(site, visitor, act, data)

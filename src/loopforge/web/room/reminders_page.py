@@ -21,7 +21,6 @@ from loopforge.web.room.room_pages import form_response
 from loopforge.web.server.access_guards import RoomAccess
 from loopforge.web.server.flash_messages import FlashMessages
 from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 
 UNSET = "Nothing is set yet."
 """How the answer to a form begins that left something open."""
@@ -116,11 +115,11 @@ def _argument(data: dict[str, str]) -> tuple[str, str]:
 
 @post("/rooms/{room:str}/reminders")
 async def change_reminders(
-    request: Asked, site: PageContext, place: RoomAccess, data: Fields, paces: RequestLimits
+    request: Asked, site: PageContext, place: RoomAccess, data: Fields
 ) -> Response[Any] | Template:
     """Set one, put one off, move or cancel it; or say where one lives, and when it is quiet."""
     person = place.visitor.person
-    paces.changes.take(person)
+    site.paces.changes.take(person)
     kept = {name: data.get(name, "") for name in ("when", "what") if data.get("act") == "set"}
     try:
         command, argument = _argument(data)
@@ -180,10 +179,9 @@ async def answer_rung(
     place: RoomAccess,
     event: str,
     data: Fields,
-    paces: RequestLimits,
 ) -> Response[Any] | Template:
     """Put it off, or have it ring no more."""
-    paces.changes.take(place.visitor.person)
+    site.paces.changes.take(place.visitor.person)
     verb = data.get("act", "")
     if verb not in REMINDER_WAYS:
         raise InputError("There is no such change of reminders.")

@@ -32,7 +32,6 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.server.access_guards import RoomAccess, provide_visitor
 from loopforge.web.server.flash_messages import FlashMessages
 from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 
 PAGE = 60
 """Events of the past on a page at once, without those that change a line."""
@@ -88,11 +87,9 @@ async def listed_rooms(visitor: Visitor) -> Redirect:  # noqa: ARG001
 
 
 @post("/rooms")
-async def open_room(
-    site: PageContext, visitor: Visitor, request: Asked, paces: RequestLimits
-) -> Redirect:
+async def open_room(site: PageContext, visitor: Visitor, request: Asked) -> Redirect:
     """A new private room, with the mates that were ticked."""
-    paces.changes.take(visitor.person)
+    site.paces.changes.take(visitor.person)
     form = await request.form()
     mates = [str(handle) for handle in form.getall("mates", [])]
     title = str(form.get("title", ""))
@@ -217,18 +214,16 @@ async def search(site: PageContext, place: RoomAccess, words: Sought = "") -> Te
 
 
 @post("/rooms/{room:str}/lines")
-async def speak(
-    request: Asked, site: PageContext, place: RoomAccess, paces: RequestLimits
-) -> Response[Any]:
+async def speak(request: Asked, site: PageContext, place: RoomAccess) -> Response[Any]:
     """Say a line, with files or without. A `source` that was heard before is heard once."""
     person = place.visitor.person
-    paces.lines.take(person)
+    site.paces.lines.take(person)
     form = await request.form()
     await provide_visitor(request, site)  # a long form may outlast the session that began it
     uploads = [each for each in form.getall("files", []) if isinstance(each, UploadFile)]
-    files = await _receive_files(site, paces, person, [each for each in uploads if each.filename])
+    files = await _receive_files(site, person, [each for each in uploads if each.filename])
     if not files and not wants_json(request) and ORDER.fullmatch(_form_words(form, "text")):
-        return await _obey_command(request, site, place, paces, _form_words(form, "text"))
+        return await _obey_command(request, site, place, _form_words(form, "text"))
     source = _form_words(form, "source")[:80]
     head = (await site.front.rooms.state(place.room)).seq
     try:
@@ -275,9 +270,7 @@ def _form_words(form: Any, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-async def _receive_files(
-    site: PageContext, paces: RequestLimits, person: str, uploads: list[UploadFile]
-) -> list[File]:
+async def _receive_files(site: PageContext, person: str, uploads: list[UploadFile]) -> list[File]:
     if len(uploads) > MOST_FILES:
         raise BadLine(f"At most {MOST_FILES} files go with one line; send the rest with the next.")
     limits = FileLimits(size=site.live.now.upload_limit_bytes, text=site.live.now.file_limit_bytes)
@@ -285,7 +278,7 @@ async def _receive_files(
     try:
         for upload in uploads:
             data = await upload.read()
-            paces.bytes.take(person, min(len(data), site.live.now.upload_limit_bytes))
+            site.paces.bytes.take(person, min(len(data), site.live.now.upload_limit_bytes))
             files.append(await ingest_file(site.artifacts, upload.filename, data, limits))
     except BaseException:
         _let_go(site, files)
@@ -329,28 +322,26 @@ def content_disposition(name: str, *, inline: bool) -> str:
 
 
 @post("/rooms/{room:str}/stop")
-async def stop(
-    request: Asked, site: PageContext, place: RoomAccess, paces: RequestLimits
-) -> Response[Any]:
+async def stop(request: Asked, site: PageContext, place: RoomAccess) -> Response[Any]:
     """Halt everything mates do here, at once."""
-    paces.stops.take(place.visitor.person)
+    site.paces.stops.take(place.visitor.person)
     told = await _change_room(site, place, "stop", "")
     return form_response(request, place.room, told=told)
 
 
 @post("/rooms/{room:str}/command")
 async def command(
-    request: Asked, site: PageContext, place: RoomAccess, data: Fields, paces: RequestLimits
+    request: Asked, site: PageContext, place: RoomAccess, data: Fields
 ) -> Response[Any]:
     """Do what a line that begins with a slash asks for, such as `/status`; who asked is told."""
-    return await _obey_command(request, site, place, paces, data.get("text", ""))
+    return await _obey_command(request, site, place, data.get("text", ""))
 
 
 async def _obey_command(
-    request: Asked, site: PageContext, place: RoomAccess, paces: RequestLimits, text: str
+    request: Asked, site: PageContext, place: RoomAccess, text: str
 ) -> Response[Any]:
     person = place.visitor.person
-    paces.changes.take(person)
+    site.paces.changes.take(person)
     found = ORDER.fullmatch(text)
     name, argument = (found[1].casefold(), (found[2] or "").strip()) if found else ("", "")
     if name == "link":
@@ -363,11 +354,9 @@ async def _obey_command(
 
 
 @post("/rooms/{room:str}/mark")
-async def mark(
-    request: Asked, site: PageContext, place: RoomAccess, data: Fields, paces: RequestLimits
-) -> Response[Any]:
+async def mark(request: Asked, site: PageContext, place: RoomAccess, data: Fields) -> Response[Any]:
     """Mark a line: keep it in the mates' minds, or let it go first."""
-    paces.changes.take(place.visitor.person)
+    site.paces.changes.take(place.visitor.person)
     name = data.get("mark", "")
     if name not in ("keep", "spent"):
         raise InputError("A line is marked keep or spent.")
@@ -466,11 +455,9 @@ ASKS = (
 
 
 @post("/rooms/{room:str}/settings")
-async def change(
-    request: Asked, site: PageContext, place: RoomAccess, paces: RequestLimits
-) -> Response[Any] | Template:
+async def change(request: Asked, site: PageContext, place: RoomAccess) -> Response[Any] | Template:
     """One change: a command of the room by its name, with what the form's fields say."""
-    paces.changes.take(place.visitor.person)
+    site.paces.changes.take(place.visitor.person)
     form = await request.form()
 
     def given(name: str) -> str:
@@ -510,11 +497,9 @@ async def change(
 
 
 @post("/rooms/{room:str}/invite")
-async def invite(
-    site: PageContext, place: RoomAccess, data: Fields, paces: RequestLimits
-) -> Template:
+async def invite(site: PageContext, place: RoomAccess, data: Fields) -> Template:
     """A link by which one more person comes into this room; it is shown this once."""
-    paces.changes.take(place.visitor.person)
+    site.paces.changes.take(place.visitor.person)
     past = data.get("past", "") == "yes"
     person = place.visitor.person
     made, token = await site.front.inviting.invite(person, place.room, past=past, owner=place.owner)

@@ -26,7 +26,6 @@ from loopforge.errors import InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.server.form_csrf import COOKIE, FormSigner
 from loopforge.web.server.page_context import Asked, PageContext
-from loopforge.web.server.request_limits import RequestLimits
 
 DOORS = ("/sign-in", "/enter/", "/join/", "/renew/", "/device/")
 """Where strangers may send forms to: a name and a password, which are short."""
@@ -59,12 +58,6 @@ async def provide_site(state: State) -> PageContext:
     """Everything pages may use."""
     site: PageContext = state["site"]
     return site
-
-
-async def provide_paces(state: State) -> RequestLimits:
-    """How much each person may do in a while."""
-    paces: RequestLimits = state["paces"]
-    return paces
 
 
 async def provide_signer(state: State) -> FormSigner:
@@ -124,7 +117,6 @@ class AccessGuard:
 
 DEPENDENCIES = {
     "site": Provide(provide_site),
-    "paces": Provide(provide_paces),
     "signer": Provide(provide_signer),
     "visitor": Provide(provide_visitor),
     "owner": Provide(provide_owner),

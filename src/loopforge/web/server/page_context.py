@@ -6,6 +6,7 @@ Knows no handler.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 from zoneinfo import ZoneInfo
@@ -42,6 +43,7 @@ from loopforge.runtime.ports import Clock, SinkStandings
 from loopforge.tools.tool_registry import ToolRegistry
 from loopforge.web.rendering.live_hub import LiveHub
 from loopforge.web.server.link_reach import LinkReach
+from loopforge.web.server.request_limits import RequestLimits
 from loopforge.work.task_service import TaskService
 from loopforge.work.watching.watch_service import WatchService
 
@@ -140,6 +142,11 @@ class PageContext:
     metrics_token: Callable[[], str] = str
     beyond: Callable[[], Sequence[str]] = list
     sinks: SinkStandings | None = None
+
+    @cached_property
+    def paces(self) -> RequestLimits:
+        """How much each person may do in a while."""
+        return RequestLimits(self.clock, self.live.now.upload_limit_bytes)
 
     def setting(self, name: str) -> SettingState:
         """One setting as it stands."""

@@ -24,7 +24,6 @@ from loopforge.lab.charts.line_charts import CurveLine, curve_chart
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
 from loopforge.web.server.page_context import Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work.task_access import RoomStands, TaskAccess, access_to
 from loopforge.work.model_choice import decided_tasks
 from loopforge.work.task_service import calibration_of, checked_budget
@@ -224,11 +223,9 @@ def _form(site: PageContext) -> dict[str, Any]:
 
 
 @post("/work")
-async def give_task(
-    site: PageContext, visitor: Visitor, data: Fields, paces: RequestLimits
-) -> Response[Any] | Template:
+async def give_task(site: PageContext, visitor: Visitor, data: Fields) -> Response[Any] | Template:
     """Give a task; what was typed stays where it is refused."""
-    paces.changes.take(visitor.person)
+    site.paces.changes.take(visitor.person)
     try:
         if visitor.right != "owner":
             raise NotLetIn("Only the owner of this home gives tasks here.")

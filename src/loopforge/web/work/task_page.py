@@ -23,7 +23,6 @@ from loopforge.web.account.account_pages import name_of
 from loopforge.web.room.room_pages import content_disposition
 from loopforge.web.server.flash_messages import FlashMessages
 from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
-from loopforge.web.server.request_limits import RequestLimits
 from loopforge.web.work.task_access import TaskAccess, task_access
 from loopforge.web.work.task_list import (
     cost_of,
@@ -108,12 +107,11 @@ async def drive_task(
     visitor: Visitor,
     task: str,
     data: Fields,
-    paces: RequestLimits,
 ) -> Response[Any] | Template:
     """Say something to it, stop it, let it go on, decide on what came of it."""
     access = await task_access(site, visitor, task)
     act = data.get("act", "")
-    (paces.stops if act == "stop" else paces.changes).take(visitor.person)
+    (site.paces.stops if act == "stop" else site.paces.changes).take(visitor.person)
     try:
         told = await _done(site, access, act, data)
     except LoopforgeError as error:

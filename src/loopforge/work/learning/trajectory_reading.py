@@ -77,8 +77,6 @@ def attempts_of(events: Iterable[Event]) -> dict[int, AttemptCourse]:
                 turns = body.nth
             case ChangeUndone():
                 turns = body.nth
-            case _:
-                pass
         if trace.nth not in found:
             found[trace.nth] = AttemptCourse(paid=paid)
         course = found[trace.nth]
@@ -123,8 +121,6 @@ def _take(course: AttemptCourse, body: WorkEvent) -> None:
             course.corrections += 1
         case TaskNudged():
             course.circles += 1
-        case _:
-            pass
 
 
 def seen_use(use: ToolUse) -> SeenResult:

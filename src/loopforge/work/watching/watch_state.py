@@ -82,8 +82,6 @@ class WatchState(Struct, kw_only=True):
                 if not taken:
                     self.refused |= {place_without_line(one) for one in self.places}
                 self.task, self.places = "", ()
-            case _:
-                pass
 
 
 def place_without_line(place: CodePlace) -> Named:
