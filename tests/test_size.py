@@ -20,7 +20,7 @@ WIDE = {
     "chat/service/memory_wishes.py: MemoryWishes": WIRED,
     "chat/turns/apply_acts.py: carry_out": "what a turn is, and three ways to look further into it",
     "chat/why/redaction.py: build_redaction": "what a record is made of, each read by itself",
-    "cli/factory/inspect_commands.py: sweep": OPTIONS,
+    "cli/factory/sweep_commands.py: sweep": OPTIONS,
     "cli/factory/run_commands.py: fork": OPTIONS,
     "cli/factory/run_commands.py: run": OPTIONS,
     "cli/factory/run_playing.py: play_and_report": "what two commands were given, and how it is told",

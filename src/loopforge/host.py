@@ -290,7 +290,7 @@ class Pages:
         if self._serving is not None:
             await self._site.hub.close()
             await self._site.shifts.close()
-            await self._site.shelf.close()
+            await self._site.library.close()
             self._serving.stop()
             await self._over.wait()
 
@@ -337,7 +337,7 @@ def site_of(
     """Everything pages may use."""
     from loopforge.app import selectable_minds
     from loopforge.backup.make_backup import last_backup
-    from loopforge.models.files.file_shelf import FileShelf
+    from loopforge.models.files.model_library import ModelLibrary
     from loopforge.models.transcription.transcription_settings import TranscriptionSettings
     from loopforge.models_opening import notice_of
     from loopforge.sinks.sink_plugin import beyond_recall
@@ -347,8 +347,8 @@ def site_of(
     from loopforge.web.server.page_templates import template_environment
 
     settings, live = app.settings, app.live
-    shelf = FileShelf(settings.data, settings.embedded_files_from)
-    shelf.tidy()
+    library = ModelLibrary(settings.data, settings.embedded_files_from)
+    library.tidy()
     faces = AvatarFaces(app.accounts.pictures.name)
 
     def hears() -> str:
@@ -379,7 +379,7 @@ def site_of(
         sinks=sinks,
         ledger=app.ledger,
         models=app.listing,
-        shelf=shelf,
+        library=library,
         tools=app.tools,
         switch=app.switch,
         backed_up=lambda: last.at if (last := last_backup(settings)) else None,

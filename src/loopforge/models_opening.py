@@ -18,7 +18,7 @@ from loopforge.models.embedded.embedded_model import (
     TO_INSTALL,
     EmbeddedModel,
 )
-from loopforge.models.files.file_shelf import file_of, is_small
+from loopforge.models.files.model_library import file_of, is_small
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import SMALL_MODEL, TierLimits, Tiers, read_tiers
 from loopforge.models.providers.own_servers import Catalogues

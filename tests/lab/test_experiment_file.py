@@ -23,7 +23,7 @@ from loopforge.lab.sweeps.experiment_file import (
 from loopforge.lab.sweeps.run_score import RunResult, ScoringChain
 from loopforge.lab.sweeps.sweep_runner import laid_out
 from loopforge.lab.world.scenario_file import open_scenario
-from loopforge.lab.world.toml_bounds import shipped_names
+from loopforge.lab.world.scenario_reading import shipped_names
 from tests.examples import few
 
 WHOLE = """

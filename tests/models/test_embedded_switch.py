@@ -12,7 +12,7 @@ from loopforge.app import App, open_app
 from loopforge.home import make_home
 from loopforge.models.embedded.embedded_model import weights_path
 from loopforge.models.embedded_switch import EmbeddedSwitch
-from loopforge.models.files.file_shelf import free_memory
+from loopforge.models.files.model_library import free_memory
 from loopforge.models.model_router import TieredModels
 from loopforge.runtime.ports import ModelReply, Question, Route
 from loopforge.settings import load_settings
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.model
 
 @asynccontextmanager
 async def running(path: Path) -> AsyncIterator[tuple[App, TieredModels, EmbeddedSwitch]]:
-    """A home without a key, with two files on its shelf: one is a model, the other is not."""
+    """A home without a key, with two files in its library: one is a model, the other is not."""
     make_home(path)
     (path / "data/models").mkdir(parents=True)
     shutil.copyfile(weights_path(), path / "data/models/mine.gguf")

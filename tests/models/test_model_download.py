@@ -11,7 +11,6 @@ import pytest
 
 from loopforge.errors import InputError, ModelError, Unknown
 from loopforge.models.files import model_download
-from loopforge.models.files.file_shelf import FileShelf, known_files, machine_memory
 from loopforge.models.files.gguf_file import check_gguf
 from loopforge.models.files.model_download import (
     DownloadProgress,
@@ -19,6 +18,7 @@ from loopforge.models.files.model_download import (
     download_model_file,
     look_up,
 )
+from loopforge.models.files.model_library import ModelLibrary, known_files, machine_memory
 from tests.models.hub import BODY, PATH, Hub, hub
 
 
@@ -118,7 +118,7 @@ async def test_what_is_promised_and_is_no_model_does_not_stay(tmp_path: Path) ->
     page = b"<html>" + bytes(1000)
     promised = hashlib.sha256(page).hexdigest()
     with hub(body=page, size=len(page), promised=promised) as place:
-        made = shelf(tmp_path, place)
+        made = library(tmp_path, place)
         with pytest.raises(ModelError, match=r"qwen2\.5-0\.5b\.gguf is no model"):
             await made.fetch("qwen2.5-0.5b")
     assert list((tmp_path / "models").iterdir()) == []
@@ -133,21 +133,21 @@ async def test_nobody_is_followed_out_of_encryption() -> None:
     assert other.asked == []
 
 
-def shelf(folder: Path, place: Hub) -> FileShelf:
-    """A shelf whose smallest model is at this place."""
-    return FileShelf(folder, place.url, memory=4_000_000_000)
+def library(folder: Path, place: Hub) -> ModelLibrary:
+    """A library whose smallest model is at this place."""
+    return ModelLibrary(folder, place.url, memory=4_000_000_000)
 
 
 async def test_two_fetches_at_once_are_one_and_it_can_be_cancelled(tmp_path: Path) -> None:
     """The second waits for the first; another program is refused; cancelled, what came stays."""
     with hub(hold=threading.Event()) as place:
-        made = shelf(tmp_path, place)
+        made = library(tmp_path, place)
         task = made.start("qwen2.5-0.5b")
         assert made.start("qwen2.5-0.5b") is task
         await asyncio.to_thread(place.begun.wait, 60)
         assert place.asked == ["HEAD", "GET"]
         with pytest.raises(ModelError, match="by another at this moment"):
-            await shelf(tmp_path, place).fetch("qwen2.5-0.5b")
+            await library(tmp_path, place).fetch("qwen2.5-0.5b")
         row = next(row for row in made.rows() if row.name == "qwen2.5-0.5b")
         assert (row.going, row.size) == (True, len(BODY))
         await made.cancel("qwen2.5-0.5b")
@@ -164,7 +164,7 @@ async def test_two_fetches_at_once_are_one_and_it_can_be_cancelled(tmp_path: Pat
 async def test_what_fits_and_what_does_not(tmp_path: Path) -> None:
     """By the memory of the machine; names that nobody knows are refused, and those that climb."""
     with hub() as place:
-        made = shelf(tmp_path, place)
+        made = library(tmp_path, place)
     fits = {row.name for row in made.rows() if row.fits}
     assert fits == {"qwen2.5-0.5b", "smollm2-1.7b", "qwen2.5-1.5b"}
     assert machine_memory() > 100_000_000

@@ -47,7 +47,7 @@ async def send(guest: Guest, name: str, body: bytes | AsyncIterator[bytes]) -> h
 
 
 def left(home: Town) -> list[Path]:
-    """What lies on the shelf."""
+    """What lies in the library."""
     return sorted((home.path / "data/models").glob("*"))
 
 
@@ -95,7 +95,7 @@ async def test_a_file_of_ones_own_is_taken_and_chosen(tmp_path: Path) -> None:
 
 
 async def test_a_file_is_sent_by_a_browser(tmp_path: Path) -> None:
-    """As the bytes that it is, to the disk as it comes; by its name it stands on the shelf."""
+    """As the bytes that it is, to the disk as it comes; by its name it stands in the library."""
     async with town(tmp_path) as home:
         olu = await home.owner()
         sent = await send(olu, "mine.gguf", BODY)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from loopforge.errors import ModelError
 from loopforge.models.embedded.embedded_model import EmbeddedModel
-from loopforge.models.files.file_shelf import free_memory, memory_of
+from loopforge.models.files.model_library import free_memory, memory_of
 from loopforge.models.model_router import TieredModels
 from loopforge.runtime.background_tasks import BackgroundTasks
 

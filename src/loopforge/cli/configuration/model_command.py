@@ -14,7 +14,7 @@ from loopforge.errors import InputError
 
 if TYPE_CHECKING:
     from loopforge.app import App
-    from loopforge.models.files.file_shelf import FileShelf, ShelfRow
+    from loopforge.models.files.model_library import LibraryRow, ModelLibrary
     from loopforge.setting_defaults import Settings
 
 app = typer.Typer(no_args_is_help=True)
@@ -22,10 +22,10 @@ Name = Annotated[str, typer.Argument(help="Its name in `loopforge model list`.")
 SHOWN_EVERY = 1.0
 
 
-def _shelf(there: Settings) -> FileShelf:
-    from loopforge.models.files.file_shelf import FileShelf
+def _library(there: Settings) -> ModelLibrary:
+    from loopforge.models.files.model_library import ModelLibrary
 
-    return FileShelf(there.data, there.embedded_files_from)
+    return ModelLibrary(there.data, there.embedded_files_from)
 
 
 @app.command("list")
@@ -34,12 +34,12 @@ def list_files(context: typer.Context, as_json: Json = False) -> None:
     from msgspec import to_builtins
 
     there = settings_from_context(context)
-    rows = _shelf(there).rows(there.embedded_file)
+    rows = _library(there).rows(there.embedded_file)
     lines = {row.name: _line(row) for row in rows}
     print_rows([to_builtins(row) for row in rows], as_json, lambda row: lines[row["name"]], "None.")
 
 
-def _line(row: ShelfRow) -> str:
+def _line(row: LibraryRow) -> str:
     state = "in use" if row.used else "here" if row.here else "can be fetched"
     line = f"{row.name}: {state}, {row.size / 1e9:.2f} GB"
     if row.known:
@@ -51,19 +51,19 @@ def _line(row: ShelfRow) -> str:
 def fetch(context: typer.Context, name: Name, yes: Yes = False) -> None:
     """Fetch a model's file; a download that broke off goes on from where it stood."""
     there = settings_from_context(context)
-    shelf = _shelf(there)
-    row = next((row for row in shelf.rows(there.embedded_file) if row.name == name), None)
+    library = _library(there)
+    row = next((row for row in library.rows(there.embedded_file) if row.name == name), None)
     if row and not row.here:
         typer.echo(_line(row), err=True)
         if not is_confirmed(f"Fetch it from {there.embedded_files_from}?", yes, err=True):
             raise typer.Exit(1)
-    asyncio.run(_fetch(shelf, name))
+    asyncio.run(_fetch(library, name))
     typer.echo(f"{name} is here. `loopforge model use {name}` lets it answer.")
 
 
-async def _fetch(shelf: FileShelf, name: str) -> None:
-    task = shelf.start(name)
-    progress = shelf.progress(name)
+async def _fetch(library: ModelLibrary, name: str) -> None:
+    task = library.start(name)
+    progress = library.progress(name)
     while not task.done():
         await asyncio.wait([task], timeout=SHOWN_EVERY)
         if sys.stderr.isatty() and progress.size:
@@ -71,7 +71,7 @@ async def _fetch(shelf: FileShelf, name: str) -> None:
             typer.echo(f"\r{done}", nl=False, err=True)
     if sys.stderr.isatty():
         typer.echo(err=True)
-    shelf.ended(name)
+    library.ended(name)
 
 
 @app.command()
@@ -85,7 +85,7 @@ def use(
 
     there = settings_from_context(context)
     if name:
-        check_loads(_shelf(there).path(name))
+        check_loads(_library(there).path(name))
 
     async def change(app: App) -> Any:
         await app.live.change("embedded_file", name or None, "terminal")
@@ -106,7 +106,7 @@ def add(
     context: typer.Context, file: Annotated[Path, typer.Argument(help="A file of format GGUF.")]
 ) -> None:
     """Take a model's file that you have: it is copied into this home."""
-    name = _shelf(settings_from_context(context)).add(file)
+    name = _library(settings_from_context(context)).add(file)
     typer.echo(f"{name} is here. `loopforge model use {name}` lets it answer.")
 
 
@@ -116,5 +116,5 @@ def remove(context: typer.Context, name: Name) -> None:
     there = settings_from_context(context)
     if name == there.embedded_file:
         raise InputError(f'{name} is in use; first `loopforge model use ""` or another one.')
-    _shelf(there).remove(name)
+    _library(there).remove(name)
     typer.echo(f"{name} is gone.")

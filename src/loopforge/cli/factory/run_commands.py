@@ -1,20 +1,22 @@
-"""loopforge lab run, fork, scenarios: the commands that make runs."""
+"""loopforge lab run, fork, scenarios, rename, delete: the commands that make runs, and end them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from loopforge.cli import print_rows, settings_from_context
+from loopforge.cli import Yes, is_confirmed, print_rows, settings_from_context
 from loopforge.cli.factory.run_playing import (
     AsJson,
     Fallback,
     Model,
     RunOptions,
+    RunOrSweep,
     Source,
     find_run_folder,
     name_for_command,
@@ -22,6 +24,7 @@ from loopforge.cli.factory.run_playing import (
     run_found,
     runs_of,
     scenarios_of,
+    sweeps_of,
 )
 from loopforge.errors import BadRun, InputError
 
@@ -274,3 +277,57 @@ def scenarios(context: typer.Context, as_json: AsJson = False) -> None:
         return f"{row['name']:{width}}  {row.get('question') or row['problem']}"
 
     print_rows(rows, as_json, line, "")
+
+
+def rename(
+    context: typer.Context,
+    folder: RunOrSweep,
+    title: Annotated[str, typer.Argument(help="What to call it; nothing takes that back.")] = "",
+) -> None:
+    """Say what a run or a sweep is called on pages. Its name stays: links and ledger know it."""
+    from loopforge.lab.run.run_deletion import main_file
+    from loopforge.lab.run.run_folder import entitle, label_of
+
+    place = main_file(find_run_folder(settings_from_context(context), folder)).parent
+    entitle(place, title)
+    typer.echo(f"{place.name} is called {label_of(place).title or place.name}.")
+
+
+def delete(context: typer.Context, folder: RunOrSweep, yes: Yes = False) -> None:
+    """Delete a run or a sweep for good, and all that lies in its folder.
+
+    Its name is not given again; forks of a run stay whole. Refused while it is being played. Of a
+    folder elsewhere only what the lab wrote goes, and the folder if nothing is left in it.
+    """
+    from loopforge.core.text.spoken_lists import join_as_prose
+    from loopforge.lab.run.run_deletion import contents_of, main_file
+    from loopforge.lab.run.run_folder import EXPERIMENT
+    from loopforge.lab.run.run_log import LOG
+    from loopforge.lab.sweeps.sweep_results import WRITTEN
+
+    there = settings_from_context(context)
+    main = main_file(find_run_folder(there, folder))
+    place = main.parent
+    if (place.resolve().parent.parent / EXPERIMENT).exists():
+        raise BadRun(f"{place.name} is one of the runs of a sweep, which says what they came to.")
+    own = place.resolve().parent in (runs_of(there).resolve(), sweeps_of(there).resolve())
+    only = () if own else (LOG,) if main.name == LOG else WRITTEN
+    parts = contents_of(place, only)
+    question = (
+        f"Delete {place.name}? {join_as_prose(parts.names)}, {parts.size:,} bytes in all, go."
+    )
+    if not is_confirmed(f"{question} This cannot be undone.", yes):
+        typer.echo("Nothing was deleted.")
+        return
+    asyncio.run(_delete(there, place, only))
+    typer.echo(f"Deleted. Other files in {place} stay." if only and place.exists() else "Deleted.")
+
+
+async def _delete(there: Settings, place: Path, only: Collection[str]) -> None:
+    from loopforge.factory_opening import open_run
+    from loopforge.lab.run.run_deletion import delete_run
+    from loopforge.runtime.system_clock import SystemClock
+
+    async with open_run(there, place, asks=False) as (_, witness):
+        told = witness.deleted if witness else None
+        await delete_run(place, SystemClock().now(), told, only)

@@ -48,8 +48,8 @@ def embedded(settings: Settings) -> Iterator[DoctorFinding]:
     from importlib.util import find_spec
 
     from loopforge.models.embedded.embedded_model import weights_path
-    from loopforge.models.files.file_shelf import file_of
     from loopforge.models.files.gguf_file import check_gguf
+    from loopforge.models.files.model_library import file_of
     from loopforge.runtime.installation.extras import getting
 
     mend = "Run `loopforge up --model`, or set embedded_model = false."

@@ -35,7 +35,7 @@ from loopforge.lab.world.scenario_checks import (
     plain_name,
 )
 from loopforge.lab.world.scenario_file import open_scenario
-from loopforge.lab.world.toml_bounds import (
+from loopforge.lab.world.scenario_reading import (
     find_toml_text,
     parse_bounded_toml,
     refuse_misplaced_keys,

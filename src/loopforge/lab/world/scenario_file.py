@@ -26,7 +26,7 @@ from loopforge.lab.world.protocols import (
     shipped_protocols,
 )
 from loopforge.lab.world.scenario_checks import TABLES, Scenario
-from loopforge.lab.world.toml_bounds import (
+from loopforge.lab.world.scenario_reading import (
     find_toml_text,
     parse_bounded_toml,
     refuse_misplaced_keys,

@@ -17,7 +17,7 @@ from msgspec import Struct
 from loopforge.chat.room.room_statistics import RoomCounts, closed_rooms, room_counts
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.service.room_list import titled_for
-from loopforge.models.files.file_shelf import free_memory
+from loopforge.models.files.model_library import free_memory
 from loopforge.models.providers.known_services import PLACES
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.admin import ledger_page
@@ -185,11 +185,11 @@ async def models_page(site: PageContext, owner: Visitor, **more: Any) -> Templat
         places=site.models.places(),
         keyless=site.models.keyless,
         kept=site.live.kept_keys(),
-        files=site.shelf.rows(site.live.saved.embedded_file),
-        shelf=site.shelf,
+        files=site.library.rows(site.live.saved.embedded_file),
+        library=site.library,
         switch=site.switch,
         free=free_memory(),
-        shelf_place=site.live.now.embedded_files_from,
+        library_place=site.live.now.embedded_files_from,
         **{"found": None, **FORMS, **more},
     )
 

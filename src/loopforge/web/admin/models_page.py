@@ -18,7 +18,7 @@ from litestar.params import Parameter
 from litestar.response import Template
 
 from loopforge.errors import BadSettings, InputError
-from loopforge.models.files.file_shelf import free_memory
+from loopforge.models.files.model_library import free_memory
 from loopforge.models.model_tiers import COUNT
 from loopforge.models.providers.known_services import PLACES
 from loopforge.models.try_loading import check_loads
@@ -113,9 +113,9 @@ PLACE = "/admin/models"
 @get("/admin/models/files")
 async def files(site: PageContext, owner: Visitor) -> Template:
     """The list alone, for the script of the page."""
-    shelf = site.shelf
-    rows = shelf.rows(site.live.saved.embedded_file)
-    more: dict[str, Any] = {"shelf": shelf, "switch": site.switch, "free": free_memory()}
+    library = site.library
+    rows = library.rows(site.live.saved.embedded_file)
+    more: dict[str, Any] = {"library": library, "switch": site.switch, "free": free_memory()}
     return render_page("admin-model-files.html", owner, files=rows, **more)
 
 
@@ -132,7 +132,7 @@ async def upload(
     """
     size = request.headers.get("content-length", "")
     pieces = _all_of(request, site)
-    taken = await site.shelf.take(name, int(size) if size.isdigit() else 0, pieces)
+    taken = await site.library.take(name, int(size) if size.isdigit() else 0, pieces)
     to = redirect_with_note(request, owner, f"{taken} is here. “Use it” lets it answer.", PLACE).url
     return Response({"to": to}, media_type=MediaType.JSON, status_code=200)
 
@@ -158,24 +158,24 @@ async def change_files(
 
 
 async def _done(site: PageContext, owner: Visitor, verb: str, name: str, path: str) -> str:
-    shelf = site.shelf
+    library = site.library
     match verb:
         case "fetch":
-            shelf.start(name)
+            library.start(name)
             return f"{name} is being fetched. You can leave this page."
         case "cancel":
-            await shelf.cancel(name)
+            await library.cancel(name)
             return f"{name} is not fetched any more. What came is kept, to go on from."
         case "use":
             return await _used(site, owner, name)
         case "add":
             if not Path(path).is_absolute():
                 raise InputError("Give the whole path of the file, such as /models/some.gguf.")
-            return f"{await asyncio.to_thread(shelf.add, Path(path))} is here."
+            return f"{await asyncio.to_thread(library.add, Path(path))} is here."
         case "remove":
             if name in (site.live.now.embedded_file, site.live.saved.embedded_file):
                 raise InputError(f"{name} is in use; use another one first, and start again.")
-            shelf.remove(name)
+            library.remove(name)
             return f"{name} is gone."
     raise InputError("There is no such thing to do with a model's file.")
 
@@ -186,7 +186,7 @@ async def _used(site: PageContext, owner: Visitor, name: str) -> str:
     Raises InputError where it cannot be loaded; then the one before goes on answering.
     """
     setting, switch, by = site.setting("embedded_file"), site.switch, f"person:{owner.person}"
-    path = site.shelf.path(name) if name else None
+    path = site.library.path(name) if name else None
     if path and not (switch and switch.lacking(path)):
         await asyncio.to_thread(check_loads, path)
     before = site.live.saved.embedded_file

@@ -30,7 +30,7 @@ from loopforge.mates.mate_editing import MateGrowth
 from loopforge.mates.mate_roster import MateRoster
 from loopforge.mates.version_history import VersionHistory
 from loopforge.models.embedded_switch import EmbeddedSwitch
-from loopforge.models.files.file_shelf import FileShelf
+from loopforge.models.files.model_library import ModelLibrary
 from loopforge.models.model_listing import ModelListing
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.accounts.account_service import Accounts
@@ -91,7 +91,7 @@ class HomeSettings(Protocol):
 class PageContext:
     """Everything pages may use. `boot` names this run of the server; `address` has no slash.
 
-    `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `shelf` has
+    `shifts` plays the runs of the Factory; `scenarios` is the home's folder of them. `library` has
     the files of models that run here, or could. `platforms` says how it stands with mates
     elsewhere: by platform, then by an account's mates, in words.
     `live` are the settings in force; `notice` tells the owner of the models, if anything.
@@ -121,7 +121,7 @@ class PageContext:
     reminders: ReminderService
     ledger: SqlLedger
     models: ModelListing
-    shelf: FileShelf
+    library: ModelLibrary
     tools: ToolRegistry
     clock: Clock
     live: HomeSettings

@@ -1,6 +1,6 @@
-"""The shelf: models' files of a home (data/models), those that can be fetched, and what fits.
+"""The library: models' files of a home (data/models), those that can be fetched, and what fits.
 
-Which of them answers is the setting embedded_file; the shelf only finds its path. One fetch of a
+Which of them answers is the setting embedded_file; the library only finds its path. One fetch of a
 file runs at a time: who asks for it again is given the one that runs.
 """
 
@@ -48,7 +48,7 @@ class KnownFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sha256: str = ""
 
 
-class ShelfRow(Struct, frozen=True, kw_only=True):
+class LibraryRow(Struct, frozen=True, kw_only=True):
     """One file as people see it. `have`, `size` and `memory` are bytes; `going`: it is fetched."""
 
     name: str
@@ -107,7 +107,7 @@ def memory_of(path: Path | None) -> int:
 
 
 def file_of(data: Path, value: str) -> Path | None:
-    """Where the file is that the setting names: by its name on the shelf, or a path."""
+    """Where the file is that the setting names: by its name in the library, or a path."""
     if not value:
         return None
     path = Path(value).expanduser()
@@ -119,7 +119,7 @@ def is_small(path: Path | None) -> bool:
     return path is None or not path.is_file() or path.stat().st_size < SMALL_FILE
 
 
-class FileShelf:
+class ModelLibrary:
     """The files of a home; `place` is the address that the catalogue's paths stand below."""
 
     def __init__(self, data: Path, place: str, memory: int | None = None) -> None:
@@ -131,7 +131,7 @@ class FileShelf:
         self._going: dict[str, tuple[asyncio.Task[None], DownloadProgress]] = {}
         self._troubles: dict[str, str] = {}
 
-    def rows(self, used: str = "") -> list[ShelfRow]:
+    def rows(self, used: str = "") -> list[LibraryRow]:
         """What is here and what can be fetched; `used` is the setting's value."""
         here = {path.stem: path for path in sorted(self.folder.glob(f"*{SUFFIX}"))}
         rows = [
@@ -139,10 +139,10 @@ class FileShelf:
         ]
         return sorted(rows, key=lambda row: (not row.here, row.size))
 
-    def _row(self, name: str, path: Path | None, used: str) -> ShelfRow:
+    def _row(self, name: str, path: Path | None, used: str) -> LibraryRow:
         known, going = self.known.get(name), self._going.get(name)
         about = known.size if known else 0
-        return ShelfRow(
+        return LibraryRow(
             name=name,
             title=known.title if known else name,
             memory=known.memory if known else memory_of(path),
@@ -218,7 +218,7 @@ class FileShelf:
             await self.cancel(name)
 
     def add(self, source: Path) -> str:
-        """Take a file that somebody has; its name on the shelf. Raises InputError."""
+        """Take a file that somebody has; its name in the library. Raises InputError."""
         source = source.expanduser()
         check_gguf(source)
         with self._taking(source.name, source.stat().st_size) as out, source.open("rb") as file:
@@ -226,7 +226,7 @@ class FileShelf:
         return source.name.removesuffix(SUFFIX)
 
     async def take(self, called: str, size: int, pieces: AsyncIterable[bytes]) -> str:
-        """Take a file as it comes, of so many bytes (0: not told); its name on the shelf.
+        """Take a file as it comes, of so many bytes (0: not told); its name in the library.
 
         Raises InputError; of what is wrong, or breaks off, nothing stays.
         """
@@ -242,7 +242,7 @@ class FileShelf:
 
     @contextmanager
     def _taking(self, called: str, size: int) -> Iterator[BinaryIO]:
-        """What is written here stands on the shelf once it is whole, and a model's file."""
+        """What is written here stands in the library once it is whole, and a model's file."""
         name = called.removesuffix(SUFFIX)
         if (
             not name
@@ -288,7 +288,7 @@ class FileShelf:
                 part.unlink()
 
     def remove(self, name: str) -> None:
-        """Delete a file of the shelf, and what came of a fetch of it. Raises Unknown."""
+        """Delete a file of the library, and what came of a fetch of it. Raises Unknown."""
         parts = list(self.folder.glob(f"{name}{SUFFIX}.*.part")) if Path(name).name == name else []
         if not parts or (self.folder / f"{name}{SUFFIX}").exists():
             self.path(name).unlink()
