@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from loopforge.core.room_vocabulary import PlaceLeft, Said, Told
 from loopforge.io.platforms.surface_options import SurfaceOptions
-from tests.discord.lodging import HOOK, PLAIN, STILL, STREAM, lodged
+from tests.discord.lodging import HOOK, PLAIN, SEND, STILL, STREAM, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot
 
@@ -132,6 +132,20 @@ async def test_a_bot_that_was_sent_away(city: Twin, tmp_path: Path) -> None:
         assert await home.reception.sessions.channels.all("discord") == {f"discord:{mall.id}": room}
     told = [str(body.text) for body in bodies if isinstance(body, Told)]
     assert told[0].startswith("What ben said did not reach #plaza: none of the bots")
+
+
+async def test_slow_mode(city: Twin, tmp_path: Path) -> None:
+    """What slow mode refuses for now is said later, once; nothing is told to be lost."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: "rye") as home:
+        words = "This action cannot be performed due to slowmode rate limit"
+        city.faults.refuse(SEND, 20016, 400, words, times=1)
+        await city.say(ben, plaza, "maya, hello")
+        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await home.rests(plaza)
+        told = [e.body for e in await home.events(plaza) if isinstance(e.body, Told)]
+    assert told == []
+    assert [line.text for line in city.lines(plaza)] == ["maya, hello", "rye"]
 
 
 @pytest.mark.parametrize("right", ["Send Messages", "Send Messages in Threads"])

@@ -193,7 +193,7 @@ async def test_the_command_shows_and_changes(home: Home) -> None:
     line = await home.hears("ana", "I like zarquon tea")
     await keep(home, TEA, line, about=(home.people["ana"],))
     listed = await home.does("ana", "memory")
-    assert f"1. {TEA} (a fact, " in listed
+    assert f"[1] {TEA} (a fact, " in listed
     assert "ana (/rooms/commons?at=" in await home.does("ana", "memory", "1")
     assert "Corrected" in await home.does("ana", "memory", "correct 1: Ana likes cocoa")
     assert "Locked" in await home.does("ana", "memory", "lock maya 1")

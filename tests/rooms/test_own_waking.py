@@ -53,7 +53,7 @@ async def test_a_mind_has_itself_woken(tmp_path: Path) -> None:
         assert "Maya has itself woken Wednesday 25 March, 16:00: the bread" in told[0]
         assert "/reminders cancel 2 ends it." in told[1]
         listed = await home.does("ana", "reminders")
-        assert "1. the bread: Wednesday 25 March, 16:00, in 2 hours" in listed
+        assert "[1] the bread: Wednesday 25 March, 16:00, in 2 hours" in listed
         await passes(home, timedelta(hours=3))
         assert await rung(home) == ["⏰ Scheduled for ana, Maya does it now: the bread [1]"]
         assert [seen.summons for seen in await home.bodies(Perceived)] == ["mention", "scheduled"]

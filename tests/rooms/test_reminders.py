@@ -136,7 +136,7 @@ async def test_what_waits_already_is_not_set_again(tmp_path: Path) -> None:
         assert isinstance(
             await reminds(home, ReminderForm(said=TEA.said, after="PT2H", what="cake")), Fits
         )
-        assert "2. cake: " in await home.does("ana", "reminders")
+        assert "[2] cake: " in await home.does("ana", "reminders")
 
 
 async def test_words_that_are_open_set_nothing(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ async def test_a_home_that_is_up_again_at_night_wakes_nobody(tmp_path: Path) -> 
         await home.rest()
         assert await rung(home) == []
         assert (await home.does("ana", "reminders")).startswith(
-            "1. tea: was due Wednesday 25 March, 16:00; held back over your quiet hours\n"
+            "[1] tea: was due Wednesday 25 March, 16:00; held back over your quiet hours\n"
         )
         await passes(home, timedelta(hours=9))
         assert await rung(home) == [
@@ -312,7 +312,7 @@ async def test_by_commands_alone(tmp_path: Path) -> None:
             await home.does("ana", "remind", "at 3: tea")
         told = await home.does("ana", "remind", "jeden Werktag um 9 Uhr: aufstehen")
         assert told.startswith("Reminder 2: jeden Werktag, 09:00; zuerst Donnerstag, 26. März")
-        assert "1. call Anna: Friday 27 March" in await home.does("ana", "reminders")
+        assert "[1] call Anna: Friday 27 March" in await home.does("ana", "reminders")
         assert "cancelled" in await home.does("ana", "reminders", "cancel 2")
         assert "Saturday 28 March" in await home.does("ana", "reminders", "move 1 Saturday at noon")
         for place in ("europe/berlin", "Berlin", "CET", "Europe/Berlin"):
@@ -339,7 +339,7 @@ async def test_a_place_that_is_named_has_its_own_clock(tmp_path: Path) -> None:
         told = await home.does("ana", "remind", "tomorrow at 9:00 in Tokyo: call")
         assert told == "Reminder 1: Thursday 26 March, 09:00, in 10 hours (Asia/Tokyo)."
         listed = await home.does("ana", "reminders")
-        assert "1. call: Thursday 26 March, 09:00, in 10 hours (Asia/Tokyo)\n" in listed
+        assert "[1] call: Thursday 26 March, 09:00, in 10 hours (Asia/Tokyo)\n" in listed
         told = await home.does("ana", "reminders", "move 1 on Friday at 10:00 in Tokyo")
         assert told == "Reminder 1: Friday 27 March, 10:00, in 1 day 11 hours (Asia/Tokyo)."
         told = await home.does("ana", "remind", "every Friday at 9:00 in Tokyo: call")
@@ -368,7 +368,7 @@ async def test_a_command_needs_no_colon(tmp_path: Path) -> None:
         ):
             told = await home.does("ana", "remind", said)
             assert told.startswith(f"Reminder {nth}: "), told
-            assert f"{nth}. {what}: " in await home.does("ana", "reminders")
+            assert f"[{nth}] {what}: " in await home.does("ana", "reminders")
         with pytest.raises(InputError, match="Which is meant: Friday"):
             await home.does("ana", "remind", "next Friday at nine call Anna")
         for said in ("me to call Anna", "me when tea is ready to drink it", "to be or not to be"):

@@ -71,3 +71,16 @@ async def test_it_is_sent_once_or_told_of(tmp_path: Path, city: City, kind: str)
         await city.say(ana, maya, "thanks")
         lines = await city.heard(chat, by=maya, count=3)
     assert ["⏰" in line.text for line in lines] == [False, True, False]
+
+
+async def test_the_numbers_of_what_waits(tmp_path: Path, city: City) -> None:
+    """Each is listed with the number by which it is cancelled, whichever of them rings first."""
+    maya, ana = await pair(city)
+    async with on_telegram(tmp_path, maya, city.base) as home:
+        await home.app.pairing.admit(f"telegram:{ana.id}", "")
+        for count, when in enumerate(("in 3 hours: tea", "in 2 hours: rye", "in 4 hours: oats"), 1):
+            await city.command(ana, maya, "remind", when)
+            await city.heard(await city.private(ana, maya), by=maya, count=count)
+        await city.command(ana, maya, "reminders")
+        told = (await city.heard(await city.private(ana, maya), by=maya, count=4))[-1].text
+    assert [row[:7] for row in told.splitlines()[:3]] == ["[2] rye", "[1] tea", "[3] oat"]

@@ -114,7 +114,7 @@ class MemoryCommands:
 
     def _brief(self, belief: Belief) -> str:
         return (
-            f"{belief.item.seq}. {belief.text} ({', '.join(belief_labels(belief, self._zone()))})"
+            f"[{belief.item.seq}] {belief.text} ({', '.join(belief_labels(belief, self._zone()))})"
         )
 
     def _told(self, belief: Belief) -> str:

@@ -104,7 +104,10 @@ class ReminderService:
         return (await self._house.state(stream)).reminders.waiting()
 
     def told(self, one: Reminder) -> str:
-        """Such as "2. call Anna: Friday 27 March, 09:00, in 1 day 19 hours"."""
+        """Such as "[2] call Anna: Friday 27 March, 09:00, in 1 day 19 hours".
+
+        Not "2.": where Markdown is shown, a list counts on from its first number.
+        """
         zone = ZoneInfo(one.zone)
         now, moment = self._stamp.clock.now().astimezone(zone), one.moment
         if moment is None:
@@ -119,7 +122,7 @@ class ReminderService:
         what = one.what.text if one.what.text is not None else "(forgotten)"
         again = " ↻" if one.rule else ""
         there = "" if one.zone == self.zone(one.person)[0] else f" ({one.zone})"
-        return f"{one.number}. {what}{again}: {when}{there}"
+        return f"[{one.number}] {what}{again}: {when}{there}"
 
     # ------------------------------------------------------------ doing
 

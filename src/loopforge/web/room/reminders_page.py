@@ -48,7 +48,7 @@ def _row(site: PageContext, place: RoomAccess, one: Reminder) -> ReminderRow:
     mine = same(one.person) == same(me) or one.whom == me
     by = place.scene.person(one.person)
     whom = {"me": by, "room": "everybody here"}.get(one.whom) or place.scene.person(one.whom)
-    _, _, told = site.reminders.told(one).partition(". ")
+    _, _, told = site.reminders.told(one).partition("] ")
     return ReminderRow(
         number=one.number,
         what=one.what.text if one.what.text is not None else "(forgotten)",

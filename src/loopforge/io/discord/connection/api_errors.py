@@ -42,7 +42,7 @@ FINAL = {
     160005: "the thread is locked; unlock it.",
     90001: "the one it is for has blocked the bot.",
 }
-FORBIDDEN = 50013
+FORBIDDEN, SLOW_MODE = 50013, 20016
 LOOKS = 60.0
 """Seconds after which it is tried again whether a time-out is over, which may be lifted early."""
 CLOSED = (RuntimeError, AssertionError)
@@ -146,6 +146,8 @@ def _answered(error: discord.HTTPException, place: str) -> SendFailed:
     if why := FINAL.get(error.code):
         return SendFailed(why.format(place=place), final=True)
     said = redact_tokens(error.text)[:200] or "no reason was given"
+    if error.code == SLOW_MODE:
+        return SendFailed("the channel is in slow mode.", after=_patience(error))
     if error.status == 429:
         return SendFailed("Discord asks to wait (rate limit).", after=_patience(error))
     if error.status >= 500:
