@@ -14,8 +14,18 @@ from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerBusy, SendFailed
 from loopforge.ledger.sql_ledger import SqlLedger
-from loopforge.runtime.delivery_worker import MOST_ATTEMPTS, PAGE, PATIENCE, UNKNOWN, Deliveries
+from loopforge.runtime.delivery_worker import (
+    MOST_ATTEMPTS,
+    PAGE,
+    PATIENCE,
+    UNKNOWN,
+    Consequences,
+    DelayedDeliveries,
+    Deliveries,
+    Undelivered,
+)
 from loopforge.runtime.ports import Outgoing
+from loopforge.runtime.system_clock import Stamp
 from tests.runtime.conftest import STREAM, Stage
 
 ONE = Said(turn="t", mate="maya", text=Words("one"))
@@ -93,11 +103,13 @@ async def posting(
     refusing: Collection[str] = (),
     patience: timedelta = PATIENCE,
     ledger: Moody | None = None,
+    consequences: Consequences | None = None,
 ) -> AsyncIterator[Deliveries]:
     """A process that delivers to this wall, with a ledger that may refuse facts of some kinds."""
     ledger = ledger or Moody(stage.ledger, refusing)
     walls, pulled = {"wall": wall}, ("terminal",)
-    deliveries = Deliveries(ledger, stage.stamp, walls, patience=patience, pulled=pulled)
+    more = {"consequences": consequences} if consequences else {}
+    deliveries = Deliveries(ledger, stage.stamp, walls, patience=patience, pulled=pulled, **more)
     await deliveries.start(stage.ledger)
     try:
         yield deliveries
@@ -184,6 +196,32 @@ async def test_what_a_surface_never_takes_fails_for_good_but_for_words_of_the_ro
         down = False
         await stage.clock.advance(120)
     assert wall.order == [told]
+
+
+async def test_what_was_late_is_told_once_and_by_its_reason(stage: Stage) -> None:
+    """An outage and the pace that a platform asks for after it make one word, after all of it."""
+    away, told = True, list[DelayedDeliveries]()
+
+    def trouble(when: str, nth: int) -> None:
+        if when == "before" and away:
+            raise SendFailed("it is away", unsent=True)
+        if when == "before" and nth % 2:
+            raise SendFailed("it asks for patience", unsent=True, after=50)
+
+    async def consequences(what: Undelivered | DelayedDeliveries, _: Stamp) -> Sequence[Fact]:
+        assert isinstance(what, DelayedDeliveries)
+        told.append(what)
+        return ()
+
+    wall = Wall(trouble)
+    async with posting(stage, wall, consequences=consequences):
+        await queue(stage, ONE)
+        await stage.clock.advance(150)
+        await queue(stage, TWO, ONE, TWO)
+        away = False
+        await stage.clock.advance(400)
+    assert wall.order == [ONE, TWO, ONE, TWO]
+    assert [(len(each.events), each.why) for each in told] == [(3, "it is away")]
 
 
 # ---------------------------------------------------------------- never twice

@@ -329,7 +329,9 @@ class Deliveries:
         return old and not isinstance(event.body, Told)
 
     async def _put_off(self, pending: PendingDelivery, failure: SendFailed, tries: int) -> None:
-        self._late[pending.stream, pending.surface].why = failure.why
+        late = self._late[pending.stream, pending.surface]
+        if not failure.after or late.why == AWAY:  # a pace that is kept after an outage is not why
+            late.why = failure.why
         if _is_recorded_attempt(tries + 1):  # else what is written stands: it is being attempted
             await self._record(pending, PutOff(delivery=pending.delivery, why=Words(failure.why)))
         pause = PAUSES[min(tries, len(PAUSES)) - 1]
@@ -354,6 +356,8 @@ class Deliveries:
         ):
             late.events.append(event)
             late.by = max(late.by, self._age_of(event))
+        elif not late.events:
+            late.why = AWAY
         accepted = Accepted(delivery=pending.delivery, message_id=message)
         await self._record(pending, accepted, *await self._delayed_notices(pending))
 
@@ -397,7 +401,7 @@ class Deliveries:
         others = (each for id, each in table.items() if id != pending.delivery)
         if (after := next(others, None)) is not None:
             event = await self._ledger.event(after.of)
-            if self._age_of(event) > LATE and not isinstance(event.body, Told):
+            if not isinstance(event.body, Told):  # it may come late, too
                 return ()
         came = DelayedDeliveries(pending, tuple(late.events), late.by, late.why)
         late.events, late.by, late.why = [], timedelta(), AWAY
