@@ -13,6 +13,7 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.home import make_home
 from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.models.scripted_model import fill
+from loopforge.runtime.installation.process_resources import collect_seldom
 from loopforge.runtime.ports import ModelFacts, ModelReply, Models, Question, Route
 from loopforge.settings import load_settings
 
@@ -93,6 +94,7 @@ class Taken:
 @asynccontextmanager
 async def home(path: Path, models: Models | None = None, **changes: Any) -> AsyncIterator[App]:
     """A home that runs until the block ends; lines are not gathered. `changes` are settings."""
+    collect_seldom()
     make_home(path)
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     settings = dataclasses.replace(settings, **{"debounce_seconds": 0.0, **changes})

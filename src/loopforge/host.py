@@ -37,7 +37,11 @@ from loopforge.runtime.installation.home_files import write_private
 from loopforge.runtime.installation.library_loading import import_modules
 from loopforge.runtime.installation.log_file import open_log
 from loopforge.runtime.installation.network_addresses import is_loopback
-from loopforge.runtime.installation.process_resources import give_back_freed, raise_limit
+from loopforge.runtime.installation.process_resources import (
+    collect_seldom,
+    give_back_freed,
+    raise_limit,
+)
 from loopforge.runtime.plugins.setting_checks import trusted_proxies
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.setting_defaults import Settings
@@ -92,6 +96,7 @@ async def host_home(
     await asyncio.to_thread(refuse_newer, settings.database_url)
     make_home(settings.home)
     raise_limit()
+    collect_seldom()
     open_log()
     with lock_home(settings.home):
         from loopforge.app import open_app

@@ -79,3 +79,16 @@ async def test_a_home_gives_back(tmp_path: Path) -> None:
     async with host_home(settings):
         assert "giving memory back" in {task.get_name() for task in asyncio.all_tasks()}
     assert "giving memory back" not in {task.get_name() for task in asyncio.all_tasks()}
+
+
+def test_garbage_is_looked_for_seldom() -> None:
+    """A process that looks for cycles after few objects does so after many; after more, as set."""
+    code = (
+        "import gc\n"
+        "from loopforge.runtime.installation.process_resources import OBJECTS, collect_seldom\n"
+        "for given, wanted in ((700, OBJECTS), (OBJECTS * 2, OBJECTS * 2)):\n"
+        "    gc.set_threshold(given, 10, 10)\n"
+        "    collect_seldom()\n"
+        "    assert gc.get_threshold() == (wanted, 10, 10)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,10 +8,12 @@ that a provider's prompt cache holds. Texts of the room go in as the Words they 
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from operator import is_
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
+from msgspec.json import encode
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import MODES, AgentActionPlan, Mode
@@ -69,9 +71,15 @@ def _tool_rows(tools: Iterable[ToolOffer]) -> str:
     """Each tool in a row: what it does, and its arguments as JSON schema."""
     return "\n".join(
         f"- {tool.name}: {tool.summary} Its arguments: "
-        f"{json.dumps(tool.schema.get('properties', {}), ensure_ascii=False)}"
+        f"{_spaced(encode(tool.schema.get('properties', {})))}"
         for tool in tools
     )
+
+
+@lru_cache(200)
+def _spaced(arguments: bytes) -> str:
+    """The same JSON with a space after each sign that parts: it is the same at every turn."""
+    return json.dumps(json.loads(arguments), ensure_ascii=False)
 
 
 def _self_line(seen: AgentPerception, traits: str) -> str:
