@@ -29,6 +29,15 @@ def test_new_list_show_check(run: Run) -> None:
     assert json.loads(run("show", "zuzu", "--json")[1])["face"] == "🦝"
 
 
+def test_a_tier_that_there_is_not_is_answered_with_those_there_are(run: Run) -> None:
+    """No mate is made, and each of the four is named."""
+    for tier in ("two", "9", "0", ""):
+        code, _, said = run("new", "Otto", "--tier", tier)
+        assert code == 2
+        assert "is not one of '1', '2', '3', '4'" in said
+    assert "otto" not in run("list")[1]
+
+
 def test_check_finds_everything_and_exits_1(run: Run, home: Path) -> None:
     """Every problem is a line with file and line; --json gives the same to programs."""
     (home / "mates" / "bob.md").write_text("---\nname: Bob\ntier: 9\npolicy: x\n---\nhm\n")

@@ -12,14 +12,16 @@ import httpx
 import pytest
 
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.models.scripted_model import ScriptedModels
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.web.work import task_stream
 from loopforge.web.work.task_access import TaskAccess, access_to
 from loopforge.work.task_state import PREFIX, TaskState
+from tests.held_clock import HeldClock
 from tests.rooms.conftest import write_mates
 from tests.rooms.oven import installed
 from tests.web.conftest import Guest, Town, town, words
 from tests.work.conftest import Workshop, in_order, says, uses
+from tests.work.test_attempt_learning import looks_back, sentence
 from tests.work.test_task_results import STEPS, TASK, git, project
 
 __all__ = ["project"]
@@ -132,6 +134,38 @@ async def test_stop_resume_thumbs_and_what_comes_too_late(works: Town) -> None:
     assert (await owner.post(at, {"act": "dance"})).status_code == 400
     unsigned = await owner.http.post(at, data={"act": "stop"})
     assert unsigned.status_code == 403
+
+
+async def test_a_look_back_is_stopped_from_its_page(place: Path) -> None:
+    """While a finished or rejected task looks back its page says so and offers to stop that alone."""
+    home, work = place / "home", in_order(says("done", "Done."))
+    home.mkdir()
+    back = ScriptedAnswer(data={"insight": sentence("So.", 1)}, wait=300)
+    models = ScriptedModels(
+        lambda asked: back if looks_back(asked) else work(asked), clock=HeldClock()
+    )
+    async with town(home, models=models) as site:
+        owner, shop = await site.owner(), Workshop(site.app, models)
+        answer = await owner.post("/work", {"task": "Fix app.py in Python"})
+        id = str(answer.url).rpartition("/")[2]
+        for turn, stage in ((2, "finished"), (3, "rejected")):
+            await shop.until(id, "turn.asked", turn)
+            page = await owner.get(f"/work/{id}")
+            assert "it looks back on what it did" in words(page), stage
+            assert "Stop looking back" in words(page), stage
+            told = words(await owner.post(f"/work/{id}", {"act": "stop"}))
+            assert f"It is {stage} already. Looking back on it was broken off." in told
+            page = await rested_page(site, owner, id)
+            assert "looking back</button>" not in page.text
+            assert "it looks back" not in words(page)
+            if stage == "finished":
+                await owner.post(f"/work/{id}", shown(await shop.state(id), act="reject"))
+
+
+async def rested_page(site: Town, owner: Guest, id: str) -> httpx.Response:
+    """A task's page when nothing is left to be done without a person."""
+    await rested(site, id)
+    return await owner.get(f"/work/{id}")
 
 
 async def test_a_commit_is_merged_as_it_was_shown(works: Town, project: Path) -> None:

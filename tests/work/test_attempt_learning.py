@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from loopforge import cli
+from loopforge.core.room_vocabulary import PersonReacted
 from loopforge.core.work.work_vocabulary import (
     AttemptScored,
     TaskLearned,
@@ -19,6 +20,7 @@ from loopforge.runtime.ports import Question
 from loopforge.work.task_transcript import lines_of
 from tests.held_clock import HeldClock
 from tests.work.conftest import Script, Step, Workshop, in_order, says, uses, working
+from tests.work.test_thread_tasks import commons
 
 TASK = "Fix app.py in Python"
 
@@ -173,6 +175,32 @@ async def test_stop_breaks_off_a_look_back(place: Path) -> None:
         ]
         assert [looks_back(one) for one in shop.models.asked] == [False, True]
         assert await shop.tasks.stop(id, "ana") == "It is finished already."
+
+
+@pytest.mark.parametrize("by", ["word", "sign"])
+async def test_a_room_that_says_stop_breaks_off_a_look_back(place: Path, by: str) -> None:
+    """By a word, or a sign on a line of the task; of one that is done, and of one that was rejected."""
+    work, pace = in_order(says("done", "Done.")), HeldClock()
+    back = ScriptedAnswer(data={"insight": sentence("So.", 1)}, wait=300)
+    script: Script = lambda asked: back if looks_back(asked) else work(asked)  # noqa: E731
+    async with commons(place, script, pace=pace) as room:
+        task = await room.gives("otto: fix app.py in Python", "task.scored")
+        for turns, stage in ((2, "finished"), (3, "rejected")):
+            await room.shop.until(task, "turn.asked", turns)
+            assert (await room.shop.state(task)).looks_back
+            if by == "word":
+                await room.says("stop")
+            else:
+                sign = PersonReacted(person=room.ana, to=await room.line_of("Done."), emoji="🛑")
+                await room.app.front.rooms.add("commons", room.ana, sign)
+            await room.shop.until(task, "task.reflected", turns - 1)
+            await room.rest()
+            state = await room.shop.state(task)
+            assert (state.stage, state.looks_back) == (stage, False)
+            if stage == "finished":
+                await room.shop.tasks.reject(task, room.ana)
+        said = [one.trouble for one in await room.shop.bodies(task, TaskReflected)]
+        assert said == ["a person said stop"] * 2
 
 
 async def test_what_is_said_while_it_looks_back_goes_to_the_next_turn(place: Path) -> None:

@@ -30,7 +30,7 @@ from loopforge.core.room_vocabulary import (
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, NotLetIn
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
-from loopforge.runtime.ports import Question, RoomLine, Tool, ToolCall
+from loopforge.runtime.ports import Clock, Question, RoomLine, Tool, ToolCall
 from loopforge.work.task_store import TaskStore
 from loopforge.work.threads.thread_routing import ThreadRouting
 from tests import postgres
@@ -137,12 +137,12 @@ class Commons:
 
 @asynccontextmanager
 async def commons(
-    home: Path, script: Script, environ: Mapping[str, str] = {}
+    home: Path, script: Script, environ: Mapping[str, str] = {}, pace: Clock | None = None
 ) -> AsyncIterator[Commons]:
     """A home that runs until the block ends."""
     if not (home / "mates").exists():
         write_mates(home, ("maya",), otto=OTTO)
-    async with working(home, script, {**SOON, **environ}) as shop:
+    async with working(home, script, {**SOON, **environ}, pace) as shop:
         scene = await shop.app.front.rooms.enter("commons", "Ana", "terminal")
         yield Commons(shop, scene.you)
 

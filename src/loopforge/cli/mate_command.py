@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncIterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -48,7 +48,10 @@ def new(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="What people call it, such as Otto.")],
     role: Annotated[str, typer.Option("--role", help="What it does, in a few words.")] = "",
-    tier: Annotated[int, typer.Option("--tier", help="Which models it asks.", min=1, max=4)] = 1,
+    tier: Annotated[
+        Literal[1, 2, 3, 4],
+        typer.Option("--tier", help="Which models it asks: 1 (small and cheap) to 4 (the best)."),
+    ] = 1,
 ) -> None:
     """Make a new mate: a file to fill with life. It runs at once."""
     from loopforge.mates.new_mate import create_mate_file

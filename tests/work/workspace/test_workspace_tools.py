@@ -160,6 +160,34 @@ async def test_a_patch_fits_a_file_whose_lines_end_as_on_windows(bench: Bench) -
     assert bench.place.files.read("c.txt", 99) == b"new\n"
 
 
+async def test_a_patch_fits_a_file_of_mixed_line_ends(bench: Bench) -> None:
+    """Each line keeps the end that it has there, a new one has that of the line before it."""
+    bench.place.files.write("a.txt", b"a\nb\nc\r\n\r\nd\r\ne\nend", 99)
+    patch = (
+        "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"
+        "@@ -3,5 +3,7 @@\n\n-d\n+D\n+DD\n e\n+ee\n-end\n\\ No newline at end of file\n+ende\n"
+    )
+    assert (await bench.use("work_edit", patch=patch)).startswith("The patch is applied.")
+    now = b"a\nB\nc\r\n\r\nD\r\nDD\r\ne\nee\nende\n"
+    assert bench.place.files.read("a.txt", 99) == now
+    before = "--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,2 @@\n+first\n a\n"
+    assert (await bench.use("work_edit", patch=before)).startswith("The patch is applied.")
+    assert bench.place.files.read("a.txt", 99) == b"first\n" + now
+
+
+async def test_a_patch_of_lines_that_stand_there_twice_is_not_guessed_at(bench: Bench) -> None:
+    """Where the ends of two places differ the one that is given exactly is meant, or none."""
+    bench.place.files.write("a.txt", b"x\r\ny\r\nx\ny\n", 99)
+    patch = "--- a/a.txt\n+++ b/a.txt\n@@ -3,2 +3,2 @@\n x\n-y\n+z\n"
+    assert (await bench.use("work_edit", patch=patch)).startswith("The patch is applied.")
+    assert bench.place.files.read("a.txt", 99) == b"x\r\ny\r\nx\nz\n"
+    twice = b"x\r\ny\nx\ny\r\n"
+    bench.place.files.write("a.txt", twice, 99)
+    with pytest.raises(InputError, match="does not fit"):
+        await bench.use("work_edit", patch=patch)
+    assert bench.place.files.read("a.txt", 99) == twice
+
+
 @pytest.mark.parametrize("path", ["../x", "/etc/passwd", "way/x", "way", "a/../../x", "", "a//b"])
 async def test_no_tool_reaches_out(bench: Bench, open_place: Path, path: str) -> None:
     """By no path, and by no link that lies there; nothing outside is read or written."""

@@ -70,8 +70,9 @@ class TaskRights(Struct, frozen=True, kw_only=True):
             raise NotLetIn(why)
 
     def acts(self) -> frozenset[str]:
-        """What they may do about the task as it stands."""
-        return frozenset(act for act in possible_acts(self.state) if self.may(act))
+        """What they may do about the task as it stands; stop a look back on it, too."""
+        acts = possible_acts(self.state) | ({"stop"} if self.state.looks_back else set())
+        return frozenset(act for act in acts if self.may(act))
 
 
 def may_give(tools: Collection[str]) -> bool:

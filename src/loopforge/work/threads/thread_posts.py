@@ -218,7 +218,7 @@ class ThreadPosts:
             return
         state = await self._tasks.store.state(cause.stream)
         rights = TaskRights(state=state, gave=state.task.person == body.person, stop=False)
-        if state.stage in OVER or not rights.may("stop" if halt else "rate"):
+        if (state.stage in OVER and not halt) or not rights.may("stop" if halt else "rate"):
             return
         if halt:
             await self._tasks.stop(state.id, body.person)

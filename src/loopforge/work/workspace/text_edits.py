@@ -88,10 +88,16 @@ def text_lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def set_patch_right(patch: str, windows: Callable[[str], bool]) -> str:
+def ends_as_windows(text: str) -> bool:
+    r"""Whether all lines of a file end in \r\n."""
+    return "\r\n" in text and "\n" not in text.replace("\r\n", "")
+
+
+def set_patch_right(patch: str, text_of: Callable[[str], str]) -> str:
     r"""A unified patch whose heads say how many lines there are; where they begin stays.
 
-    `windows` tells of a file whether its lines end in \r\n: those of the patch then do as well.
+    `text_of` gives what stands in a file, "" of none: where lines end in \r\n there, those of the
+    patch do as well.
     """
     lines, done, at, file = text_lines(patch), list[str](), 0, ""
     while at < len(lines):
@@ -109,16 +115,35 @@ def set_patch_right(patch: str, windows: Callable[[str], bool]) -> str:
         old = sum(line[0] in " -\n\r" for line in body)
         new = sum(line[0] in " +\n\r" for line in body)
         rest = head["rest"].rstrip("\r\n")
-        if file and not any("\r" in line for line in body) and windows(file):
-            body = list(map(_ended_as_windows, body, [*body[1:], ""]))
+        if file and not any("\r" in line for line in body) and "\r\n" in (text := text_of(file)):
+            body = _ended_as(text, body)
         done += [f"@@ -{head['old']},{old} +{head['new']},{new} @@{rest}\n", *body]
         at = end
     return "".join(done)
 
 
-def _ended_as_windows(line: str, after: str) -> str:
-    """A line of a hunk, unless that or the one behind it says that the last line has no end."""
-    return line if "\\" in (line[0], after[:1]) else f"{line.rstrip(chr(10)) or ' '}\r\n"
+def _ended_as(text: str, hunk: list[str]) -> list[str]:
+    """The lines of a hunk, each ended as it is in the file; a new one as the line before it.
+
+    Of a file with both ends: where they stand there once. A last line that has no end gets none.
+    """
+    here, end, done = iter(list[str]()), "\r\n", list[str]()
+    if not ends_as_windows(text):
+        there = text_lines(text)
+        old = [line.strip("\n")[1:] for line in hunk if line[0] in " -\n"]
+        bare = [line.removesuffix("\n").removesuffix("\r") for line in there]
+        places = [at for at in range(len(bare)) if bare[at : at + len(old)] == old]
+        if len(places) != 1:
+            return hunk
+        here, before = iter(there[places[0] :]), there[max(0, places[0] - 1)]
+        end = "\r\n" if before.endswith("\r\n") else "\n"
+    for line, after in zip(hunk, [*hunk[1:], ""], strict=True):
+        stands = next(here, "") if line[0] in " -\n" else ""
+        if stands.endswith("\n"):
+            end = "\r\n" if stands.endswith("\r\n") else "\n"
+        whole = "\\" in (line[0], after[:1])
+        done.append(line if whole else f"{line.removesuffix(chr(10)) or ' '}{end}")
+    return done
 
 
 def _within(lines: list[str], at: int) -> bool:

@@ -9,6 +9,7 @@ import asyncio
 import re
 import shlex
 from contextlib import suppress
+from functools import cache
 
 from msgspec.structs import replace
 
@@ -28,7 +29,12 @@ from loopforge.runtime.ports import (
 from loopforge.tools.sandbox.workspace_files import WorkspaceEntry
 from loopforge.tools.shell import command_result_lines
 from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
-from loopforge.work.workspace.text_edits import replace_words, set_patch_right, text_lines
+from loopforge.work.workspace.text_edits import (
+    ends_as_windows,
+    replace_words,
+    set_patch_right,
+    text_lines,
+)
 from loopforge.work.workspace.workspace_settings import LONGEST_RUN, workspaces_of
 
 LISTED, LOOKED_AT = 150, 20_000
@@ -237,15 +243,10 @@ def _put_file(place: TaskWorkspace, path: str, text: str) -> str:
     with suppress(InputError):
         runs = place.files.entry(path).executable
         before = place.files.read(path, LARGEST)
-    keeps = _ends_as_windows(before) and "\r" not in text
+    keeps = ends_as_windows(before.decode("latin-1")) and "\r" not in text
     text = text.replace("\n", "\r\n") if keeps else text
     place.files.write(path, text.encode(), LARGEST, executable=runs)
     return ENDS if keeps else ""
-
-
-def _ends_as_windows(data: bytes) -> bool:
-    r"""Whether all lines of a file end in \r\n."""
-    return b"\r\n" in data and b"\n" not in data.replace(b"\r\n", b"")
 
 
 @tool_work(WORK_EDIT)
@@ -277,13 +278,15 @@ async def _apply_patch(place: TaskWorkspace, folder: str, patch: str) -> str:
         "git -c core.hooksPath=/dev/null apply --whitespace=nowarn --verbose -"
     )
 
-    def windows(path: str) -> bool:
+    @cache
+    def text_of(path: str) -> str:
+        inner, data = _inner_path(f"{where}/{path}"), b""
         with suppress(InputError):
-            return _ends_as_windows(place.files.read(_inner_path(f"{where}/{path}"), LARGEST))
-        return False
+            data = place.files.read(inner, LARGEST)
+        return data.decode(errors="replace")
 
     patch = patch if patch.endswith("\n") else f"{patch}\n"
-    data = await asyncio.to_thread(set_patch_right, patch, windows)
+    data = await asyncio.to_thread(set_patch_right, patch, text_of)
     ended = await place.run(line, data.encode(), seconds=50)
     said = ended.output.decode("utf-8", "replace").strip()
     if ended.code != 0:
