@@ -1,12 +1,13 @@
 """The lab, used by hand: runs are started, played, asked why, forked, compared, and read."""
 
+import asyncio
 import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import Locator, Request, Route, expect
 
 from loopforge.core.factory_vocabulary import Decided, Stepped
 from loopforge.lab.run.run_log import rows_of
@@ -318,6 +319,35 @@ async def test_a_queue_leaves_the_browser_its_connections(tmp_path: Path, crowd:
         await expect(bar).not_to_have_js_property("value", 0)
         await ana.page.get_by_role("link", name="first_shift-llm-9").click(timeout=30_000)
         await expect(ana.page.locator("h1")).to_have_text("first_shift-llm-9")
+
+
+async def test_a_run_that_ends_keeps_nobody_in_the_list(tmp_path: Path, crowd: Crowd) -> None:
+    """Who has clicked on a link gets there, though the list would show itself anew at that moment."""
+    pace, answered, over = HeldClock(), asyncio.Event(), asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await answered.wait()
+        await route.continue_()
+
+    def ended(request: Request) -> None:
+        if "/stream" in request.url:
+            over.set()
+
+    async with town(tmp_path, models=ScriptedModels(slow, clock=pace)) as site, crowd:
+        ana = await owner_of(site, crowd)
+        await played(site)
+        form = {"scenario": "first_shift", "policy": "llm", "days": "1", "steps": "3"}
+        await (await site.owner()).post("/lab", form)
+        await ana.opens("/lab")
+        await expect(ana.page.locator(".run.is-running")).to_be_visible()
+        ana.page.on("requestfailed", ended)
+        ana.page.on("requestfinished", ended)
+        await ana.page.route("**/lab/spun", late)
+        await ana.page.get_by_role("link", name="spun", exact=True).click(no_wait_after=True)
+        pace.let_go()
+        await over.wait()
+        answered.set()
+        await stands_at(ana, 0)
 
 
 @pytest.mark.patient

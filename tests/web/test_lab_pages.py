@@ -374,71 +374,7 @@ async def test_a_place_shows_its_weather_and_its_rules(site: Town, owner: Guest)
     assert (await owner.get("/lab/spun/places/nowhere")).status_code == 404
 
 
-# ---------------------------------------------------------------- forks, side by side
-
-
-FORKS = [
-    ({"what": "policy", "policy": "context"}, {"policy": "context"}),
-    ({"what": "policy", "who": "Halide", "policy": "guardrail"}, {"policy.Halide": "guardrail"}),
-    ({"what": "pressure", "pressure": "10"}, {"pressure": "10"}),
-    ({"what": "supervisor", "supervisor": "gaslighting"}, {"supervisor": "gaslighting"}),
-    ({"what": "perception", "perception": "accurate"}, {"perception": "accurate"}),
-    (
-        {"what": "inner", "whose": "Tumble", "inner": "traits.obedience", "value": "950"},
-        {"robot.Tumble.traits.obedience": "950"},
-    ),
-    (
-        {"what": "place", "place": "press hall", "of": "heat", "amount": "900"},
-        {"place.press hall.heat": "900"},
-    ),
-    ({"what": "luck", "lucky": "Sprocket", "seed": "12"}, {"luck.Sprocket": "12"}),
-    (
-        {"what": "lines", "lines": "pressure=2\n\nablate = emotions\n"},
-        {"pressure": "2", "ablate": "emotions"},
-    ),
-]
-
-
-async def test_a_fork_changes_what_its_form_says(site: Town, owner: Guest) -> None:
-    """Each way of the form makes a run that is the same up to its step, and changed as it says."""
-    folder = await played(site)
-    page = words(await owner.get("/lab/spun/fork?step=4"))
-    assert "From step" in page
-    for nth, (form, changes) in enumerate(FORKS):
-        answer = await owner.post("/lab/spun/fork", form | {"step": "4"})
-        name = "spun-at-4" + (f"-{nth + 1}" if nth else "")
-        assert str(answer.url).endswith(f"/lab/{name}"), answer.text
-        await until(owner, name, "finished")
-        forked = first_row(site, name).forked
-        assert forked is not None
-        assert (forked["at"], forked["set"]) == (4, changes)
-        found = diff_runs(folder, runs_of(site) / name)
-        assert found.parting is None or found.parting.step >= 4
-    listed = words(await owner.get("/lab"))
-    assert "a fork at step 4: robot.Tumble.traits.obedience=950" in listed
-
-
-WRONG_FORKS: list[tuple[dict[str, str], str]] = [
-    ({"what": "pressure", "pressure": "99"}, "between 0 and 10"),
-    ({"what": "policy", "policy": "wise"}, "There is no policy"),
-    ({"what": "inner", "whose": "Nobody", "inner": "traits.obedience"}, "no 'Nobody'"),
-    ({"what": "inner", "whose": "Tumble", "inner": "traits.obedience"}, "whole number"),
-    ({"what": "lines", "lines": "no equals sign"}, "KEY=VALUE"),
-    ({"what": "lines", "lines": ""}, "KEY=VALUE"),
-    ({"what": "everything"}, "Choose what"),
-    ({"what": "pressure", "pressure": "9", "step": "12"}, "from step 0 to"),
-    ({"what": "pressure", "pressure": "9", "step": "-1"}, "from which step"),
-]
-
-
-async def test_a_fork_that_cannot_be_is_explained(site: Town, owner: Guest) -> None:
-    """A fork of nothing, by nothing or too late is answered by a sentence, and nothing is queued."""
-    await played(site)
-    for wrong, told in WRONG_FORKS:
-        answer = await owner.post("/lab/spun/fork", {"step": "4"} | wrong)
-        assert answer.status_code == 400, wrong
-        assert told in words(answer)
-    assert [each.name for each in runs_of(site).iterdir()] == ["spun"]
+# ---------------------------------------------------------------- side by side
 
 
 async def test_two_runs_stand_side_by_side(site: Town, owner: Guest) -> None:

@@ -18,6 +18,7 @@ from litestar.enums import MediaType
 from litestar.params import Parameter
 from litestar.response import Redirect, Template
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import PERCEPTION_MODES, STYLES
 from loopforge.errors import BadRun, InputError, LoopforgeError, Unknown
@@ -39,6 +40,8 @@ PAGE = 40
 """Runs on a page at once."""
 PLAIN = ("stub", "guardrail", "context")
 ASKING = ("llm", "chain")
+NAMED = ("perception", "supervisor")
+"""What a fork may have otherwise that is told of a run in a word."""
 SWEEP = "sweep"
 """The state of a line that is a sweep."""
 Older = Annotated[int, Parameter(ge=0, le=10_000)]
@@ -66,8 +69,19 @@ class RunLine(Struct, frozen=True, kw_only=True):
 
     @property
     def scenario(self) -> Scenario | None:
-        """What it is a run of, if that is known."""
-        return self.index.scenario if self.index else None
+        """What it is a run of, if that is known; of a fork with what that has otherwise."""
+        if self.index is None or self.index.scenario is None:
+            return None
+        otherwise = {key: self.changed[key] for key in NAMED if key in self.changed}
+        return replace(self.index.scenario, **otherwise)
+
+    @property
+    def policy(self) -> str:
+        """Who decides for those that the run names no other mind for."""
+        began = self.index.began if self.index else None
+        return str(
+            self.changed.get("policy") or (began.settings.get("policy", "") if began else "")
+        )
 
     @property
     def planned(self) -> int:
@@ -83,6 +97,12 @@ class RunLine(Struct, frozen=True, kw_only=True):
     def forked(self) -> Mapping[str, Any]:
         """The run that it was forked from (`of`, its head), `at` which step, what was `set`."""
         return (self.index.began.forked or {}) if self.index and self.index.began else {}
+
+    @property
+    def changed(self) -> Mapping[str, Any]:
+        """What was `set` in the fork; nothing in another run."""
+        found: Mapping[str, Any] = self.forked.get("set", {})
+        return found
 
 
 def path_of(run: str, *more: str) -> str:

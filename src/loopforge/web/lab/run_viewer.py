@@ -138,7 +138,7 @@ def _watch(shifts: RunQueue, visitor: Visitor, run: str, step: int | None) -> Te
         visitor,
         here="lab",
         line=line,
-        scenario=index.scenario,
+        scenario=line.scenario,
         began=index.began,
         at=max(0, min(at, steps - 1)),
         steps=steps,

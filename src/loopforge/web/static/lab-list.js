@@ -1,8 +1,9 @@
-/* The list of runs: those that are being played show how far they are.
+/* The list of runs: those that are being played show how far they are. And a run that has no step yet: its page is loaded when it has.
 
    Each stream takes a connection to the home: whoever waits in the queue is not followed, but for the next one, where nothing
    is being played. */
 import { following } from "./held-streams.js";
+import { reload } from "./page-reload.js";
 
 const going = [...document.querySelectorAll(".is-running[data-follow]")].slice(0, 2);
 const next = [...document.querySelectorAll(".is-waiting[data-follow]")].slice(-1);
@@ -17,7 +18,20 @@ for (const row of going.length ? going : next) {
       if (bar) Object.assign(bar, { max: planned || 1, value: closed });
       row.querySelectorAll("[data-rate]").forEach((each) => { each.textContent = rates[each.dataset.rate]; });
     });
-    source.addEventListener("over", () => { source.close(); location.reload(); });
+    source.addEventListener("over", () => { source.close(); reload(); });
     source.addEventListener("gone", () => source.close());
+  }, () => source.close());
+}
+
+const waits = document.querySelector("[data-wait]");
+if (waits) {
+  let source = null;
+  following(() => {
+    source = new EventSource(`${waits.dataset.wait}/stream?after=0`);
+    for (const kind of ["steps", "over"]) source.addEventListener(kind, () => { source.close(); reload(); });
+    source.addEventListener("state", ({ data }) => {
+      const now = JSON.parse(data);
+      document.getElementById("lab-sign").textContent = now.told || now.state;
+    });
   }, () => source.close());
 }

@@ -450,21 +450,8 @@ class Player {
 
 /* ---- pages */
 
-/* A run that has no step yet: load the page when it has. */
-function wait(path) {
-  let source = null;
-  following(() => {
-    source = new EventSource(`${path}/stream?after=0`);
-    const say = (event) => { const now = JSON.parse(event.data); document.getElementById("lab-sign").textContent = now.told || now.state; };
-    source.addEventListener("steps", () => { source.close(); location.reload(); });
-    source.addEventListener("state", say);
-    source.addEventListener("over", () => { source.close(); location.reload(); });
-  }, () => source.close());
-}
-
 const main = document.querySelector("main");
-if (main.dataset.wait) wait(main.dataset.wait);
-else if ("watch" in main.dataset) {
+if ("watch" in main.dataset) {
   const stages = [...main.querySelectorAll("[data-stage]")].map((root, nth) =>
     new Stage(root, main.querySelector(`[data-floor-of="${nth}"]`) ?? main.querySelector("[data-floor]")));
   const player = new Player(main, stages);

@@ -2,6 +2,7 @@
    parts that are others now. What somebody unfolded stays unfolded, what they write stays written. */
 
 import { following } from "./held-streams.js";
+import { reload } from "./page-reload.js";
 
 const BREATHER = 300; // milliseconds between two looks
 const LATER = 3000; // until the next one where the home could not answer
@@ -55,7 +56,7 @@ async function look() {
   try {
     while (seq > Number(main.dataset.seq)) {
       const wanted = seq, answer = await fetch(main.dataset.task, { headers: { Accept: "text/html" } });
-      if (answer.redirected || answer.status === 404) return location.reload();
+      if (answer.redirected || answer.status === 404) return reload();
       if (!answer.ok) throw answer; // too much at once, or a trouble of the home
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       window.loopforge.times(page); // as those that stand here
@@ -93,5 +94,5 @@ following(() => {
     look();
   });
   source.addEventListener("hello", look);
-  source.addEventListener("gone", () => { source.close(); location.reload(); });
+  source.addEventListener("gone", () => { source.close(); reload(); });
 }, () => source.close());
