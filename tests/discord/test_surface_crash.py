@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.delivery_states import Failed
 from loopforge.core.room_vocabulary import Said
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.lodging import HOOK, LONG, SEND, STREAM, WORDS, lodged
@@ -110,3 +111,25 @@ async def test_a_draft_and_a_line_that_is_not_sent_yet(city: Twin, tmp_path: Pat
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
         await home.delivered(plaza)
     assert [line.text for line in city.lines(plaza)] == ["maya, hello", WORDS]
+
+
+async def test_a_draft_of_a_line_that_was_lost(city: Twin, tmp_path: Path) -> None:
+    """Where a thread is locked while an answer grows there, its draft goes once it is open again."""
+    bot, plaza, ben = city.bot("House"), city.channel("plaza"), city.person("ben")
+    walk = await city.thread(ben, plaza, "a walk")
+    answer, held = ScriptedAnswer(text=WORDS, pieces=4, pause=1), HeldClock()
+    async with lodged(
+        city, tmp_path, {bot: "maya"}, lambda _: answer, manners=STREAM, pace=held
+    ) as home:
+        await city.say(ben, walk, "maya, hello")
+        await city.until(lambda: len(city.lines(walk)) == 2)
+        while not await home.drafts(walk):
+            await home.app.stamp.clock.sleep(0.02)
+        await city.archive(walk, locked=True)
+        held.let_go()
+        await home.eventually(walk, Failed)
+    assert city.lines(walk)[-1].text.endswith(" ▌")
+    city.town.edit_channel(walk.id, {}, thread_metadata={"archived": False, "locked": False})
+    async with lodged(city, tmp_path, {bot: "maya"}) as home:
+        await home.no_drafts(walk)
+    assert [line.text for line in city.lines(walk)] == ["maya, hello"]

@@ -248,15 +248,20 @@ class DiscordLiveUpdates:
     async def tidy(self, seat: AccountSeat, room: str) -> None:
         """Take away this account's drafts in a place whose turns said nothing after all.
 
-        A draft whose line or whose turn is still to end well stays. Looks once in a process.
+        A draft whose line or whose turn is still to end well stays; one whose line was lost goes.
+        Looks once in a process.
         """
         client, channel = seat
         place = place_of(channel.id)
         if (client.id, place) in self._tidied:
             return
         self._tidied.add((client.id, place))
-        rows = {each.message: each for each in await self._front.channels.drafts(place)}
-        strays = {id for id, row in rows.items() if row.over and not row.line}
+        channels = self._front.channels
+        rows, owed = (
+            {e.message: e for e in await channels.drafts(place)},
+            await channels.owed(place),
+        )
+        strays = {id for id, row in rows.items() if row.over and not (row.line and owed)}
         try:
             read = [message async for message in channel.history(limit=LOOKED)]
             for id in strays - {str(message.id) for message in read}:
