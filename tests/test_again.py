@@ -2,8 +2,9 @@
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+
+from tests.child_process import run_python
 
 ROOT = Path(__file__).parent.parent
 SHAKY = """
@@ -41,13 +42,7 @@ def run(text: str, place: Path) -> subprocess.CompletedProcess[str]:
     shutil.copy(ROOT / "tests" / "conftest.py", planted)
     (planted / "test_plant.py").write_text(text)
     config = ("-c", ROOT / "pyproject.toml", f"--rootdir={place}", "-p", "no:cacheprovider")
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *config, planted],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_python("-m", "pytest", *config, planted, cwd=place)
 
 
 def test_what_fails_once_has_failed(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import re
 import shlex
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ from loopforge.io.terminal.terminal_commands import COMMANDS
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.plugins.installed_plugins import load_plugins
 from loopforge.settings import DECLARING, load_settings, settings_rows
+from tests.child_process import run_python
 from tests.every_row import every_row
 
 ROOT = Path(__file__).parent.parent
@@ -206,11 +206,7 @@ def test_check_says_what_is_stale(tmp_path: Path) -> None:
     for name in ("deploy", "docs", "examples", "pyproject.toml"):
         subprocess.run(["cp", "-r", str(ROOT / name), str(tmp_path / name)], check=True)
     (tmp_path / "docs" / "settings.md").write_text("nothing\n")
-    out = subprocess.run(
-        [sys.executable, str(tmp_path / "docs" / "generate.py"), "--check"],
-        capture_output=True,
-        text=True,
-    )
+    out = run_python(str(tmp_path / "docs" / "generate.py"), "--check")
     assert out.returncode == 1
     assert "docs/settings.md" in out.stdout
 

@@ -1,11 +1,9 @@
 """What `import loopforge` gives, and what it does not bring along."""
 
-import subprocess
-import sys
-
 import loopforge
 import loopforge.types
 from loopforge import lab
+from tests.child_process import run_python
 
 SEAM = {
     "AgentActionPlan",
@@ -52,6 +50,6 @@ def test_importing_brings_nothing_heavy() -> None:
         "loopforge.cli", "loopforge.policies",
     )  # fmt: skip
     code = f"import sys, loopforge; print([m for m in {heavy} if m in sys.modules])"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = run_python("-c", code, check=True)
     assert out.stdout == "[]\n"
     assert out.stderr == ""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.child_process import run_python
 from tests.source import parsed
 
 ROOT = Path(__file__).parent.parent
@@ -281,12 +282,7 @@ def test_forbidden_words_are_found(tmp_path: Path) -> None:
     registry, path, later = "py" + "pi.org", "/ro" + "ot/x", "TO" + "DO"
     (tmp_path / "a.txt").write_text(f"fine\nfrom {registry}\n{path}\n# {later}: more\n")
     (tmp_path / "b.txt").write_text("nothing here\n")
-    out = subprocess.run(
-        [sys.executable, str(ROOT / ".ci" / "words.py")],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+    out = run_python(str(ROOT / ".ci" / "words.py"), cwd=tmp_path)
     assert out.returncode == 1
     assert [line.split(": ")[0] for line in out.stdout.splitlines()] == [
         "a.txt:2",

@@ -1,7 +1,5 @@
 """Settings: where a value comes from, and what is refused."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +7,7 @@ import pytest
 from loopforge.errors import BadSettings
 from loopforge.setting_defaults import Settings
 from loopforge.settings import find_home, load_settings, settings_rows
+from tests.child_process import run_python
 
 
 def read(home: Path, text: str = "", **environ: str) -> Settings:
@@ -262,7 +261,7 @@ def test_settings_at_their_defaults_import_no_validator(tmp_path: Path) -> None:
         f"load_settings(Path({str(tmp_path)!r}), environ={{}})\n"
         "print('pydantic' in sys.modules)"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = run_python("-c", code, check=True)
     assert out.stdout == "False\n"
 
 

@@ -22,6 +22,7 @@ import pytest
 
 from loopforge import __version__
 from loopforge.models.embedded.embedded_install import PACKAGE
+from tests.child_process import run_python
 
 ROOT = Path(__file__).parent.parent
 INSTALLED = Path(sysconfig.get_path("purelib"))
@@ -215,9 +216,7 @@ def test_alone_in_an_empty_folder_it_opens_a_home(wheel: Path, tmp_path: Path) -
 def test_among_other_files_nothing_is_made_unasked(tmp_path: Path) -> None:
     """`loopforge` alone in somebody's folder tells what there is, and leaves the folder as it was."""
     (tmp_path / "letter.txt").touch()
-    done = subprocess.run(
-        [sys.executable, "-m", "loopforge"], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = run_python("-m", "loopforge", cwd=tmp_path)
     assert "Usage: loopforge" in done.stdout + done.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["letter.txt"]
 

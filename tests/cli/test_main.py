@@ -12,6 +12,7 @@ import pytest
 
 from loopforge.cli import COMMANDS, main
 from loopforge.ledger.sql_ledger import SqlLedger
+from tests.child_process import run_python
 from tests.cli.conftest import written
 
 COMMAND = (sys.executable, "-m", "loopforge")
@@ -46,7 +47,7 @@ def test_help_names_every_command_and_imports_none() -> None:
         "heavy = ['pydantic', 'sqlalchemy', 'textual', 'asyncio', 'httpx', 'loopforge.settings']\n"
         "print([name for name in sys.modules if name in heavy or name.startswith('loopforge.cli.')])"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = run_python("-c", code, check=True)
     assert out.stdout.endswith("[]\n")
     for name, (_, line) in COMMANDS.items():
         assert name in out.stdout
@@ -90,12 +91,7 @@ def test_a_terminal_that_cannot_show_it_is_told_so() -> None:
     """What the machine's encoding has no signs for is no fault of what was typed."""
     code = "import sys; from loopforge.cli import main; print(main(['--help']), file=sys.stderr)"
     odd = f"import loopforge.cli; loopforge.cli.COMMANDS['x'] = ('x', '\u2192'); {code}"
-    out = subprocess.run(
-        [sys.executable, "-c", odd],
-        capture_output=True,
-        text=True,
-        env={"PYTHONIOENCODING": "latin-1"},
-    )
+    out = run_python("-c", odd, env={"PYTHONIOENCODING": "latin-1"})
     assert "cannot be written as latin-1; set PYTHONUTF8=1." in out.stderr
     assert out.stderr.endswith("\n1\n")
 

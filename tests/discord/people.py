@@ -83,6 +83,11 @@ class People(World):
         )
         return self.town.line(message)
 
+    async def brings(self, person: Person, place: Place, text: str, lines: int) -> None:
+        """Somebody says something, and so many lines stand in the place before long."""
+        await self.say(person, place, text)
+        await self.until(lambda: len(self.lines(place)) == lines)
+
     async def forward(self, person: Person | str, line: Line | int, place: Place | str) -> Line:
         """Forward a message."""
         who, where, message = self.who(person), self.where(place), self.find(line)

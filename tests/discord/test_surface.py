@@ -16,8 +16,7 @@ async def test_a_channel_is_quiet_unless_a_mate_is_called(city: Twin, tmp_path: 
         await home.tell(ben, plaza, "what a day")
         await home.settled(plaza)
         assert home.models.asked == []
-        await city.say(ben, plaza, "maya, is it not?")
-        await city.until(lambda: len(city.lines(plaza)) == 3)
+        await city.brings(ben, plaza, "maya, is it not?", 3)
     assert [line.by for line in city.lines(plaza)] == ["ben", "ben", "Maya"]
 
 

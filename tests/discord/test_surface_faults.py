@@ -64,8 +64,7 @@ async def test_a_bad_token_is_said_once_and_never_shown(
             )
             tries = [call for call in city.calls if call.status == 401]
             await city.until(lambda: len([c for c in city.calls if c.status == 401]) > len(tries))
-            await city.say(ben, plaza, "merlin, hello")
-            await city.until(lambda: len(city.lines(plaza)) == 2)
+            await city.brings(ben, plaza, "merlin, hello", 2)
     told = [record for record in caplog.records if "is not connected" in record.message]
     assert len(told) == 1
     assert bad not in caplog.text

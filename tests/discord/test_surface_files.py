@@ -302,8 +302,7 @@ async def test_what_a_mate_attached_is_there_once(
         with_draw(home.app)
         city.faults.lose(SEND, carried=carried)
         city.faults.lose(HOOK, carried=carried)
-        await city.say(ben, plaza, "maya, draw the slugs")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "maya, draw the slugs", 2)
         await home.delivered(plaza)
     answer = city.lines(plaza)[-1]
     assert (answer.text, answer.files) == ("So many.", ("slugs.png",))

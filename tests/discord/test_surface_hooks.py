@@ -28,11 +28,9 @@ async def test_mates_of_a_shared_bot_have_names_of_their_own(city: Twin, tmp_pat
     """Who is named answers under their own name and face, by a webhook each; none is heard."""
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {house: "*"}) as home:
-        await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "maya, hello", 2)
         await home.settled(plaza)
-        await city.say(ben, plaza, "merlin, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 4)
+        await city.brings(ben, plaza, "merlin, hello", 4)
         await home.settled(plaza)
         assert await home.heard(plaza) == ["maya, hello", "merlin, hello"]
         assert await home.said(plaza) == ["maya", "merlin"]
@@ -70,14 +68,12 @@ async def test_a_picture_that_was_given(city: Twin, tmp_path: Path) -> None:
     """A mate that was given a picture shows it on its webhook from its next line on."""
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
     async with lodged(city, tmp_path, {house: "*"}) as home:
-        await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "maya, hello", 2)
         small = await shrink_avatar(draw_avatar("zuzu", "#aa5500"))
         kept = await home.app.artifacts.put(small)
         await home.app.accounts.pictures.give("mate:maya", kept, "")
         data = base64.b64encode(await home.app.portraits.picture("maya", "")).decode()
-        await city.say(ben, plaza, "maya, again")
-        await city.until(lambda: len(city.lines(plaza)) == 4)
+        await city.brings(ben, plaza, "maya, again", 4)
         await home.delivered(plaza)
     mark = sha256(f"data:image/png;base64,{data}".encode()).hexdigest()[:32]
     (hook,) = city.town.webhooks.values()
@@ -94,8 +90,7 @@ async def test_where_no_face_can_be_had(city: Twin, tmp_path: Path, others: int)
     if not others:
         city.faults.refuse("POST /channels/*/webhooks", 50035, 400, "Invalid Form Body", times=1)
     async with lodged(city, tmp_path, {house: "*"}):
-        await city.say(ben, plaza, "fox, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "fox, hello", 2)
     assert city.lines(plaza)[-1].by == "Fox 🦊"
     assert [hook.name for hook in city.town.webhooks.values()][others:] == ["Loopforge"]
     assert city.faults.left == []
@@ -193,8 +188,7 @@ async def test_where_no_webhooks_are_names_stand_before_the_words(
     await city.forbid(house, plaza, "manage_webhooks")
     there = plaza if place == "channel" else city.private(ben, house)
     async with lodged(city, tmp_path, {house: ("maya", "merlin")}):
-        await city.say(ben, there, "merlin, psst")
-        await city.until(lambda: len(city.lines(there)) == 2)
+        await city.brings(ben, there, "merlin, psst", 2)
     assert city.lines(there)[-1].text.startswith("**Merlin:** ")
 
 
@@ -251,8 +245,7 @@ async def test_a_draft_whose_webhook_people_took_away(
     async with lodged(
         city, tmp_path, {house: "*"}, lambda _: answer, manners=STREAM, pace=held
     ) as home:
-        await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "maya, hello", 2)
         for each in list(city.town.webhooks):
             city.town.delete_webhook(each)
         held.let_go()
@@ -312,13 +305,11 @@ async def test_a_webhook_that_was_moved(city: Twin, tmp_path: Path) -> None:
     house, ben = city.bot("House"), city.person("ben")
     plaza, mall = city.channel("plaza"), city.channel("mall")
     async with lodged(city, tmp_path, {house: "*"}) as home:
-        await city.say(ben, plaza, "maya, hello")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "maya, hello", 2)
         await home.settled(plaza)
         (hook,) = city.town.webhooks.values()
         hook.channel_id = mall.id
-        await city.say(ben, plaza, "maya, and now?")
-        await city.until(lambda: len(city.lines(plaza)) == 4)
+        await city.brings(ben, plaza, "maya, and now?", 4)
         await home.settled(plaza)
     assert [line.by for line in city.lines(plaza)] == ["ben", "Maya", "ben", "Maya"]
     assert city.lines(mall) == []

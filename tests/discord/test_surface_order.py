@@ -34,8 +34,7 @@ async def test_a_new_room_waits_for_who_is_connecting(
     async with lodged(city, tmp_path, {maya: "maya", house: "*"}, wait=False) as home:
         await city.until(lambda: city.online(house))
         await city.say(ben, plaza, "maya, hello")
-        await city.say(ben, alley, "merlin, and you?")
-        await city.until(lambda: len(city.lines(alley)) == 4)
+        await city.brings(ben, alley, "merlin, and you?", 4)
         gate.release()
         await city.until(lambda: len(city.lines(plaza)) == 2)
         kinds = [event.kind for event in await home.events(plaza)]
@@ -166,8 +165,7 @@ async def test_a_draft_in_a_thread_that_was_closed(city: Twin, tmp_path: Path) -
     async with lodged(
         city, tmp_path, {maya: "maya"}, lambda _: answer, manners=STREAM, pace=held
     ) as home:
-        await city.say(ben, walk, "maya, hello")
-        await city.until(lambda: len(city.lines(walk)) == 2)
+        await city.brings(ben, walk, "maya, hello", 2)
         await city.archive(walk)
         held.let_go()
         await city.until(lambda: city.lines(walk)[-1].text == WORDS)

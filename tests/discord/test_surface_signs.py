@@ -38,8 +38,7 @@ async def test_a_draft_grows_and_ends_complete(city: Twin, tmp_path: Path, who: 
     async with lodged(
         city, tmp_path, {bot: who}, lambda _: slowly(WORDS), manners=STREAM, pace=held
     ) as home:
-        await city.say(ben, plaza, "maya, count")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "maya, count", 2)
         held.let_go(1)
         await city.until(lambda: city.deeds("edit", place=plaza))
         held.let_go()
@@ -80,8 +79,7 @@ async def test_a_long_draft_ends_as_several_messages(city: Twin, tmp_path: Path)
     async with lodged(
         city, tmp_path, {maya: "maya"}, lambda _: slowly(LONG), manners=STREAM, pace=held
     ) as home:
-        await city.say(ben, plaza, "maya, count")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "maya, count", 2)
         held.let_go()
         await city.until(lambda: len(city.lines(plaza)) == 3)
         await home.delivered(plaza)
@@ -97,8 +95,7 @@ async def test_an_edit_that_fails_leaves_the_answer_whole(city: Twin, tmp_path: 
         city, tmp_path, {maya: "maya"}, lambda _: slowly(WORDS), manners=STREAM, pace=held
     ) as home:
         city.faults.rate_limit("PATCH /channels/*/messages/*", via=False, retry_after=0.1)
-        await city.say(ben, plaza, "maya, count")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "maya, count", 2)
         city.town.delete_message(plaza.id, city.lines(plaza)[-1].id)
         held.let_go()
         await city.until(lambda: city.lines(plaza)[-1].text == WORDS)
@@ -148,8 +145,7 @@ async def test_a_stop_sign_on_a_draft(city: Twin, tmp_path: Path) -> None:
     maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
     script = lambda _: slowly(f"{WORDS} " * 4, 600)  # noqa: E731
     async with lodged(city, tmp_path, {maya: "maya"}, script, manners=STREAM) as home:
-        await city.say(ben, plaza, "maya, count")
-        await city.until(lambda: len(city.lines(plaza)) == 2)
+        await city.brings(ben, plaza, "maya, count", 2)
         await city.until(lambda: "word12" in city.lines(plaza)[-1].text)
         draft = city.lines(plaza)[-1]
         await city.react(ben, draft, "🛑")

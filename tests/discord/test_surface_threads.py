@@ -188,8 +188,7 @@ async def test_without_the_right_it_is_answered_in_the_channel(
             await answered(city, plaza.id)
             await home.delivered(plaza)
         city.faults.refuse(OPEN, 160006, 400, "Maximum number of active threads reached")
-        await city.say(ben, mall, "maya, hello")
-        await city.until(lambda: len(city.lines(mall)) == 2)
+        await city.brings(ben, mall, "maya, hello", 2)
     why = [
         record.getMessage() for record in caplog.records if "no thread in" in record.getMessage()
     ]

@@ -169,8 +169,7 @@ async def test_a_yes_is_what_lets_it(tmp_path: Path) -> None:
         await home.hears("ana", f"@maya {POST}")
         await home.rest()
         assert world.posted == []
-        await home.does("ana", "approve", "1")
-        await home.rest()
+        await home.acts("ana", "approve", "1")
         assert world.posted == [{"to": "eve@example.org"}]
 
 

@@ -44,8 +44,7 @@ async def test_an_answer_that_cannot_be_written_is_not_lost(tmp_path: Path) -> N
         with locked(tmp_path):
             await home.clock.advance(10)  # it has answered, and cannot say so
             assert await home.said() == []
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         assert await home.said() == ["maya"]
         ended = [one.outcome for one in await home.bodies(TurnEnded)]
         assert ended == ["done"]

@@ -18,6 +18,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Unknown
 from loopforge.io.terminal.plain_mode import run_plain
 from loopforge.runtime.background_tasks import BackgroundTasks
+from tests.child_process import run_python
 from tests.io.commons import HOSTED, NOTICE, Temper
 from tests.io.test_socket_client import link, watching
 from tests.io.test_terminal_wording import CONSTRUCTS
@@ -274,7 +275,7 @@ def test_the_plain_form_draws_nothing() -> None:
         "print([m for m in ('textual', 'rich', 'pydantic_ai', 'sqlalchemy', 'typer') "
         "if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_python("-c", code, check=True)
     assert done.stdout == "[]\n"
 
 

@@ -2,13 +2,13 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from loopforge.app import selectable_minds
 from loopforge.lab.run.run_log import began_of
+from tests.child_process import run_python
 from tests.lab.shelf import decided
 
 PAGE = (Path(__file__).parents[2] / "docs" / "factory-writing.md").read_text("utf-8")
@@ -39,14 +39,14 @@ def there(tmp_path: Path) -> Path:
 
 def asked(there: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command of the lab, with the package on the import path."""
-    return subprocess.run(
-        [sys.executable, "-m", "loopforge", "lab", *words],
+    return run_python(
+        "-m",
+        "loopforge",
+        "lab",
+        *words,
         cwd=there,
         env={"PYTHONPATH": str(there / "packages"), "HOME": str(there)},
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
 
 

@@ -1,8 +1,6 @@
 """Runs in their folders: cut off anywhere and taken up, forked, held by one process, logged twice."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +33,7 @@ from loopforge.lab.run.run_log import LOG, body_of, head_of, lines_of, row_of, r
 from loopforge.lab.world.daily_reflection import DaySummary, build_agent_reflection
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
+from tests.child_process import run_python
 from tests.lab.city import city, laws, read, toml
 
 
@@ -196,13 +195,7 @@ def test_a_second_process_in_the_same_folder_is_refused(whole: Path, tmp_path: P
 
     def meanwhile(row: Stepped | DayEnded | RunLastRow) -> None:
         if isinstance(row, Stepped) and row.step == 2:
-            child = subprocess.run(
-                [sys.executable, "-c", SECOND, str(folder)],
-                input=toml(city()),
-                capture_output=True,
-                text=True,
-                check=True,
-            )
+            child = run_python("-c", SECOND, str(folder), input=toml(city()), check=True)
             said.extend(child.stdout.splitlines())
 
     scenario = read(days=2, supervisor="punitive")

@@ -1,8 +1,6 @@
 """The walls of the Factory: models that obey a curse, logs that cannot be written, forged records."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import ModelReply, Question
+from tests.child_process import run_python
 from tests.lab.city import ROBOTS, acts, city, laws, play, read, rows, toml
 from tests.lab.curses import ORDERS
 
@@ -180,13 +179,7 @@ def test_a_disk_that_takes_half_a_step_stops_the_run_and_loses_nothing_else(tmp_
     """
     whole = run(tmp_path / "whole")
     cut = tmp_path / "cut"
-    child = subprocess.run(
-        [sys.executable, "-c", FILLED, str(cut)],
-        input=toml(city(days=2)),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    child = run_python("-c", FILLED, str(cut), input=toml(city(days=2)))
     assert child.returncode == 1
     assert "cannot be written" in child.stderr
     assert (cut / LOG).stat().st_size == 30_001

@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ from loopforge.errors import LedgerBehind, LedgerBroken, LedgerError
 from loopforge.ledger import schema_migration
 from loopforge.ledger.database.database_engine import create_engines, parse_database_url
 from loopforge.ledger.database.table_schema import LASTING, metadata
+from tests.child_process import run_python
 from tests.ledger.saying import ROOM, Scribbler, opened
 
 
@@ -226,7 +225,5 @@ with store.writer.begin() as connection:
     migrate.upgrade(connection)
 store.close()
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
+    done = run_python("-c", script)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,6 +18,7 @@ from loopforge.models.embeddings.embeddings_endpoint import EmbeddingsEndpoint
 from loopforge.models.embeddings.static_table import StaticTable
 from loopforge.models.providers.model_spec import Secret
 from loopforge.settings import load_settings
+from tests.child_process import run_python
 from tests.hurried_clock import HurriedClock
 from tests.listening import listening
 
@@ -233,12 +232,6 @@ def test_the_sentence_model_tells_nobody_and_leaves_nothing(tmp_path: Path) -> N
         "from loopforge.models.embeddings.sentence_model import SentenceModel\n"
         "print(asyncio.run(SentenceModel().vectors(['a slug'])).shape)\n"
     )
-    told = subprocess.run(
-        [sys.executable, "-c", script],
-        env={"HOME": str(tmp_path)},  # nothing that says this is a test
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    told = run_python("-c", script, env={"HOME": str(tmp_path)})
     assert (told.stdout, told.stderr) == ("(1, 640)\n", "")
     assert list(tmp_path.rglob("*")) == []

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -20,6 +18,7 @@ from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.retry_patience import RetryPatience
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import ANEW, ModelReply, Question, Route
+from tests.child_process import run_python
 from tests.models.server import Behaviour, Server, serving
 from tests.seeded_dice import SeededDice
 
@@ -424,7 +423,7 @@ def test_importing_loads_nothing_heavy() -> None:
         "import sys, loopforge.models.model_router, loopforge.models.model_tape\n"
         f"print([name for name in {heavy.split()} if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_python("-c", code, check=True)
     assert done.stdout.strip() == "[]"
 
 

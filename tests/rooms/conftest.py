@@ -89,10 +89,20 @@ class Home:
         person = self.people[name] if name else ""
         return await self.app.front.commands.act(self.room, person, command, argument)
 
+    async def acts(self, name: str, command: str, argument: str = "") -> None:
+        """The same, and nobody has anything left to do about it."""
+        await self.does(name, command, argument)
+        await self.rest()
+
     async def rest(self) -> None:
         """Wait, in simulated time, until nobody has anything left to do."""
         task = asyncio.ensure_future(self.app.front.rooms.settled(self.room))  # noqa: TID251
         await self.clock.until(task)
+
+    async def passes(self, seconds: float) -> None:
+        """So much time goes by, and then nobody has anything left to do."""
+        await self.clock.advance(seconds)
+        await self.rest()
 
     async def finishes(self) -> None:
         """Wait until every use of a tool in the room is over, and what follows on that."""

@@ -47,8 +47,7 @@ async def test_it_runs_after_a_yes_and_only_then(tmp_path: Path) -> None:
         said = await home.does("ana", "approve", "1")
         assert said == "Yes: it is done now, and the mate is told."
         await baking(home, oven)
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         assert (oven.baked, oven.done) == ([180], 1)
         assert (await home.told())[-1] == "ana said yes to question 1: maya uses oven."
         assert [one.by for one in await home.bodies(EffectApproved)] == [
@@ -65,8 +64,7 @@ async def test_a_no_is_told_with_its_reason(tmp_path: Path) -> None:
     """The mate takes a step to see it; nothing was run."""
     async with kitchen(tmp_path, cook, asks=True) as (home, oven):
         await home.hears("ana", "@maya bake me a cake")
-        await home.does("ana", "deny", "1 it is too hot already")
-        await home.rest()
+        await home.acts("ana", "deny", "1 it is too hot already")
         assert oven.baked == []
         assert [one.rule for one in await home.bodies(EffectDenied)] == ["asked"]
         assert (await home.told())[-1] == "ana said no to question 1: it is too hot already"
@@ -101,8 +99,7 @@ async def test_how_long_a_question_waits_is_set_and_said(tmp_path: Path) -> None
         async with living(tmp_path, cook, clock=later) as home:
             await home.clock.advance(71 * 3600)
             assert await home.bodies(EffectExpired) == []
-            await home.clock.advance(2 * 3600)
-            await home.rest()
+            await home.passes(2 * 3600)
             assert "Nobody said yes to it in 3 days" in str(await home.bodies(EffectExpired))
             assert oven.baked == []
 
@@ -116,8 +113,7 @@ async def test_silence_is_a_no(tmp_path: Path) -> None:
         async with living(tmp_path, cook, clock=later) as home:
             await home.clock.advance(23 * 3600)
             assert await home.bodies(EffectExpired) == []
-            await home.clock.advance(2 * 3600)
-            await home.rest()
+            await home.passes(2 * 3600)
             assert "Nobody said yes to it in a day" in str(await home.bodies(EffectExpired))
             with pytest.raises(InputError, match="No question is open here"):
                 await home.does("", "approve", "1")
@@ -134,8 +130,7 @@ async def test_a_yes_after_a_start_is_for_what_was_shown(tmp_path: Path) -> None
             home.people = people
             await home.does("ana", "approve", "1")
             await baking(home, oven)
-            await home.clock.advance(61)
-            await home.rest()
+            await home.passes(61)
             assert (oven.baked, oven.done) == ([180], 1)
 
 
@@ -158,8 +153,7 @@ async def test_stop_takes_the_question_back(tmp_path: Path) -> None:
     """What nobody has answered is stopped like what runs."""
     async with kitchen(tmp_path, cook, asks=True) as (home, oven):
         await home.hears("ana", "@maya bake me a cake")
-        await home.does("ana", "stop")
-        await home.rest()
+        await home.acts("ana", "stop")
         with pytest.raises(InputError, match="No question is open here"):
             await home.does("ana", "approve", "1")
         assert oven.baked == []
@@ -204,12 +198,10 @@ async def test_a_standing_yes_is_seen_and_taken_back(tmp_path: Path) -> None:
             "/rights maya ask takes that back."
         )
         await baking(home, oven)
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         await home.does("ana", "new")
         await home.hears("ana", "@maya and another")
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         assert oven.baked == [180, 220]
         assert [one.by for one in await home.bodies(EffectApproved)] == [
             "terminal",
@@ -238,12 +230,10 @@ async def test_a_tool_may_ask_once(tmp_path: Path) -> None:
         assert [one.verb for one in buttons] == ["always", "deny"]
         await home.does("ben", "approve", "1")
         await baking(home, oven)
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         await home.does("", "new")
         await home.hears("ana", "@maya and another")
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         assert oven.baked == [180, 220]
         approved = [one.by for one in await home.bodies(EffectApproved)]
         assert approved == [f"person:{home.people['ben']}", "a standing yes"]
@@ -317,7 +307,6 @@ async def test_whom_a_question_named_can_be_forgotten(tmp_path: Path) -> None:
     async with kitchen(tmp_path, cook, asks=True) as (home, _):
         await home.hears("zorbanax", "@maya bake me a cake")
         assert "**oven** for zorbanax with" in (await home.told())[-1]
-        await home.does("zorbanax", "deny", "1")
-        await home.rest()
+        await home.acts("zorbanax", "deny", "1")
         await home.app.ledger.erase(ErasureRequest(person=home.people["zorbanax"]))
         assert home.holding(b"zorbanax") == []

@@ -118,8 +118,7 @@ async def test_who_uses_a_tool_first_has_not_been_silent(tmp_path: Path) -> None
 
         home.app.tools.add(gauge, read)
         await home.hears("ana", "@maya when is high water?")
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         ends = [str(end.value) for end in await home.bodies(EffectReturned)]
         assert ends[:2] == ["nine", "Merlin: High water is at nine."]
 
@@ -176,8 +175,7 @@ async def test_stop_ends_the_asking(tmp_path: Path) -> None:
     """Who says stop stops the question too, wherever it stands."""
     async with shore(tmp_path) as home:
         await home.hears("ana", "@maya when is high water?")
-        await home.does("ana", "stop", "")
-        await home.rest()
+        await home.acts("ana", "stop", "")
         proposed, over = await home.bodies(EffectProposed), await home.bodies(EffectStopped)
         done = [*await home.bodies(EffectReturned), *await home.bodies(EffectFailed), *over]
         assert len(proposed) == len(done)

@@ -37,8 +37,7 @@ async def test_five_mates_alone_for_an_hour(tmp_path: Path, wait: float) -> None
         assert len(heard) == 1
         assert 3 <= len(said) <= 7
         assert len(set(said)) >= 3, "it took more than two of them"
-        await home.clock.advance(24 * 3600)
-        await home.rest()
+        await home.passes(24 * 3600)
         assert await home.said() == said, "time gives nothing back"
         await home.hears("ana", "@vera go on")
         assert len(await home.said()) <= 7 + 3

@@ -59,8 +59,7 @@ async def test_what_a_tool_brings_later_goes_with_the_line(tmp_path: Path, head:
         assert "goes on" in str(home.models.asked)
         assert home.holding(WORD.encode())
         await deleted(home, await told_line(home))
-        await home.clock.advance(300)
-        await home.rest()
+        await home.passes(300)
         assert len(await home.bodies(EffectReturned)) == 1
         for _ in range(100):  # files are written and read beside the clock
             await home.app.keeper.sweep()

@@ -114,8 +114,7 @@ async def test_a_title_given_meanwhile_stays(tmp_path: Path) -> None:
         while not home.models.asked or speaker(home.models.asked[-1]) != "the room":
             await home.clock.advance(1)
         await home.does("ana", "title", "The slug war")
-        await home.clock.advance(120)
-        await home.rest()
+        await home.passes(120)
         assert (await home.app.front.rooms.scene("commons")).title == "The slug war"
 
 
@@ -192,7 +191,6 @@ async def test_stop_halts_drops_and_lasts(tmp_path: Path) -> None:
         await home.rest()
         assert await home.said() == []
         assert (await home.app.front.rooms.scene("commons")).stopped
-        await home.enter("ana")
         await home.hears("ana", "@merlin you may go on")
         assert await home.said() == ["merlin"]
 

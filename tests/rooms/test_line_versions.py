@@ -49,8 +49,7 @@ async def test_a_line_said_anew_stands_in_place_of_the_old_one_which_stays_a_ver
     assert await words(home) == ["Tea, cup 1."]
     state = await home.app.rooms.state(home.room)
     energy = state.energy.left
-    await home.does("ana", "again")
-    await home.rest()
+    await home.acts("ana", "again")
     assert await words(home) == ["Tea, cup 2."]
     line = (await said(home))[0]
     assert isinstance(line, Revised)
@@ -93,8 +92,7 @@ async def test_why_explains_the_version_that_stands(home: Home) -> None:
 
     first = await turn()
     assert first in ("name", "mention")
-    await home.does("ana", "again")
-    await home.rest()
+    await home.acts("ana", "again")
     assert await turn() == "again"
     await home.does("ana", "again", "1")
     assert await turn() == first
@@ -103,8 +101,7 @@ async def test_why_explains_the_version_that_stands(home: Home) -> None:
 async def test_a_mate_goes_on_from_its_last_line(home: Home) -> None:
     """It says one more line, is told why it speaks, and the wish stands in the ledger."""
     await home.hears("ana", "@maya what is there?")
-    await home.does("ben", "more")
-    await home.rest()
+    await home.acts("ben", "more")
     assert await words(home) == ["Tea, cup 1.", "Tea, cup 2."]
     assert "go on from your last line" in str(home.models.asked[-1].messages)
     (wanted,) = await home.bodies(AnswerWanted)
@@ -138,8 +135,7 @@ async def test_the_same_words_again_are_no_version_and_are_told_so(tmp_path: Pat
     async with living(tmp_path, lambda _: "So it is.") as home:
         await home.enter("ana", mates=("maya",))
         await home.hears("ana", "@maya is it so?")
-        await home.does("ana", "again")
-        await home.rest()
+        await home.acts("ana", "again")
         assert (await home.lines())[-1] == (
             "* Maya found no other words (It had said just that a moment ago)."
         )
@@ -183,22 +179,19 @@ async def test_stop_ends_it_and_what_stood_there_stands(tmp_path: Path) -> None:
         drafted = asyncio.ensure_future(_draft(ear))  # noqa: TID251
         draft = await home.clock.until(drafted)
         assert draft.anew == (await said(home))[0].id
-        await home.does("ana", "stop")
-        await home.rest()
+        await home.acts("ana", "stop")
         ear.close()
         assert await words(home) == before
         assert not await home.bodies(LineEdited)
         asked.append(2)
-        await home.does("ana", "more")
-        await home.rest()
+        await home.acts("ana", "more")
         assert len(await words(home)) == 2
 
 
 async def test_an_answer_in_another_version_counts_for_who_wanted_it(home: Home) -> None:
     """And who chose a version is forgotten without the words of the mate."""
     await home.hears("ana", "@maya what is there?")
-    await home.does("ben", "again")
-    await home.rest()
+    await home.acts("ben", "again")
     await home.does("ben", "again", "1")
     quota = home.app.rooms.quota
     assert [await quota.had(f"person:{home.people[name]}") for name in ("ana", "ben")] == [1, 1]
@@ -213,8 +206,7 @@ async def test_another_answer_is_drawn_with_some_chance(tmp_path: Path) -> None:
     async with living(tmp_path, lambda _: f"Tea, cup {next(numbers)}.") as home:
         await home.enter("ana", mates=("maya",))
         await home.hears("ana", "@maya what is there?")
-        await home.does("ana", "again")
-        await home.rest()
+        await home.acts("ana", "again")
         await home.hears("ana", "@maya and now?")
     heats = [question.route.temperature for question in home.models.asked]
     assert heats[:3] == [0, 0.8, 0]

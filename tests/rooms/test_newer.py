@@ -3,7 +3,6 @@
 import json
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import psycopg
@@ -12,6 +11,7 @@ import pytest
 from loopforge.cli import main
 from loopforge.core.events import chain_hash
 from loopforge.errors import LedgerBroken
+from tests.child_process import run_python
 from tests.rooms.conftest import living
 from tests.rooms.test_before import TODAY, brought, put, unpacked
 
@@ -27,12 +27,8 @@ def held(home: Path) -> dict[str, bytes]:
 def refused(home: Path, *words: str) -> str:
     """What a command says that refuses a home, in a process of its own; not a byte is another."""
     before = held(home)
-    done = subprocess.run(
-        [sys.executable, "-m", "loopforge", "--home", str(home), *words],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
+    done = run_python(
+        "-m", "loopforge", "--home", str(home), *words, stdin=subprocess.DEVNULL, timeout=120
     )
     assert done.returncode in (1, 2), done.stdout
     assert done.stderr.startswith("loopforge: ")

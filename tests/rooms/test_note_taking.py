@@ -72,8 +72,7 @@ async def talk(home: Home, *more: str) -> None:
         *more,
     ):
         await home.hears("ana", line)
-    await home.clock.advance(HOURS)
-    await home.rest()
+    await home.passes(HOURS)
 
 
 async def held(home: Home, mate: str = "maya") -> dict[str, KeptItem]:
@@ -118,8 +117,7 @@ async def test_a_talk_that_somebody_ends_is_looked_back_on(home: Home, ends: lis
     rooms = home.app.front.rooms
     await rooms.delete(home.room, home.people["ana"], first.id)
     assert not await held(home)
-    await home.clock.advance(200)
-    await home.rest()
+    await home.passes(200)
     kept = await held(home)
     assert kept["Ana promised to bring quince jam"].evidence[0].line == moved.id
     assert kept["I enjoy being patient."].layer == "core"
@@ -154,8 +152,7 @@ async def test_a_talk_for_which_no_model_answered_is_looked_at_again(
         await talk(home)  # and the hour after it
         away[0] = not back
         for _ in range(9):
-            await home.clock.advance(HOURS / 5)
-            await home.rest()
+            await home.passes(HOURS / 5)
         looks = [each.at - (await turns(home))[0].at for each in await turns(home)]
         assert [one.total_seconds() // 60 for one in looks] == minutes
         assert ("Ana promised to bring quince jam" in await held(home)) is back
@@ -369,8 +366,7 @@ async def test_a_mate_that_came_back_looks_back_on_what_it_said_before(home: Hom
     await home.app.rooms.add(home.room, "", MateJoined(mate="maya"))
     await home.hears("ana", "nice weather")
     await home.hears("ana", "the train was late")
-    await home.clock.advance(HOURS)
-    await home.rest()
+    await home.passes(HOURS)
     assert "Ana lives in Riga" in await held(home)
 
 
@@ -385,8 +381,7 @@ async def test_a_mate_that_was_sent_out_looks_back_on_what_it_heard_alone(tmp_pa
             await home.says("ana", f"nice weather, the {nth}th time")
         await home.does("ana", "remove", "maya")
         await home.hears("ana", "now that she is gone: I bake a cake with fireworks")
-        await home.clock.advance(600)
-        await home.rest()
+        await home.passes(600)
         kept = await held(home)
         assert "Ana lives in Riga" in kept
         assert later not in kept
@@ -415,7 +410,6 @@ async def test_a_talk_that_ended_before_the_home_did_is_looked_at(tmp_path: Path
     for seed, later in ((8, timedelta(hours=9)), (9, timedelta(hours=12))):
         clock = SimClock(now + later)
         async with living(tmp_path, think, clock=clock, seed=seed, environ=keep) as home:
-            await home.clock.advance(HOURS)
-            await home.rest()
+            await home.passes(HOURS)
             assert len(await turns(home)) == before + 1
             assert "Ana promised to bring quince jam" in await held(home)

@@ -75,8 +75,7 @@ async def test_a_limit_that_is_waited_out_is_told_of(tmp_path: Path) -> None:
             "nobody can stand in."
         )
         assert "its limit is reached" in fixes_for_owner(slow.mend)
-        await home.clock.advance(10)
-        await home.rest()
+        await home.passes(10)
         assert [str(one.text) for one in await home.bodies(Said)] == ["Here."]
 
 
@@ -99,8 +98,7 @@ async def test_half_an_answer_and_then_silence_is_told_of_in_time(tmp_path: Path
             "Maya is taking long: slowpoke has stopped in the middle of its answer."
         )
         assert "see whether its server is well" in fixes_for_owner(stalled.mend)
-        await home.clock.advance(45)
-        await home.rest()
+        await home.passes(45)
         assert await home.said() == ["maya"]
         assert (await home.lines())[-1] == "maya: The kettle is …"
         assert len(await home.bodies(Told)) == 1

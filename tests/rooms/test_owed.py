@@ -200,7 +200,6 @@ async def test_who_left_meanwhile_is_named_still(tmp_path: Path) -> None:
     wall = Wall(place)
     async with beside(tmp_path, place, wall, platform_patience_hours=0.5) as home:
         wall.away = unreachable_telegram
-        await home.enter("Ben")
         await home.says("Ben", "say no1")
         await home.app.front.rooms.leave(home.room, home.people["Ben"])
         await home.clock.advance(1.5 * HOURS)

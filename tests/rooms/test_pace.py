@@ -66,8 +66,7 @@ async def test_stop_ends_the_wait_and_nothing_is_said(tmp_path: Path) -> None:
         await home.clock.until(began)
         wait = asyncio.ensure_future(home.clock.sleep(3))  # noqa: TID251
         await home.clock.until(wait)
-        await home.does("ana", "stop")
-        await home.rest()
+        await home.acts("ana", "stop")
         ear.close()
         assert not await home.bodies(Said)
         (ended,) = [event for event in await home.events() if isinstance(event.body, TurnEnded)]

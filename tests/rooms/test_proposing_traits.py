@@ -105,7 +105,6 @@ async def test_a_reason_goes_with_a_name_in_it_and_stays_with_others(tmp_path: P
         await home.enter("ana")
         await home.hears("bo", "@maya you rush; set your calm to very high, now")
         await home.rest()
-        await home.enter("cy")
         await home.hears("cy", "nice weather")
         await home.app.ledger.erase(ErasureRequest(person=home.people["cy"], by="owner"))
         assert (await home.app.growth.traits.open("maya"))[0].why == "Ana told me that I rush."

@@ -92,8 +92,7 @@ async def test_a_link_that_a_page_showed_is_read_and_one_made_up_is_asked_for(
         assert (await asks(home), server.asked) == ([False, False, True], ["/a", "/b"])
         question = (await home.asks())[-1]
         assert f'{{"address":"{server.at("/c?secret=hunter2")}"}}' in question
-        await home.does("ana", "deny", "1 that is a trick")
-        await home.rest()
+        await home.acts("ana", "deny", "1 that is a trick")
         assert server.asked == ["/a", "/b"]
         assert "that is a trick" in (await home.lines())[-1]
 

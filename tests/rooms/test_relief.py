@@ -98,7 +98,6 @@ async def test_a_fallback_that_is_not_for_guests_does_not_stand_in_for_them(tmp_
     await begun(tmp_path)
     (tmp_path / "mates" / "maya.md").unlink()
     async with living(tmp_path, anew, seed=8, fallback_mate="merlin", guest_mates="maya") as home:
-        await home.enter("ben")
         await home.hears("ben", "@maya are you there?", surface="web")
         assert (await home.said(), await home.told()) == (
             [],

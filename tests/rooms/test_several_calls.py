@@ -69,8 +69,7 @@ async def test_stop_ends_all_that_run_side_by_side(tmp_path: Path) -> None:
         began = home.clock.ticks()
         await home.hears("ana", "stop")
         assert home.clock.ticks() - began < 1
-        await home.clock.advance(100)
-        await home.rest()
+        await home.passes(100)
         assert (await ended(home), oven.done) == (["stopped"], 0)
         assert (await home.kinds("effect.")).count("effect.stopped") == 3
 
@@ -150,8 +149,7 @@ async def test_one_that_asks_first_beside_one_that_does_not(
         assert "nobody has answered yet" in said
         assert (oven.done, peeked) == (1, [])
         command, _, argument = answer.partition(" ")
-        await home.does("ana", command, argument)
-        await home.rest()
+        await home.acts("ana", command, argument)
         told = (await home.lines())[-1]
         assert ("a letter from the king" if command == "approve" else "it is private") in told
         assert len(peeked) == (command == "approve")

@@ -124,8 +124,7 @@ async def test_stop_ends_what_runs_and_what_waits(place: Path) -> None:
         await home.says("ana", "@maya go")
         await busy(home)
         began = home.clock.ticks()
-        await home.does("ana", "stop")
-        await home.rest()
+        await home.acts("ana", "stop")
         assert home.clock.ticks() - began < 1
         assert [body.outcome for body in await home.bodies(TurnEnded)] == ["stopped"]
         assert (await home.kinds("effect."))[-3:] == ["effect.stopped"] * 3
@@ -134,8 +133,7 @@ async def test_stop_ends_what_runs_and_what_waits(place: Path) -> None:
         with pytest.raises(Unknown, match="No question is open here"):
             await home.does("ana", "approve", "1")
         thread.done.set()
-        await home.clock.advance(3600)
-        await home.rest()
+        await home.passes(3600)
         assert (careful.used, await home.said()) == (0, [])
         await home.hears("ana", "@maya and now?")
         assert "a person said stop" in (await home.lines())[-1]

@@ -60,8 +60,7 @@ async def talk(home: Home) -> None:
     """Ana has maya fire clay, and the talk ends."""
     for line in ("@maya please fire the clay", "@maya how is it?", "nice weather"):
         await home.hears("ana", line)
-    await home.clock.advance(HOURS)
-    await home.rest()
+    await home.passes(HOURS)
 
 
 async def lessons(home: Home) -> list[KeptItem]:
@@ -117,8 +116,7 @@ async def test_a_failure_that_comes_late_is_kept_too(tmp_path: Path) -> None:
         await home.hears("ana", "@maya and?")
         for nth in range(4):
             await home.hears("ana", f"humming {nth}")
-        await home.clock.advance(HOURS)
-        await home.rest()
+        await home.passes(HOURS)
         assert [str(one.text) for one in await lessons(home)] == [LESSON]
 
 

@@ -107,8 +107,7 @@ async def test_long_work_ends_the_turn_and_its_end_wakes_the_mate(tmp_path: Path
         assert first.startswith("maya: The oven says: [result of oven, deferred: It is not done")
         await home.hears("bo", "@merlin hello")
         assert (await home.said())[-1] == "merlin", "others are answered meanwhile"
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         assert (await home.lines())[-1] == ("maya: The oven says: [result of oven: golden brown]")
         assert (await home.said()).count("maya") == 2
 
@@ -154,8 +153,7 @@ async def test_stop_ends_a_turn_and_its_tool_at_once(tmp_path: Path) -> None:
         began = home.clock.ticks()
         await home.hears("ana", "stop")
         assert home.clock.ticks() - began < 1
-        await home.clock.advance(100)
-        await home.rest()
+        await home.passes(100)
         assert await ended(home) == ["stopped"]
         assert (await home.kinds("effect."))[-1] == "effect.stopped"
         assert oven.done == 0
@@ -167,8 +165,7 @@ async def test_stop_ends_work_that_outlasted_its_turn(tmp_path: Path) -> None:
     async with kitchen(tmp_path) as (home, oven):
         await home.hears("ana", "@maya bake me a cake")
         await home.says("ana", "stop")
-        await home.clock.advance(100)
-        await home.rest()
+        await home.passes(100)
         assert (await home.kinds("effect."))[-1] == "effect.stopped"
         assert (oven.done, await home.said()) == (0, ["maya"])
         await home.hears("ana", "@maya what now?")
@@ -233,8 +230,7 @@ async def test_what_was_under_way_when_the_program_died(
         assert (await home.kinds("effect."))[-1] == "effect.running"
     later = START + timedelta(hours=1)
     async with kitchen(tmp_path, idempotent=idempotent, start=later) as (home, oven):
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         assert oven.done == baked
         assert (await home.lines())[-1] == f"maya: The oven says: [result of {told}]"
 

@@ -101,8 +101,7 @@ async def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
         await home.clock.advance(8)
         assert await home.said() == []
         await asyncio.to_thread(limit, 1_000_000)
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         assert await home.said() == ["maya"]
         heard = [e for e in await home.events() if isinstance(e.body, Heard)]
         assert len(heard) == 1

@@ -120,8 +120,7 @@ async def test_the_turn_that_a_tools_end_calls_is_one_deeper(tmp_path: Path) -> 
     """What takes longer than a turn waits wakes its mate, whose calls were led to by one."""
     async with kitchen(tmp_path, "{depth: 1, seconds: 1}", "oven", patience=1.0) as (home, oven):
         await home.hears("ana", "@maya bake")
-        await home.clock.advance(60)
-        await home.rest()
+        await home.passes(60)
         assert len(await home.bodies(Perceived)) == 2
         assert (await home.lines())[-1].startswith("maya: No tool can be used any more: calls may")
         assert len(oven.baked) == 1

@@ -42,7 +42,6 @@ async def test_after_a_silence_a_mate_is_asked_for_a_word_once(tmp_path: Path) -
     cups = count(1)
     says = {"speak": True}
     async with living(tmp_path, lambda _: says | {"say": f"Cup {next(cups)}."}) as home:
-        await home.enter("ana")
         await home.hears("ana", "@maya good night")
         before = (await home.app.rooms.state(home.room)).energy.left
         await past(home, 2.9)
@@ -66,7 +65,6 @@ async def test_a_mate_that_is_not_for_guests_does_not_speak_up_to_them(tmp_path:
     """After a guest's line it is not woken; once the owner has spoken, it is."""
     maya(tmp_path, "after 1 hour")
     async with living(tmp_path, guest_mates="none") as home:
-        await home.enter("ana")
         await home.hears("ana", "good night", surface="web")
         await past(home, 30)
         assert await woken(home) == []

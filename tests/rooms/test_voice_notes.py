@@ -200,8 +200,7 @@ async def test_stop_while_a_note_is_listened_to(tmp_path: Path) -> None:
     async with living(tmp_path, hears(slow, "Maya, hello"), environ=EARS) as home:
         await home.enter("ana")
         await asked_about_a_note(home)
-        await home.does("ana", "stop")
-        await home.rest()
+        await home.acts("ana", "stop")
         assert await home.bodies(LineEdited) == []
         assert await home.said() == []
         await give(home, "", NOTE)

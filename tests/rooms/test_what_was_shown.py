@@ -67,8 +67,7 @@ async def test_a_file_that_comes_later_is_not_taken(tmp_path: Path, by: str) -> 
         await gives(home, "ana", "beans.csv", SHOWN)
         await home.hears("ana", "@maya publish it")
         await gives(home, "bo", wanted, OTHER)
-        await home.does("ana", "approve", "1")
-        await home.rest()
+        await home.acts("ana", "approve", "1")
         assert published == [SHOWN]
 
 
@@ -79,8 +78,7 @@ async def test_a_file_named_as_a_handle_does_not_stand_for_it(tmp_path: Path) ->
         await gives(home, "ana", "beans.csv", SHOWN)
         await gives(home, "bo", handle, OTHER)
         await home.hears("ana", "@maya publish it")
-        await home.does("ana", "approve", "1")
-        await home.rest()
+        await home.acts("ana", "approve", "1")
         assert published == [SHOWN]
 
 
@@ -106,8 +104,7 @@ async def test_an_edit_of_the_line_changes_nothing_that_was_shown(tmp_path: Path
             home.room, home.people["ana"], line.id, "@maya publish it, with all passwords"
         )
         await home.rest()
-        await home.does("bo", "approve", "1")
-        await home.rest()
+        await home.acts("bo", "approve", "1")
         assert published == [SHOWN]
         with pytest.raises(InputError, match="No question is open here"):
             await home.does("bo", "approve", "2")
@@ -127,8 +124,7 @@ async def test_a_tool_that_became_another_is_not_used_by_an_old_yes(tmp_path: Pa
         home.app.tools.add(
             Tool(name="publish", summary="Destroys.", schema=schema, asks=True), destroy
         )
-        await home.does("ana", "approve", "1")
-        await home.rest()
+        await home.acts("ana", "approve", "1")
         assert published == []
         assert await home.bodies(EffectReturned) == []
 
@@ -143,6 +139,5 @@ async def test_a_right_that_was_taken_away_meanwhile_counts(tmp_path: Path) -> N
             with pytest.raises(InputError, match="may not have it used here any more"):
                 await home.does(who, "approve", "1")
         assert published == []
-        await home.does("bo", "deny", "1")
-        await home.rest()
+        await home.acts("bo", "deny", "1")
         assert [one.rule for one in await home.bodies(EffectDenied)] == ["asked"]

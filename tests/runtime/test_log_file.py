@@ -13,27 +13,28 @@ from loopforge.home import make_home
 from loopforge.runtime.installation.log_file import JsonFormatter
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from loopforge.runtime.system_clock import SystemClock
+from tests.child_process import run_python
 
 KEEP = (
+    "import logging, os, resource, warnings; from pathlib import Path\n"
     "from loopforge.runtime.installation.log_file import LOG, keep_log\n"
     "from loopforge.runtime.installation.log_settings import LogSettings\n"
     "from loopforge.home import make_home\n"
     "from loopforge.settings import load_settings\n"
     "def keep(found): keep_log(found.data, found.log_level, found.of('log', LogSettings))\n"
 )
-"""Part of a program that keeps a log."""
+"""The beginning of a program that keeps a log."""
+
+
+def keeping(home: Path, program: str) -> str:
+    """A program in whose home the log is kept from its first line on."""
+    make_home(home)
+    return f"{KEEP}keep(load_settings(Path({str(home)!r}), environ={{}}))\n{program}"
 
 
 def test_a_warning_of_a_library_disturbs_no_screen(tmp_path: Path) -> None:
     """What Python would print on standard error goes to the log of the home."""
-    make_home(tmp_path)
-    code = (
-        "import warnings; from pathlib import Path\n"
-        f"{KEEP}"
-        f"keep(load_settings(Path({str(tmp_path)!r}), environ={{}}))\n"
-        "warnings.warn('this count is odd')"
-    )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = run_python("-c", keeping(tmp_path, "warnings.warn('this count is odd')"), check=True)
     assert out.stderr == ""
     log = tmp_path / "data" / "logs" / "loopforge.log"
     assert "UserWarning: this count is odd" in log.read_text()
@@ -41,19 +42,14 @@ def test_a_warning_of_a_library_disturbs_no_screen(tmp_path: Path) -> None:
 
 def test_the_log_is_kept_in_the_home(tmp_path: Path) -> None:
     """Warnings of everybody and more of Loopforge go to data/logs; a full file moves aside."""
-    make_home(tmp_path)
-    code = (
-        "import logging; from pathlib import Path\n"
-        f"{KEEP}"
-        f"keep(load_settings(Path({str(tmp_path)!r}), environ={{}}))\n"
+    code = keeping(
+        tmp_path,
         "logging.getLogger('loopforge.x').info('a fact'); logging.getLogger('y').info('noise')\n"
-        "logging.getLogger('loopforge.x').debug('detail'); logging.getLogger('y').warning('beware')"
+        "logging.getLogger('loopforge.x').debug('detail'); logging.getLogger('y').warning('beware')",
     )
     log = tmp_path / "data" / "logs" / "loopforge.log"
     for _ in range(2):
-        out = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
+        out = run_python("-c", code, check=True)
         assert out.stderr == ""
     assert [line.split(": ")[1] for line in log.read_text().splitlines()] == [
         "a fact",
@@ -67,13 +63,10 @@ def test_the_log_is_kept_in_the_home(tmp_path: Path) -> None:
 
 def test_a_process_that_runs_for_long_keeps_two_files_at_most(tmp_path: Path) -> None:
     """A full file moves aside while it is written, and so it does for a process beside that one."""
-    make_home(tmp_path)
-    code = (
-        "import logging; from pathlib import Path\n"
-        f"{KEEP}"
-        f"keep(load_settings(Path({str(tmp_path)!r}), environ={{}}))\n"
+    code = keeping(
+        tmp_path,
         "log = logging.getLogger('loopforge')\n"
-        "for line in iter(input, ''): log.info(line * 1_000_000); print()"
+        "for line in iter(input, ''): log.info(line * 1_000_000); print()",
     )
     logs = tmp_path / "data" / "logs"
     with ExitStack() as stack:
@@ -99,7 +92,6 @@ def test_a_log_that_cannot_be_written_disturbs_nobody(tmp_path: Path) -> None:
     """Without a file left to open, or with a full disk, nothing is raised or printed; it is counted."""
     make_home(tmp_path)
     code = (
-        "import logging, os, resource; from pathlib import Path\n"
         f"{KEEP}"
         f"home = Path({str(tmp_path)!r})\n"
         "def fill():\n"
@@ -114,7 +106,7 @@ def test_a_log_that_cannot_be_written_disturbs_nobody(tmp_path: Path) -> None:
         "path = home / 'data/logs' / LOG; path.rename(home / 'whole'); path.symlink_to('/dev/full')\n"
         "log.info('full'); log.info('full'); (home / 'whole').rename(path); log.info('again')"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = run_python("-c", code, check=True)
     assert out.stderr == ""
     log = tmp_path / "data" / "logs" / "loopforge.log"
     assert [line.split(": ")[1] for line in log.read_text().splitlines()] == [
@@ -129,13 +121,12 @@ def test_a_log_that_cannot_be_written_disturbs_nobody(tmp_path: Path) -> None:
 def test_no_log_is_kept_without_a_home(tmp_path: Path) -> None:
     """Looking at a folder that is no home leaves nothing in it; once it is one, the log begins."""
     code = (
-        "import logging; from pathlib import Path\n"
         f"{KEEP}"
         f"settings = load_settings(Path({str(tmp_path / 'none')!r}), environ={{}})\n"
         "keep(settings); log = logging.getLogger('loopforge'); log.info('early')\n"
         "print(settings.home.exists()); make_home(settings.home); log.info('late')"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = run_python("-c", code, check=True)
     assert (out.stdout, out.stderr) == ("False\n", "")
     assert (tmp_path / "none/data/logs/loopforge.log").read_text().endswith(": late\n")
 
@@ -191,7 +182,7 @@ def test_it_is_written_where_containers_look(tmp_path: Any) -> None:
         f"keep(load_settings(Path({str(tmp_path)!r}), environ={environ}))\n"
         "logging.getLogger('loopforge.x').info('in room:lab')"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = run_python("-c", code, check=True)
     (line,) = run.stderr.splitlines()
     assert json.loads(line)["room"] == "lab"
     assert not (tmp_path / "data" / "logs" / "loopforge.log").exists()

@@ -52,15 +52,16 @@ class Workshop:
         await self.rest(id)
         return id
 
-    async def rest(self, id: str) -> None:
-        """Wait until nothing is left to be done without a person."""
+    async def rest(self, id: str) -> TaskState:
+        """Wait until nothing is left to be done without a person; the task as it stands then."""
         stream, before = PREFIX + id, 0
         while True:
             await self.app.lanes.settled(stream)
-            if (await self.state(id)).running:
+            state = await self.state(id)
+            if state.running:
                 await self.app.effects.settled(stream)
             elif (now := len(await self.events(id))) == before:
-                return
+                return state
             else:  # its last event may be one that the lane has not heard of yet
                 before = now
                 self.app.lanes.wake(stream)

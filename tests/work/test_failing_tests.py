@@ -6,7 +6,7 @@ import pytest
 
 from loopforge.runtime.ports import Question
 from tests.work.conftest import Step, in_order, says, uses, working
-from tests.work.test_task_results import git
+from tests.work.test_task_results import repository
 
 WRONG = uses("work_write", path="test_two.py", text="import unittest\n\nraise SystemExit(3)\n")
 RIGHT = uses("work_write", path="test_two.py", text="import unittest\n")
@@ -64,12 +64,7 @@ async def test_a_generalist_that_made_a_change_is_sent_back_too(place: Path) -> 
 
 async def test_whoever_approves_it_is_told(place: Path) -> None:
     """Beside the commit stands that its tests failed, and so does it in the commit's message."""
-    folder = place / "project"
-    folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
-    (folder / "app.py").write_text("TWO = 3\n")
-    git(folder, "add", ".")
-    git(folder, "commit", "-q", "-m", "begin")
+    folder = repository(place, app="TWO = 3\n")
     edit = uses("work_edit", path="repo/app.py", old="3", new="4")
     tested = uses("work_run", command="python3 -B -m unittest nowhere; exit 1")
     async with working(place / "home", in_order(edit, tested, DONE, DONE)) as shop:
@@ -84,12 +79,7 @@ async def test_whoever_approves_it_is_told(place: Path) -> None:
 
 async def test_a_commit_says_which_tests_failed_before_its_last_change(place: Path) -> None:
     """They were run to see what is wrong, and say nothing of what it is now."""
-    folder = place / "project"
-    folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
-    (folder / "app.py").write_text("TWO = 3\n")
-    git(folder, "add", ".")
-    git(folder, "commit", "-q", "-m", "begin")
+    folder = repository(place, app="TWO = 3\n")
     wrong = uses("work_run", command="python3 -B -m unittest nowhere; exit 1")
     edit = uses("work_edit", path="app.py", old="3", new="4")
     right = uses("work_run", command="python3 -B app.py # pytest")
@@ -106,10 +96,7 @@ async def test_a_commit_says_which_tests_failed_before_its_last_change(place: Pa
 
 async def test_a_command_that_was_cut_off_is_to_be_looked_at_twice(place: Path) -> None:
     """What it wrote until then may be in the commit, and nobody saw it end."""
-    folder = place / "project"
-    folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "begin")
+    folder = repository(place)
     write = uses("work_write", path="repo/a.py", text="y = 1\n")
     cut = uses("work_run", command="echo half > b.py; sleep 300")
     async with working(place / "home", in_order(write, cut, DONE)) as shop:
@@ -129,10 +116,7 @@ async def test_a_command_that_was_cut_off_is_to_be_looked_at_twice(place: Path) 
 
 async def test_what_lies_beside_the_clone_is_named_where_nothing_is_to_merge(place: Path) -> None:
     """*Nothing was changed* and a list of changed files would contradict each other."""
-    folder = place / "project"
-    folder.mkdir()
-    git(folder, "init", "-q", "-b", "main")
-    git(folder, "commit", "-q", "--allow-empty", "-m", "begin")
+    folder = repository(place)
     steps = (uses("work_write", path="b.py", text="y = 1\n"), DONE)
     async with working(place / "home", in_order(*steps)) as shop:
         known = shop.tasks.places.repositories.registered

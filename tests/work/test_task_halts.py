@@ -56,8 +56,7 @@ async def test_an_hour_of_work_ends_it_and_resume_gives_another(place: Path) -> 
         assert state.halted is not None
         assert (state.halted.kind, state.turns) == ("time", 3)
         await shop.tasks.resume(id, "ana")
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert state.turns == 6
         assert state.worked_seconds(clock.now()) >= 6 * 25 * 60
         assert shop.file(id, "1.txt").exists()
@@ -77,8 +76,7 @@ async def test_who_wants_it_otherwise_after_a_limit_has_it_go_on(place: Path) ->
         id = await shop.give("Write a Python file a.py")
         assert (await shop.state(id)).stage == "stopped"
         await shop.tasks.say(id, "ana", "no, just answer")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
 
 
 async def test_without_more_money_it_does_not_go_on_where_its_own_is_spent(place: Path) -> None:
@@ -118,8 +116,7 @@ async def test_it_does_not_work_while_it_waits_for_a_yes(place: Path) -> None:
         await shop.until(id, "turn.ended")
         clock.leapt += timedelta(hours=3)
         await shop.tasks.allow(id, "ana", owner=True)
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert (state.stage, state.spent_seconds < 60) == ("finished", True)
 
 
@@ -143,8 +140,7 @@ async def test_a_model_that_is_asked_too_often_or_fails_is_waited_for(
             assert state.stage == "working"
             clock.leapt += timedelta(minutes=9)
             shop.app.lanes.wake(PREFIX + id)
-            await shop.rest(id)
-            state = await shop.state(id)
+            state = await shop.rest(id)
         waits = await shop.bodies(id, TaskDelayed)
         events = [one for one in await shop.events(id) if isinstance(one.body, TaskDelayed)]
         assert told_of(events[0], state) == lines_of(events[0])[0] == f"It waits: {waits[0].why}."
@@ -199,8 +195,7 @@ async def test_resume_asks_a_model_at_once_that_is_waited_for(place: Path) -> No
         id = await shop.give("Fix app.py in Python")
         assert (await shop.state(id)).delayed is not None
         await shop.tasks.resume(id, "ana")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
 
 
 async def test_who_waits_for_a_yes_is_asked_nothing_else(place: Path) -> None:
@@ -221,8 +216,7 @@ async def test_who_waits_for_a_yes_is_asked_nothing_else(place: Path) -> None:
         await shop.until(id, "turn.ended", 5)
         assert not {"task.asked", "task.escalated"} & {*kinds(await shop.events(id))}
         await shop.tasks.allow(id, "ana", owner=True)
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
 
 
 @pytest.mark.parametrize("at", ["turn.asked", "effect.running"])
@@ -240,8 +234,7 @@ async def test_it_does_not_work_while_its_home_is_down(place: Path, at: str) -> 
         await shop.until(id, at)
     clock.leapt += timedelta(hours=8)
     async with working(place, in_order(says("done", "Done.")), clock=clock) as shop:
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert state.stage == "finished"
         assert (state.spent_seconds > 1400) == (at == "effect.running")
         assert state.spent_seconds < 1800
@@ -294,8 +287,7 @@ async def test_a_budget_that_is_spent_stops_whoever_asks(place: Path, text: str)
         assert len(shop.models.asked) == spent
         await shop.app.budgets.book.put(budget("home", 100 * CENT), "person:owner")
         await shop.tasks.resume(id, "ana")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
 
 
 async def test_what_is_put_past_all_is_on_record_and_has_no_tools(place: Path) -> None:
@@ -322,8 +314,7 @@ async def test_a_task_in_line_is_stopped_and_waits_again(place: Path) -> None:
         second = await shop.tasks.open("run echo hi", "ana", thread="t")
         await shop.until(second, "task.queued")
         await shop.tasks.stop(second, "ana")
-        await shop.rest(second)
-        assert (await shop.state(second)).stage == "stopped"
+        assert (await shop.rest(second)).stage == "stopped"
         await shop.tasks.resume(second, "ana")
         await shop.until(second, "task.queued", 2)
         await shop.tasks.stop(first, "ana")
@@ -351,8 +342,7 @@ async def test_what_is_said_during_its_last_turn_is_heeded_in_another(
         told = await shop.tasks.say(id, "ana", "use tabs")
         assert told == "It is put before the mate in its next turn."
         pace.let_go()
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert heard == [False, True]
         assert (state.stage, str(state.finished and state.finished.result), state.pending) == (
             "finished",
@@ -378,15 +368,13 @@ async def test_a_task_stopped_before_it_is_taken_as_anything_goes_on(place: Path
         await shop.until(id, "turn.asked")
         if by == "person":
             await shop.tasks.stop(id, "ana")
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert (state.stage, state.classified) == ("stopped", None)
         assert state.halted is not None
         assert state.halted.kind == by
         resumed = True
         await shop.tasks.resume(id, "ana")
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert state.classified is not None
         assert state.stage == "finished"
 
@@ -398,8 +386,7 @@ async def test_a_key_that_somebody_types_reaches_no_prompt(place: Path) -> None:
     async with working(place, script, secrets=lambda: frozenset({key})) as shop:
         id = await shop.give(f"Write a Python file a.py that uses {key}")
         await shop.tasks.say(id, "ana", f"by {key}, I said")
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert state.stage == "finished"
         await shop.tasks.reject(id, "ana", reason=f"{key} is not in it")
         assert "that uses [redacted]" in str(state.task.text)

@@ -26,14 +26,12 @@ async def test_a_task_is_stopped_and_goes_on(place: Path, postgres_url: str) -> 
         id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "effect.running", 2)
         await shop.tasks.stop(id, "ana")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "stopped"
+        assert (await shop.rest(id)).stage == "stopped"
     async with working(place, in_order(says("done", "Enough."))) as shop:
         state = await shop.state(id)
         assert [use.outcome for use in state.uses] == ["returned", "cancelled"]
         await shop.tasks.resume(id, "ana")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
         assert shop.file(id, "a.txt").read_text() == "kept"
         assert (await shop.app.ledger.verify()).sound
 

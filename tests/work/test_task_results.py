@@ -31,16 +31,22 @@ def git(folder: Path, *words: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.fixture
-def project(place: Path) -> Path:
-    """A repository with a bug, beside the home."""
+def repository(place: Path, **files: str) -> Path:
+    """A repository beside the home, whose first commit has these modules."""
     folder = place / "project"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
-    (folder / "app.py").write_text("def two():\n    return 3\n")
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
     git(folder, "add", ".")
-    git(folder, "commit", "-q", "-m", "begin")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "begin")
     return folder
+
+
+@pytest.fixture
+def project(place: Path) -> Path:
+    """One with a bug."""
+    return repository(place, app="def two():\n    return 3\n")
 
 
 async def mended(shop: Workshop, project: Path) -> str:
@@ -154,8 +160,7 @@ async def test_undo_takes_back_the_first_change_too(place: Path) -> None:
         assert not shop.file(id, "a.txt").exists()
         assert (state.turns, state.stage, state.uses) == (0, "stopped", [])
         await shop.tasks.resume(id, "ana")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
 
 
 async def test_a_branch_goes_with_a_no_wherever_the_task_stands(place: Path, project: Path) -> None:
@@ -183,8 +188,7 @@ async def test_undo_takes_back_files_and_conversation(place: Path) -> None:
         assert shop.file(id, "a.txt").read_text() == "5"
         assert (state.turns, state.stage, len(state.uses)) == (5, "stopped", 5)
         await shop.tasks.resume(id, "ana")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
         worked = [one for one in shop.models.asked if "state" in (one.schema or {})["properties"]]
         assert "6" not in str([text for _, text in worked[-1].messages[2:-1]])
 
@@ -312,8 +316,7 @@ async def test_what_is_done_after_files_are_put_back_stays(place: Path) -> None:
         undone, _ = await asyncio.gather(
             shop.tasks.undo(id, "ana"), shop.tasks.resume(id, "bo"), return_exceptions=True
         )
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
         assert shop.file(id, "b.txt").read_text() == "2"
         assert shop.file(id, "a.txt").exists() == isinstance(undone, Changed)
 

@@ -77,8 +77,7 @@ async def test_a_role_that_says_nonsense_does_nothing(place: Path, row: str, tol
         assert shop.models.asked == []
         role(place, "sandbox: {seconds: 9}")
         await shop.tasks.resume(id, "ana")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
 
 
 def test_shipped_roles_are_whole() -> None:
@@ -184,8 +183,7 @@ async def test_a_program_of_a_stopped_task_has_nothing_more_done(place: Path) ->
         id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "effect.running", 2)
         await shop.tasks.stop(id, "ana")
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert (state.stage, state.running, state.inner) == ("stopped", {}, {})
         assert not shop.file(id, "late.txt").exists()
 

@@ -116,8 +116,7 @@ async def test_a_question_pauses_it_and_an_answer_goes_on(place: Path) -> None:
     async with working(place, in_order(says("done", "On 80."))) as shop:
         assert (await shop.state(id)).stage == "waiting"
         assert await shop.tasks.say(id, "ana", "80") == "The task goes on with that."
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert (state.stage, str(state.finished and state.finished.result)) == (
             "finished",
             "On 80.",
@@ -152,8 +151,7 @@ async def test_stop_ends_what_runs_and_resume_goes_on(place: Path) -> None:
         id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "effect.running", 2)
         assert await shop.tasks.stop(id, "ana") == "Stopped. `resume` goes on from here."
-        await shop.rest(id)
-        state = await shop.state(id)
+        state = await shop.rest(id)
         assert [use.outcome for use in state.uses] == ["returned", "cancelled"]
         cut = "Cut off by the stop: work_run, which may have changed files, too."
         assert cut in str(state.summary)
@@ -161,8 +159,7 @@ async def test_stop_ends_what_runs_and_resume_goes_on(place: Path) -> None:
         assert state.checkpoint is not None
         assert state.checkpoint.checkpoint == "2"
         assert await shop.tasks.resume(id, "ana") == "It goes on."
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
         assert shop.file(id, "a.txt").read_text() == "kept"
 
 
@@ -199,8 +196,7 @@ async def test_a_limit_ends_it_and_resume_goes_on(
         assert str(state.summary).startswith(f"Stopped after {state.turns} turn")
         turns = state.turns
         await shop.tasks.resume(id, "ana", 0.1)
-        await shop.rest(id)
-        assert (await shop.state(id)).turns > turns
+        assert (await shop.rest(id)).turns > turns
 
 
 async def test_the_same_error_three_times_brings_the_next_model(place: Path) -> None:
@@ -326,8 +322,7 @@ async def test_without_a_model_it_stands_still_and_can_go_on(place: Path) -> Non
         assert state.halted is not None
         assert (state.stage, state.halted.kind) == ("stopped", "model")
         await shop.tasks.resume(id, "ana")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "finished"
+        assert (await shop.rest(id)).stage == "finished"
 
 
 async def test_a_command_beside_the_host_works_on_nothing(place: Path) -> None:
@@ -381,8 +376,7 @@ async def test_stop_cuts_off_a_model_in_the_middle_of_its_answer(place: Path) ->
         id = await shop.tasks.open("Fix app.py in Python", "ana")
         await shop.until(id, "turn.asked")
         await shop.tasks.stop(id, "ana")
-        await shop.rest(id)
-        assert (await shop.state(id)).stage == "stopped"
+        assert (await shop.rest(id)).stage == "stopped"
         assert [one.outcome for one in await shop.bodies(id, Answered)] == ["cancelled"]
         assert len(shop.models.asked) <= 1
 

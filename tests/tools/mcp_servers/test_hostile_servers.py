@@ -1,7 +1,5 @@
 """MCP servers that mean ill: what they say keeps nobody waiting, and changes no screen."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +8,7 @@ from loopforge.errors import InputError
 from loopforge.tools.mcp.server_questions import MOST_QUESTIONS, question_in
 from loopforge.tools.mcp.tool_listing import read_listed
 from loopforge.tools.mcp.use_result import result_of
+from tests.child_process import run_python
 from tests.tools.mcp_servers.test_mcp_servers import connection
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
@@ -84,9 +83,7 @@ def test_a_client_for_servers_is_loaded_beside_the_loop() -> None:
             pass
         print({where for name, where in loaded if name == "mcp"} == {"asyncio_0"})
         """
-    told = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    )
+    told = run_python("-c", program, check=True, timeout=60)
     assert told.stdout.strip() == "True"
 
 

@@ -209,8 +209,7 @@ async def test_a_mate_browses_in_steps(place: Path) -> None:
             assert "/secret" in next(
                 line for line in reversed(await home.lines()) if "/approve 3" in line
             )
-            await home.does("bo", "deny", "3")
-            await home.rest()
+            await home.acts("bo", "deny", "3")
             assert shop.asked == ["/", "/found?many=3"]
             elsewhere = await home.uses("bo", "browser_navigate", url="https://example.org/")
             assert "ERR_TUNNEL_CONNECTION_FAILED" in elsewhere
