@@ -10,7 +10,7 @@ Does not know what the files are, or who may see them.
 import logging
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import Column, PrimaryKeyConstraint, Table, func, select
+from sqlalchemy import PrimaryKeyConstraint, Table, func, select
 from sqlalchemy.engine import Connection
 
 from loopforge.artifacts.artifact_store import DIGITS, YOUNG, Artifacts
@@ -20,7 +20,7 @@ from loopforge.core.people_events import PictureSet
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LoopforgeError
-from loopforge.ledger.database.table_schema import Name, metadata, texts
+from loopforge.ledger.database.table_schema import metadata, name_columns, texts
 from loopforge.ledger.table_access import ReadableLedger, Tables
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
@@ -32,9 +32,7 @@ KINDS = frozenset({"room.heard", "room.said", "effect.returned", "people.picture
 kept = Table(
     "kept",
     metadata,
-    Column("ref", Name, nullable=False),
-    Column("stream", Name, nullable=False),
-    Column("event", Name, nullable=False),
+    *name_columns("ref", "stream", "event"),
     PrimaryKeyConstraint("ref", "event", name="kept_file"),
 )
 

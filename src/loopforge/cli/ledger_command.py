@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -148,25 +148,17 @@ def export(
 ) -> None:
     """Write all events to a file, private texts included, with what is needed to verify them."""
 
-    async def known(ledger: SqlLedger) -> None:
+    async def work(ledger: SqlLedger, write: Callable[[str], object]) -> None:
         if stream and not await ledger.heads(stream):
             raise _no_stream(stream)
-
-    async def show(ledger: SqlLedger) -> None:
-        await known(ledger)
         async for line in ledger.export(stream, format):
-            sys.stdout.write(line)
-
-    async def keep(ledger: SqlLedger, file: BinaryIO) -> None:
-        await known(ledger)
-        async for line in ledger.export(stream, format):
-            file.write(line.encode())
+            write(line)
 
     if output is None:
-        _run(context, show)
+        _run(context, lambda ledger: work(ledger, sys.stdout.write))
         return
     with new_file(output) as file:
-        _run(context, lambda ledger: keep(ledger, file))
+        _run(context, lambda ledger: work(ledger, lambda line: file.write(line.encode())))
 
 
 @app.command()

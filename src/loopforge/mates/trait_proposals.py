@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import get_args
 
 from msgspec import Struct
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, select
+from sqlalchemy import Index, PrimaryKeyConstraint, Table, select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
@@ -28,7 +28,7 @@ from loopforge.core.text.erasable_text import FORGOTTEN, Words
 from loopforge.core.text.name_labels import one_line
 from loopforge.core.text.quantity_bands import Band
 from loopforge.errors import InputError, Unknown
-from loopforge.ledger.database.table_schema import Name, metadata
+from loopforge.ledger.database.table_schema import metadata, name_columns
 from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
 from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher, StreamText
 from loopforge.ledger.storage.event_reading import read_events
@@ -177,8 +177,7 @@ KIND = "mates.trait_proposed"
 request_grounds = Table(
     "request_grounds",
     metadata,
-    Column("request", Name, nullable=False),
-    Column("line", Name, nullable=False),
+    *name_columns("request", "line"),
     PrimaryKeyConstraint("request", "line", name="request_grounds_place"),
     Index("request_grounds_line", "line"),
 )

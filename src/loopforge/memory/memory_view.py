@@ -37,7 +37,13 @@ from loopforge.core.memory.memory_vocabulary import (
     MemoryUnlocked,
 )
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.database.table_schema import Name, metadata, texts
+from loopforge.ledger.database.table_schema import (
+    Name,
+    metadata,
+    name_columns,
+    number_columns,
+    texts,
+)
 from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
 from loopforge.ledger.storage.revised_lines import events_by_id, revisions
 from loopforge.runtime.ports.memory_port import KeptItem
@@ -45,26 +51,13 @@ from loopforge.runtime.ports.memory_port import KeptItem
 memories = Table(
     "memories",
     metadata,
-    Column("item", Name, nullable=False),
-    Column("mate", Name, nullable=False),
-    Column("seq", BigInteger, nullable=False),
-    Column("at", BigInteger, nullable=False),
-    Column("layer", Name, nullable=False),
-    Column("state", Name, nullable=False),
-    Column("wording", Name, nullable=False),
-    Column("ref", Name, nullable=False),
-    Column("told_by", Name, nullable=False),
-    Column("learned_by", Name, nullable=False),
-    Column("room", Name, nullable=False),
-    Column("replaced", Name, nullable=False),
+    *name_columns("item", "mate"),
+    *number_columns("seq", "at"),
+    *name_columns("layer", "state", "wording", "ref", "told_by", "learned_by", "room", "replaced"),
     Column("ended", BigInteger, nullable=True),
     Column("travels", Boolean, nullable=False),
     Column("locked", Boolean, nullable=False),
-    Column("worded_by", Name, nullable=False),
-    Column("vouched", Name, nullable=False),
-    Column("changed", Name, nullable=False),
-    Column("changed_by", Name, nullable=False),
-    Column("because", Name, nullable=False),
+    *name_columns("worded_by", "vouched", "changed", "changed_by", "because"),
     PrimaryKeyConstraint("item", name="memories_item"),
     Index("memories_mate", "mate", "seq"),
     Index("memories_ref", "ref"),
@@ -79,8 +72,7 @@ state what it is, `changed_by` whose that was, and `because` of what.
 memory_evidence = Table(
     "memory_evidence",
     metadata,
-    Column("item", Name, nullable=False),
-    Column("stream", Name, nullable=False),
+    *name_columns("item", "stream"),
     Column("seq", BigInteger, nullable=False),
     Column("line", Name, nullable=False),
     PrimaryKeyConstraint("item", "line", name="memory_evidence_place"),
@@ -89,32 +81,27 @@ memory_evidence = Table(
 memory_people = Table(
     "memory_people",
     metadata,
-    Column("item", Name, nullable=False),
-    Column("person", Name, nullable=False),
+    *name_columns("item", "person"),
     PrimaryKeyConstraint("item", "person", name="memory_people_place"),
     Index("memory_people_person", "person"),
 )
 memory_sources = Table(
     "memory_sources",
     metadata,
-    Column("item", Name, nullable=False),
-    Column("source", Name, nullable=False),
+    *name_columns("item", "source"),
     PrimaryKeyConstraint("item", "source", name="memory_sources_place"),
     Index("memory_sources_source", "source"),
 )
 memory_wordings = Table(
     "memory_wordings",
     metadata,
-    Column("wording", Name, nullable=False),
-    Column("person", Name, nullable=False),
+    *name_columns("wording", "person"),
     PrimaryKeyConstraint("wording", name="memory_wordings_event"),
 )
 memory_shares = Table(
     "memory_shares",
     metadata,
-    Column("person", Name, nullable=False),
-    Column("item", Name, nullable=False),
-    Column("target", Name, nullable=False),
+    *name_columns("person", "item", "target"),
     PrimaryKeyConstraint("person", "item", "target", name="memory_shares_place"),
 )
 memory_keeping = Table(

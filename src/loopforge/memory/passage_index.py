@@ -39,7 +39,13 @@ from loopforge.core.events import Erased, Event, epoch_micros, from_epoch_micros
 from loopforge.core.memory.memory_vocabulary import MemoryCorrected, MemoryKept
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, RoomClosed, Said
 from loopforge.core.text.erasable_text import Words
-from loopforge.ledger.database.table_schema import FILLED_LATER, Name, metadata
+from loopforge.ledger.database.table_schema import (
+    FILLED_LATER,
+    Name,
+    metadata,
+    name_columns,
+    number_columns,
+)
 from loopforge.memory.passages import (
     bag_of_words,
     date_words,
@@ -55,12 +61,10 @@ passages = Table(
     Column("stream", Name, nullable=False),
     Column("seq", BigInteger, nullable=False, autoincrement=False),
     Column("nth", BigInteger, nullable=False, autoincrement=False),
-    Column("line", Name, nullable=False),
-    Column("ref", Name, nullable=False),
+    *name_columns("line", "ref"),
     Column("at", BigInteger, nullable=False),
     Column("speaker", Name, nullable=False),
-    Column("size", BigInteger, nullable=False),
-    Column("traits", BigInteger, nullable=False),
+    *number_columns("size", "traits"),
     Column("words", LargeBinary, nullable=False),
     PrimaryKeyConstraint("stream", "seq", "nth", name="passages_place"),
     Index("passages_line", "line"),

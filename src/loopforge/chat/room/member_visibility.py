@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 from sqlalchemy import (
-    BigInteger,
     Boolean,
     Column,
     Index,
@@ -39,7 +38,7 @@ from loopforge.core.room_vocabulary import (
     Said,
 )
 from loopforge.core.text.erasable_text import public_words
-from loopforge.ledger.database.table_schema import Name, metadata
+from loopforge.ledger.database.table_schema import Name, metadata, name_columns, number_columns
 
 FOREVER = 2**62
 AWAY = "[changed while you were away]"
@@ -48,10 +47,8 @@ AWAY = "[changed while you were away]"
 stays = Table(
     "stays",
     metadata,
-    Column("stream", Name, nullable=False),
-    Column("person", Name, nullable=False),
-    Column("since", BigInteger, nullable=False),
-    Column("until", BigInteger, nullable=False),
+    *name_columns("stream", "person"),
+    *number_columns("since", "until"),
     Column("past", Boolean, nullable=False),
     PrimaryKeyConstraint("stream", "person", "since", name="stays_stay"),
     Index("stays_person", "person"),
@@ -59,10 +56,8 @@ stays = Table(
 mate_stays = Table(
     "mate_stays",
     metadata,
-    Column("stream", Name, nullable=False),
-    Column("mate", Name, nullable=False),
-    Column("since", BigInteger, nullable=False),
-    Column("until", BigInteger, nullable=False),
+    *name_columns("stream", "mate"),
+    *number_columns("since", "until"),
     PrimaryKeyConstraint("stream", "mate", "since", name="mate_stays_stay"),
     Index("mate_stays_mate", "mate"),
 )

@@ -34,7 +34,7 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.delivery_states import Accepted, Drafted, Failed, Queued, Uncertain
 from loopforge.core.events import Event, TurnEnded
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, RoomClosed, Said
-from loopforge.ledger.database.table_schema import Name, events, metadata
+from loopforge.ledger.database.table_schema import Name, events, metadata, name_columns
 from loopforge.ledger.storage.revised_lines import revisions
 from loopforge.ledger.table_access import Tables
 
@@ -78,18 +78,14 @@ class DraftPost(NamedTuple):
 places = Table(
     "places",
     metadata,
-    Column("place", Name, nullable=False),
-    Column("stream", Name, nullable=False),
-    Column("kind", Name, nullable=False),
+    *name_columns("place", "stream", "kind"),
     PrimaryKeyConstraint("place", "stream", name="places_place"),
 )
 
 partings = Table(
     "partings",
     metadata,
-    Column("place", Name, nullable=False),
-    Column("stream", Name, nullable=False),
-    Column("event", Name, nullable=False),
+    *name_columns("place", "stream", "event"),
     Column("lost", Boolean, nullable=False),
     PrimaryKeyConstraint("place", "stream", name="partings_parting"),
 )
@@ -98,8 +94,7 @@ partings = Table(
 posts = Table(
     "posts",
     metadata,
-    Column("place", Name, nullable=False),
-    Column("message", Name, nullable=False),
+    *name_columns("place", "message"),
     Column("line", Name, nullable=False, index=True),
     Column("part", Integer, nullable=False),
     Column("heard", Boolean, nullable=False),
@@ -109,19 +104,14 @@ posts = Table(
 sendings = Table(
     "sendings",
     metadata,
-    Column("delivery", Name, nullable=False),
-    Column("place", Name, nullable=False),
-    Column("of", Name, nullable=False),
+    *name_columns("delivery", "place", "of"),
     PrimaryKeyConstraint("delivery", name="sendings_sending"),
 )
 
 drafts = Table(
     "drafts",
     metadata,
-    Column("place", Name, nullable=False),
-    Column("turn", Name, nullable=False),
-    Column("message", Name, nullable=False),
-    Column("line", Name, nullable=False),
+    *name_columns("place", "turn", "message", "line"),
     Column("over", Boolean, nullable=False),
     PrimaryKeyConstraint("place", "turn", name="drafts_draft"),
 )
@@ -129,8 +119,7 @@ drafts = Table(
 spoken = Table(
     "spoken",
     metadata,
-    Column("turn", Name, nullable=False),
-    Column("line", Name, nullable=False),
+    *name_columns("turn", "line"),
     Column("over", Boolean, nullable=False),
     PrimaryKeyConstraint("turn", name="spoken_turn"),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopforge.cli import settings_from_context
+from loopforge.cli import print_json, settings_from_context
 from loopforge.cli.factory.run_playing import (
     NO_FINDING,
     AsJson,
@@ -44,7 +44,7 @@ def verify(context: typer.Context, folder: Source, _as_json: AsJson = True) -> N
     there = settings_from_context(context)
     place = run_found(there, folder)
     report = check(place, _anchored_runs(there, place))
-    typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
+    print_json(report.to_dict())
     if not report.passed:
         raise typer.Exit(1)
 
@@ -101,7 +101,7 @@ def why(
     else:
         record = explain_decision(index, at, agent)
         page, plain = decision_as_text(record), record.to_dict()
-    typer.echo(json.dumps(plain, ensure_ascii=False, indent=2) if as_json else page)
+    print_json(plain) if as_json else typer.echo(page)
 
 
 def diff(
@@ -115,8 +115,7 @@ def diff(
 
     there = settings_from_context(context)
     apart = compare(run_found(there, first), run_found(there, second))
-    plain = json.dumps(apart.to_dict(), ensure_ascii=False, indent=2) if as_json else apart.text
-    typer.echo(plain)
+    print_json(apart.to_dict()) if as_json else typer.echo(apart.text)
 
 
 # ---------------------------------------------------------------- told, and asked again
@@ -150,7 +149,7 @@ def story(
         _report_check(place, checked_against(told, place), len(told.sentences), as_json=as_json)
         return
     if as_json:
-        typer.echo(json.dumps(told.to_dict(day=day), ensure_ascii=False, indent=2))
+        print_json(told.to_dict(day=day))
     else:
         typer.echo(told.text(ids=ids, day=day).rstrip())
 
@@ -165,7 +164,7 @@ def _report_check(place: Path, problems: list[str], sentences: int, *, as_json: 
         passed = not problems and not truth.untrue
         told = {"passed": passed, "sentences": sentences, "problems": problems}
         told |= {"acts": truth.sentences, "untrue": truth.untrue, "unchecked": truth.own}
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        print_json(told)
         raise typer.Exit(0 if passed else 1)
     for problem in [*problems, *truth.untrue[:MOST_UNTRUE]]:
         typer.echo(problem)
@@ -219,8 +218,7 @@ def audit(
             return await asked_again(place, minds, most=most)
 
     report = asyncio.run(ask())
-    plain = json.dumps(report.to_dict(), ensure_ascii=False, indent=2) if as_json else report.text()
-    typer.echo(plain)
+    print_json(report.to_dict()) if as_json else typer.echo(report.text())
     if not report.answered.counts:
         if not as_json:
             typer.echo(report.answered.warning, err=True)

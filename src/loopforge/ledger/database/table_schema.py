@@ -25,6 +25,8 @@ compared by code point in both dialects (SQLite's default; collation "C" on Post
 Does not know what an event means, nor how a database is reached.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -44,6 +46,17 @@ metadata = MetaData()
 Name = Text().with_variant(Text(collation="C"), "postgresql")
 """A text that is compared and ordered by code point: names of streams, ids, refs, hashes."""
 
+
+def name_columns(*names: str) -> list[Column[Any]]:
+    """Columns of such texts."""
+    return [Column(each, Name, nullable=False) for each in names]
+
+
+def number_columns(*names: str) -> list[Column[Any]]:
+    """Columns of whole numbers, and of times."""
+    return [Column(each, BigInteger, nullable=False) for each in names]
+
+
 BLANK = "0" * 32
 """How the refs of rows begin that held a text of SQLite's which is forgotten; see text_removal.py.
 (No digest does.)"""
@@ -56,11 +69,9 @@ events = Table(
     metadata,
     Column("stream", Name, nullable=False),
     Column("seq", BigInteger, nullable=False, autoincrement=False),
-    Column("id", Name, nullable=False),
-    Column("kind", Name, nullable=False),
+    *name_columns("id", "kind"),
     Column("at", BigInteger, nullable=False),
-    Column("actor", Name, nullable=False),
-    Column("cause", Name, nullable=False),
+    *name_columns("actor", "cause"),
     Column("body", Text, nullable=False),
     Column("hash", Name, nullable=False),
     PrimaryKeyConstraint("stream", "seq", name="events_place"),
@@ -79,8 +90,7 @@ texts = Table(
     Column("ref", Name, nullable=False),
     Column("salt", LargeBinary, nullable=False),
     Column("text", Text, nullable=False),
-    Column("event", Name, nullable=False),
-    Column("stream", Name, nullable=False),
+    *name_columns("event", "stream"),
     PrimaryKeyConstraint("ref", name="texts_ref"),
     Index("texts_place", "stream", "event"),
 )
@@ -98,8 +108,7 @@ snapshots = Table(
     "snapshots",
     metadata,
     Column("stream", Name, nullable=False),
-    Column("seq", BigInteger, nullable=False),
-    Column("version", BigInteger, nullable=False),
+    *number_columns("seq", "version"),
     Column("body", Text, nullable=False),
     PrimaryKeyConstraint("stream", name="snapshots_stream"),
 )
@@ -123,12 +132,9 @@ accounts = Table(
 sessions = Table(
     "sessions",
     metadata,
-    Column("session", Name, nullable=False),
-    Column("digest", Name, nullable=False),
-    Column("person", Name, nullable=False),
+    *name_columns("session", "digest", "person"),
     Column("agent", Text, nullable=False),
-    Column("since", BigInteger, nullable=False),
-    Column("seen", BigInteger, nullable=False),
+    *number_columns("since", "seen"),
     PrimaryKeyConstraint("session", name="sessions_session"),
     UniqueConstraint("digest", name="sessions_digest"),
     Index("sessions_person", "person"),
@@ -137,8 +143,7 @@ sessions = Table(
 invites = Table(
     "invites",
     metadata,
-    Column("invite", Name, nullable=False),
-    Column("digest", Name, nullable=False),
+    *name_columns("invite", "digest"),
     Column("until", BigInteger, nullable=False),
     Column("kind", Name, nullable=False),
     PrimaryKeyConstraint("invite", name="invites_invite"),
@@ -148,8 +153,7 @@ invites = Table(
 reads = Table(
     "reads",
     metadata,
-    Column("person", Name, nullable=False),
-    Column("stream", Name, nullable=False),
+    *name_columns("person", "stream"),
     Column("seq", BigInteger, nullable=False),
     PrimaryKeyConstraint("person", "stream", name="reads_place"),
 )
@@ -157,45 +161,32 @@ reads = Table(
 spent = Table(
     "budget_spent",
     metadata,
-    Column("meter", Name, nullable=False),
-    Column("day", Name, nullable=False),
-    Column("picos", BigInteger, nullable=False),
-    Column("calls", BigInteger, nullable=False),
-    Column("uses", BigInteger, nullable=False),
-    Column("unpriced", BigInteger, nullable=False),
+    *name_columns("meter", "day"),
+    *number_columns("picos", "calls", "uses", "unpriced"),
     PrimaryKeyConstraint("meter", "day", name="budget_spent_place"),
 )
 
 holds = Table(
     "budget_holds",
     metadata,
-    Column("hold", Name, nullable=False),
-    Column("process", Name, nullable=False),
-    Column("turn", Name, nullable=False),
+    *name_columns("hold", "process", "turn"),
     Column("meters", Text, nullable=False),
     Column("day", Name, nullable=False),
-    Column("until", BigInteger, nullable=False),
-    Column("picos", BigInteger, nullable=False),
-    Column("calls", BigInteger, nullable=False),
-    Column("uses", BigInteger, nullable=False),
+    *number_columns("until", "picos", "calls", "uses"),
     PrimaryKeyConstraint("hold", name="budget_holds_hold"),
 )
 
 told = Table(
     "budget_told",
     metadata,
-    Column("budget", Name, nullable=False),
-    Column("since", Name, nullable=False),
-    Column("stream", Name, nullable=False),
-    Column("turn", Name, nullable=False),
+    *name_columns("budget", "since", "stream", "turn"),
     PrimaryKeyConstraint("budget", "since", "stream", name="budget_told_place"),
 )
 
 cursors = Table(
     "sink_cursors",
     metadata,
-    Column("sink", Name, nullable=False),
-    Column("stream", Name, nullable=False),
+    *name_columns("sink", "stream"),
     Column("seq", BigInteger, nullable=False),
     PrimaryKeyConstraint("sink", "stream", name="sink_cursors_place"),
 )

@@ -7,12 +7,12 @@ annotation is for others to say. What a line was changed to stands in revised_li
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, delete, select
+from sqlalchemy import Index, PrimaryKeyConstraint, Table, delete, select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import LinePinned, Marked, PersonReacted, Reacted
-from loopforge.ledger.database.table_schema import Name, metadata
+from loopforge.ledger.database.table_schema import metadata, name_columns
 from loopforge.ledger.storage.revised_lines import events_by_id
 
 PIN, MARK = "pin", "mark"
@@ -20,10 +20,7 @@ PIN, MARK = "pin", "mark"
 put = Table(
     "line_annotations",
     metadata,
-    Column("line", Name, nullable=False),
-    Column("what", Name, nullable=False),
-    Column("stream", Name, nullable=False),
-    Column("event", Name, nullable=False),
+    *name_columns("line", "what", "stream", "event"),
     PrimaryKeyConstraint("line", "what", name="line_annotations_place"),
     Index("line_annotations_what", "stream", "what", "event"),
 )

@@ -28,7 +28,7 @@ from loopforge.core.delivery_states import TABLE, Attempting, DeliveryEvent, Dra
 from loopforge.core.effect_states import EFFECT_TABLE, HALTS, EffectEvent, EffectProposed
 from loopforge.core.events import Event
 from loopforge.errors import Conflict
-from loopforge.ledger.database.table_schema import Name, events, metadata
+from loopforge.ledger.database.table_schema import events, metadata, name_columns
 from loopforge.runtime.delivery_worker import PAGE, PendingDelivery
 from loopforge.runtime.ports import OpenEffect
 
@@ -149,13 +149,9 @@ class OpenLifecycles(Generic[R]):
 effects = Table(
     "effects",
     metadata,
-    Column("effect", Name, nullable=False),
-    Column("stream", Name, nullable=False),
-    Column("turn", Name, nullable=False),
-    Column("tool", Name, nullable=False),
+    *name_columns("effect", "stream", "turn", "tool"),
     Column("idempotent", Boolean, nullable=False),
-    Column("state", Name, nullable=False),
-    Column("halted", Name, nullable=False),
+    *name_columns("state", "halted"),
     PrimaryKeyConstraint("effect", name="effects_effect"),
 )
 
@@ -189,12 +185,7 @@ class OpenEffects(OpenLifecycles[OpenEffect]):
 deliveries = Table(
     "deliveries",
     metadata,
-    Column("delivery", Name, nullable=False),
-    Column("stream", Name, nullable=False),
-    Column("surface", Name, nullable=False),
-    Column("of", Name, nullable=False),
-    Column("what", Name, nullable=False),
-    Column("state", Name, nullable=False),
+    *name_columns("delivery", "stream", "surface", "of", "what", "state"),
     Column("attempts", BigInteger, nullable=False),
     PrimaryKeyConstraint("delivery", name="deliveries_delivery"),
     Index("deliveries_place", "stream", "surface", "delivery"),
