@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 
-def run_python(*words: str | Path, check: bool = False, **more: Any) -> subprocess.CompletedProcess[str]:
+def run_python(
+    *words: str | Path, check: bool = False, **more: Any
+) -> subprocess.CompletedProcess[str]:
     """How it ended that was started with these words; the rest is what `subprocess.run` takes."""
     return subprocess.run(
         [sys.executable, *words], capture_output=True, text=True, check=check, **more
