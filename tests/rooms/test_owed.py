@@ -152,6 +152,27 @@ async def test_an_outage_loses_nothing(
     assert word.endswith(away().why)
 
 
+async def test_a_reminder_that_arrives_late(tmp_path: Path) -> None:
+    """It says so, by whose it is: what rings an hour late looks as if it were due only then."""
+    place = "telegram:1@42"
+    wall = Wall(place)
+    async with beside(tmp_path, place, wall) as home:
+        await home.does("Ana", "remind", "in ten minutes: tea")
+        await talk(home, 1)
+        wall.away = unreachable_telegram
+        await home.clock.advance(HOURS)
+        await talk(home, 2)
+        await home.clock.advance(10 * MINUTES)
+        wall.away = None
+        await home.clock.advance(2 * MINUTES)
+    assert wall.lines[1:] == [
+        "⏰ Reminder for Ana: tea [1]",
+        "Here is no2",
+        "What Ana and Maya said and a reminder of Ana reached Ana up to 62 minutes late: "
+        "Telegram could not be reached.",
+    ]
+
+
 async def test_a_home_that_was_away_says_so(tmp_path: Path) -> None:
     """What was not sent when the home ended goes out when it is back, as late."""
     place = "telegram:1@42"

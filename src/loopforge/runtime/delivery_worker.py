@@ -115,6 +115,11 @@ def _is_recorded_attempt(tries: int) -> bool:
     return tries <= MOST_ATTEMPTS or tries % SELDOM == 0
 
 
+def _is_word(pending: PendingDelivery, event: Event) -> bool:
+    """Whether it is a word of the room, and no reminder: nobody waits for that."""
+    return pending.what == "line" and isinstance(event.body, Told)
+
+
 def _as_unsure_failure(failure: SendFailed) -> SendFailed:
     """The same for what an earlier attempt may have sent, where nobody can look for that now."""
     return SendFailed(f"{failure.why} {UNKNOWN}", uncertain=True, gone=failure.gone)
@@ -349,14 +354,11 @@ class Deliveries:
 
     async def _record_accepted(self, pending: PendingDelivery, event: Event, message: str) -> None:
         late = self._late[pending.stream, pending.surface]
-        if (
-            self._age_of(event) > LATE
-            and pending.what == "line"
-            and not isinstance(event.body, Told)
-        ):
+        age = self._age_of(event)
+        if age > LATE and pending.what in ("line", "reminder") and not _is_word(pending, event):
             late.events.append(event)
-            late.by = max(late.by, self._age_of(event))
-        elif not late.events:
+            late.by = max(late.by, age)
+        elif age <= LATE and not late.events:
             late.why = AWAY
         accepted = Accepted(delivery=pending.delivery, message_id=message)
         await self._record(pending, accepted, *await self._delayed_notices(pending))
@@ -400,8 +402,7 @@ class Deliveries:
         table: Mapping[str, PendingDelivery] = self._open.get(place, {})
         others = (each for id, each in table.items() if id != pending.delivery)
         if (after := next(others, None)) is not None:
-            event = await self._ledger.event(after.of)
-            if not isinstance(event.body, Told):  # it may come late, too
+            if not _is_word(after, await self._ledger.event(after.of)):  # it may come late, too
                 return ()
         came = DelayedDeliveries(pending, tuple(late.events), late.by, late.why)
         late.events, late.by, late.why = [], timedelta(), AWAY

@@ -79,10 +79,15 @@ class DeliveryNotices:
         return f"What {self._who(lost.event, state)} {did} did not reach {where}: {lost.why}"
 
     def _late(self, late: DelayedDeliveries, state: RoomState | None, where: str) -> str:
-        who = join_as_prose(dict.fromkeys(self._who(event, state) for event in late.events))
+        rang = [each.body for each in late.events if isinstance(each.body, Told)]
+        lines = [each for each in late.events if not isinstance(each.body, Told)]
+        who = join_as_prose(dict.fromkeys(self._who(event, state) for event in lines))
+        whose = join_as_prose(dict.fromkeys(_name(state, one.person) for one in rang))
+        what = [f"what {who} said"] * bool(lines) + [f"a reminder of {whose}"] * bool(rang)
         most = "up to " if len(late.events) > 1 else ""
         by = seconds_in_words(late.by.total_seconds())
-        return f"What {who} said reached {where} {most}{by} late: {late.why}"
+        told = f"{join_as_prose(what)} reached {where} {most}{by} late: {late.why}"
+        return told[0].upper() + told[1:]
 
     def _who(self, event: Event, state: RoomState | None) -> str:
         match event.body:
