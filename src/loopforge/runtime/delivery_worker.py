@@ -401,9 +401,9 @@ class Deliveries:
             return ()
         table: Mapping[str, PendingDelivery] = self._open.get(place, {})
         others = (each for id, each in table.items() if id != pending.delivery)
-        if (after := next(others, None)) is not None:
-            if not _is_word(after, await self._ledger.event(after.of)):  # it may come late, too
-                return ()
+        after = next(others, None)
+        if after is not None and not _is_word(after, await self._ledger.event(after.of)):
+            return ()  # it may come late, too
         came = DelayedDeliveries(pending, tuple(late.events), late.by, late.why)
         late.events, late.by, late.why = [], timedelta(), AWAY
         return await self._consequences(came, self._stamp)
