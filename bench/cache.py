@@ -10,10 +10,11 @@ import msgspec
 from bench.figures import Figure, folder, sized
 from bench.homes import home
 from loopforge.app import App
-from loopforge.core.events import Answered, Event, Perceived, Usage
+from loopforge.core.events import Event
 from loopforge.core.policy import Answer, Ask
 from loopforge.core.room_vocabulary import Heard, Purged, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Answered, Perceived, Usage
 from loopforge.home import make_home
 from loopforge.models.model_router import TieredModels
 from loopforge.models.scripted_model import fill

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from loopforge.app import App, open_app
-from loopforge.core.events import Event, Usage
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.turn_events import Usage
 from loopforge.home import make_home
 from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.models.scripted_model import fill

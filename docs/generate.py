@@ -29,10 +29,10 @@ from loopforge.chat.speaking.triggers import REASONS
 from loopforge.core import factory_vocabulary
 from loopforge.core.delivery_states import TABLE, DeliveryEvent
 from loopforge.core.effect_states import EFFECT_TABLE, EffectEvent
-from loopforge.core.events import TurnEvent
 from loopforge.core.people_events import MateEvent, PeopleEvent
 from loopforge.core.room_vocabulary import RoomAct, RoomEvent
 from loopforge.core.statistics.rate_statistics import Interval, paired_difference, wilson
+from loopforge.core.turn_events import TurnEvent
 from loopforge.core.work.task_lifecycle import TASK_TABLE
 from loopforge.core.work.watch_events import WatchEvent
 from loopforge.core.work.work_vocabulary import ThreadEvent, WorkAct, WorkEvent

@@ -9,16 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from loopforge.core.events import (
-    Body,
-    Erased,
-    Event,
-    Judged,
-    LineRun,
-    Perceived,
-    TurnEnded,
-    Verdict,
-)
+from loopforge.core.events import Body, Erased, Event
 from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.room_vocabulary import (
     BoundsSet,
@@ -48,6 +39,7 @@ from loopforge.core.room_vocabulary import (
     Weight,
 )
 from loopforge.core.text.erasable_text import Words, public_words, salted_digest
+from loopforge.core.turn_events import Judged, LineRun, Perceived, TurnEnded, Verdict
 
 DAWN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 PEOPLE = ("p-ada", "p-bo", "p-cy")

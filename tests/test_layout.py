@@ -30,7 +30,7 @@ ELSEWHERE = {
     "reflection.py": "test_seam.py",
     "people_events.py": "core/test_events.py",
     "growth_events.py": "core/test_events.py",
-    "platform_events.py": "core/test_events.py",
+    "turn_events.py": "core/test_events.py",
     "reminder_events.py": "core/test_events.py",
     "memory_vocabulary.py": "core/test_events.py",
     "room_vocabulary.py": "core/test_events.py",

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.budgets.model_usage import KEYS, UsageRow, UsageTally, UsageView
-from loopforge.core.events import Answered, Attempt, Body, Fact
-from loopforge.core.events import Usage as Used
+from loopforge.core.events import Body, Fact
 from loopforge.core.limits.money_amounts import PICO, dollars_from_picos, picos_from_dollars
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Answered, Attempt
+from loopforge.core.turn_events import Usage as Used
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.system_clock import Stamp, SystemDice
 from tests.ledger.saying import NOON, ROOM, opened

@@ -8,9 +8,10 @@ import pytest
 
 from loopforge.chat.service.line_receipts import CalledTurn, Fate, LineDelivery, LineReceipts
 from loopforge.core.delivery_states import Accepted, Attempting, Failed, Queued
-from loopforge.core.events import Body, LineRun, Perceived, TurnEnded
+from loopforge.core.events import Body
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import LineRun, Perceived, TurnEnded
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.runtime.system_clock import Stamp
 from tests.seeded_dice import SeededDice

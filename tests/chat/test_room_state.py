@@ -11,7 +11,7 @@ from loopforge.chat.room.room_state import AUTHORS, SOURCES, RoomState, fold
 from loopforge.chat.room.room_store import VERSION, restore, snapshot
 from loopforge.chat.room.visible_lines import HELD
 from loopforge.core.events import Erased
-from loopforge.core.platform_events import CaughtUp
+from loopforge.core.home_events import CaughtUp
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,

@@ -7,7 +7,6 @@ from loopforge.chat.room.room_state import RoomState, fold
 from loopforge.chat.room.turn_queue import CALLED, GREETING, RANK, UNCALLED, DueTurn, TurnQueue
 from loopforge.chat.room_loop import GONE, SENT, why_halted
 from loopforge.chat.speaking.memory_requests import wishes_in
-from loopforge.core.events import Judged, LineRun, Perceived, Recollection, TurnEnded, Verdict
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import (
     AnswerWanted,
@@ -18,6 +17,7 @@ from loopforge.core.room_vocabulary import (
     Weight,
 )
 from loopforge.core.text.erasable_text import public_words
+from loopforge.core.turn_events import Judged, LineRun, Perceived, Recollection, TurnEnded, Verdict
 from tests.strategies import Chronicle
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.events import Answered, Fact, Usage
+from loopforge.core.events import Fact
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Answered, Usage
 from loopforge.runtime.system_clock import Stamp, SystemClock, SystemDice
 from tests.cli.conftest import Run, written
 

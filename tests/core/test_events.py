@@ -13,7 +13,6 @@ from loopforge.core.events import (
     AnyBody,
     Body,
     Event,
-    TurnEvent,
     chain_hash,
     decode_body,
     encode_body,
@@ -23,6 +22,7 @@ from loopforge.core.events import (
 )
 from loopforge.core.room_vocabulary import RoomEvent, Weight
 from loopforge.core.text.erasable_text import Words, public_words, salted_digest
+from loopforge.core.turn_events import TurnEvent
 
 KINDS = get_args(Body)
 texts = st.text(max_size=20)

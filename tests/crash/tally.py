@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.core.delivery_states import Accepted, Failed, Queued
-from loopforge.core.events import Event, Judged, Perceived, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.turn_events import Judged, Perceived, TurnEnded
 from loopforge.ledger.chain_verify import LedgerVerification
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.settings import load_settings

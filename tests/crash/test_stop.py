@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.events import Event, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said, Stopped
+from loopforge.core.turn_events import TurnEnded
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.settings import load_settings
 from tests.crash.child import Options

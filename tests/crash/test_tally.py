@@ -11,9 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.core.delivery_states import Accepted, Queued
-from loopforge.core.events import AnyBody, Event, TurnEnded
+from loopforge.core.events import AnyBody, Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import TurnEnded
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.runtime.system_clock import Stamp, SystemClock
 from loopforge.settings import load_settings

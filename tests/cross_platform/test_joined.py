@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.events import TurnEnded
 from loopforge.core.room_vocabulary import Heard, Stopped
+from loopforge.core.turn_events import TurnEnded
 from loopforge.home import make_home
 from loopforge.models.scripted_model import Script, ScriptedAnswer, ScriptedModels
 from loopforge.runtime.ports import Question

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from discord.gateway import KeepAliveHandler
-from loopforge.core.platform_events import CaughtUp
+from loopforge.core.home_events import CaughtUp
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.discord_settings import DiscordOptions
 from tests.discord.lodging import ANSWER, PLAIN, lodged

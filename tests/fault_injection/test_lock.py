@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.events import TurnEnded
 from loopforge.core.room_vocabulary import Heard
+from loopforge.core.turn_events import TurnEnded
 from loopforge.errors import LedgerBusy
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer

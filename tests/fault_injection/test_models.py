@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.events import TurnEnded
 from loopforge.core.room_vocabulary import Said
+from loopforge.core.turn_events import TurnEnded
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.policies.talk import MOST_PARTS
 from loopforge.runtime.background_tasks import BackgroundTasks

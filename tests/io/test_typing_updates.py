@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.events import Body, Perceived, TurnEnded
+from loopforge.core.events import Body
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Perceived, TurnEnded
 from loopforge.errors import SendFailed
 from loopforge.io.platforms.emoji_reactions import Mark
 from loopforge.io.platforms.typing_updates import LiveSpeech, RoomWatch

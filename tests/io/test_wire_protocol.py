@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from loopforge import errors
 from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
-from loopforge.core.events import Asked, Event, PieceRun, TextPiece
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, Noted, Said, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Asked, PieceRun, TextPiece
 from loopforge.io.socket import wire_protocol
 from loopforge.io.socket.wire_protocol import FromClient, FromHost
 from loopforge.runtime.ports import Draft, Rested, Thinking, Withdrawn

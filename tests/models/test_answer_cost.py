@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.events import Usage
+from loopforge.core.turn_events import Usage
 from loopforge.models.providers.answer_cost import by_price, plain, usage_cost
 from loopforge.models.providers.model_spec import ModelSpec, Price
 from tests.models.server import Behaviour

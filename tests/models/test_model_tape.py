@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.events import Attempt
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Attempt
 from loopforge.errors import BadRun, ModelLost
 from loopforge.models.model_tape import Tape, key_of
 from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels

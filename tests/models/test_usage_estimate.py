@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from loopforge.core.events import Answered, Usage
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Answered, Usage
 from loopforge.models.providers.model_spec import ModelSpec, Price
 from loopforge.models.usage_estimate import most_taken, taken_until
 from loopforge.runtime.ports import Question, QuestionPicture

@@ -14,9 +14,10 @@ import pytest
 
 from loopforge.app import App, open_app
 from loopforge.chat.why.turn_replay import replay_turn
-from loopforge.core.events import Event, Perceived
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, RightsSet, Said, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Perceived
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character
 from loopforge.runtime.ports import Question
 from loopforge.settings import load_settings

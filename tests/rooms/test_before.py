@@ -21,8 +21,8 @@ from anyio import to_thread
 from loopforge.chat.why import plain_summary
 from loopforge.chat.why.record_building import build_why_record
 from loopforge.cli import main
-from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import Heard, Said
+from loopforge.core.turn_events import Perceived
 from loopforge.ledger.schema_migration import migrate_schema
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of

@@ -12,7 +12,6 @@ import pytest
 
 from loopforge.budgets.spending_store import SpendingAmounts
 from loopforge.core.effect_states import EffectFailed, EffectReturned
-from loopforge.core.events import Answered
 from loopforge.core.limits.budget_limits import (
     Budget,
     Charge,
@@ -23,6 +22,7 @@ from loopforge.core.limits.budget_limits import (
 )
 from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.core.room_vocabulary import Said, Told
+from loopforge.core.turn_events import Answered
 from loopforge.errors import Unknown
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from loopforge.core.events import Asked
 from loopforge.core.room_vocabulary import ConversationBegan, Said
+from loopforge.core.turn_events import Asked
 from tests.rooms.conftest import living, write_mates
 
 GREETINGS = {

@@ -4,7 +4,6 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from loopforge.core.events import Asked, Perceived
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
     ConversationEnded,
@@ -12,6 +11,7 @@ from loopforge.core.room_vocabulary import (
     Said,
     Titled,
 )
+from loopforge.core.turn_events import Asked, Perceived
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.policies.prompt_building import RECALLED
 from loopforge.runtime.ports import Question

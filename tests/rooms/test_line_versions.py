@@ -12,8 +12,9 @@ from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.why.flight_record import TurnRecord
 from loopforge.chat.why.record_building import build_why_record
 from loopforge.core.edited_lines import Revised
-from loopforge.core.events import Event, Perceived
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import AnswerWanted, LineEdited, Said
+from loopforge.core.turn_events import Perceived
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer

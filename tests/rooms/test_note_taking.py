@@ -11,10 +11,11 @@ import pytest
 from loopforge.chat.memories.memory_service import MemoryReader
 from loopforge.chat.remembering.note_taking import NoteState, NoteWorld
 from loopforge.chat.service.memory_notice import NOTICE
-from loopforge.core.events import Event, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import KeepingSet
 from loopforge.core.room_vocabulary import MateJoined, MateLeft, PlaceJoined
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import TurnEnded
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.runtime.ports.memory_port import KeptItem

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import cast
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Judged, Perceived
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import as_policy
 from loopforge.core.room_vocabulary import Say, Schedule, StaySilent, Told
 from loopforge.core.schedule.reminder_events import ReminderSet
+from loopforge.core.turn_events import Judged, Perceived
 from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_reminders import passes, rung
 from tests.sim_clock import SimClock

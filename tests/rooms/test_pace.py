@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.events import TurnEnded
 from loopforge.core.room_vocabulary import Said
+from loopforge.core.turn_events import TurnEnded
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Draft, Listening, Thinking
 from tests.rooms.conftest import living

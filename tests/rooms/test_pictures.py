@@ -12,9 +12,10 @@ from PIL import Image
 from loopforge.app import build_policies
 from loopforge.chat.why.turn_replay import replay_turn
 from loopforge.core.context_window import PICTURE_TOKENS
-from loopforge.core.events import Asked, Event, Perceived, encode_body
+from loopforge.core.events import Event, encode_body
 from loopforge.core.room_vocabulary import File, Heard
 from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.turn_events import Asked, Perceived
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.runtime.ports import Question

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from loopforge.chat.room.turn_queue import REMINDING
-from loopforge.core.events import Event, Fact, TurnEnded
+from loopforge.core.events import Event, Fact
 from loopforge.core.room_vocabulary import PersonJoined, Said, Stopped
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import TurnEnded
 from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall

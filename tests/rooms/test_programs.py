@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from loopforge.core.effect_states import EffectProposed, EffectReturned, EffectRunning
-from loopforge.core.events import Returned
 from loopforge.core.room_vocabulary import LineDeleted, Said, Told
+from loopforge.core.turn_events import Returned
 from loopforge.errors import InputError
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import Script

@@ -9,9 +9,9 @@ import pytest
 
 from loopforge.chat.reminders.reminder_service import ReminderRequester
 from loopforge.core.effect_states import EffectReturned
-from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.schedule.reminder_events import ReminderFired, ReminderSet
+from loopforge.core.turn_events import Perceived
 from loopforge.errors import InputError
 from loopforge.models.scripted_model import Script
 from loopforge.runtime.ports import Question

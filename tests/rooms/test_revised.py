@@ -11,9 +11,10 @@ from loopforge.chat.why.flight_record import LineRecord, TurnRecord
 from loopforge.chat.why.plain_summary import clock, why_record_as_text, why_story
 from loopforge.chat.why.record_building import build_why_record
 from loopforge.core.edited_lines import Revised
-from loopforge.core.events import Event, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import TurnEnded
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger_opening import open_ledger_of

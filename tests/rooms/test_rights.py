@@ -7,9 +7,9 @@ import pytest
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.effect_states import EffectReturned
-from loopforge.core.events import Judged
 from loopforge.core.room_vocabulary import Heard, RightsSet
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Judged
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import Home, living, write_mates

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.events import Returned
+from loopforge.core.turn_events import Returned
 from loopforge.models.scripted_model import Script
 from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall

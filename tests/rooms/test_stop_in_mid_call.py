@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.events import TurnEnded
+from loopforge.core.turn_events import TurnEnded
 from loopforge.errors import Unknown
 from loopforge.runtime.ports import Question, Tool, ToolCall, ToolHome, ToolWork
 from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace

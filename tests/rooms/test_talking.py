@@ -4,8 +4,8 @@ from pathlib import Path
 
 from loopforge.chat.why.flight_record import LineRecord
 from loopforge.chat.why.record_building import build_why_record
-from loopforge.core.events import Asked, Perceived, Planned
 from loopforge.core.room_vocabulary import Said
+from loopforge.core.turn_events import Asked, Perceived, Planned
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living, write_mates

@@ -11,7 +11,9 @@ import pytest
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.why.turn_replay import replay_turn
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.events import (
+from loopforge.core.room_vocabulary import Weighed, Weight
+from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import (
     Called,
     Judged,
     LineRun,
@@ -20,8 +22,6 @@ from loopforge.core.events import (
     TurnEnded,
     Verdict,
 )
-from loopforge.core.room_vocabulary import Weighed, Weight
-from loopforge.core.text.erasable_text import Words
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.policies.prompt_building import LISTING
 from loopforge.runtime.effects.effect_worker import DIED

@@ -9,11 +9,11 @@ import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.egress.egress_filter import CUT, TOO_LONG
-from loopforge.core.events import Answered, TurnEnded
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import AnswerOutcome, as_policy
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Answered, TurnEnded
 from loopforge.errors import BadLine, InputError, LedgerFull, Unknown
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question

@@ -9,8 +9,8 @@ import pytest
 
 from loopforge.chat.why.turn_replay import replay_turn
 from loopforge.core.effect_states import EffectDenied, EffectRunning
-from loopforge.core.events import Asked, Perceived, Returned
 from loopforge.core.limits.turn_bounds import TurnBounds
+from loopforge.core.turn_events import Asked, Perceived, Returned
 from loopforge.errors import InputError
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question

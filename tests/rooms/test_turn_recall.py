@@ -12,10 +12,10 @@ from loopforge.chat.room.member_visibility import sight_in_stream
 from loopforge.chat.turns.turn_recall import BYTES, ROW
 from loopforge.chat.why.flight_record import TurnRecord
 from loopforge.chat.why.record_building import build_redacted_record, build_why_record
-from loopforge.core.events import Perceived
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Perceived
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.policies.prompt_building import RECALLED, STANDING
 from loopforge.runtime.ports.memory_port import RecalledLine, RecallQuery

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.events import Perceived
 from loopforge.core.room_vocabulary import PlaceJoined, Weighed
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Perceived
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living

@@ -7,9 +7,10 @@ import pytest
 from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.chat.turns.voice_notes import LONGEST
 from loopforge.core.context_window import LARGEST_SOUND
-from loopforge.core.events import Answered, Asked, Event, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, Weighed
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Answered, Asked, TurnEnded
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import Script, ScriptedAnswer, in_character
 from loopforge.policies.listening.voice_transcript import LOST

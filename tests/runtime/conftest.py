@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.events import Event, Fact, LineRun, Perceived
+from loopforge.core.events import Event, Fact
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import LineRun, Perceived
 from loopforge.errors import Unknown
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
 from loopforge.models.scripted_model import Script, ScriptedModels, in_character

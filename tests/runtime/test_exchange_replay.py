@@ -1,11 +1,12 @@
 """Replay: the recorded exchange, fed to the policy again."""
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Called, Event, Perceived
+from loopforge.core.events import Event
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import Thinking, ask, call
 from loopforge.core.room_vocabulary import Say
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Called, Perceived
 from loopforge.policies.talk import talk
 from loopforge.runtime.exchange_replay import (
     ReplayDiverged,

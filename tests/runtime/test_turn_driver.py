@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Answered
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import (
     All,
@@ -23,6 +22,7 @@ from loopforge.core.policy import (
     together,
 )
 from loopforge.core.room_vocabulary import Say
+from loopforge.core.turn_events import Answered
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.policies.chain import chain
 from loopforge.policies.stub import stub

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.events import PieceRun, TextPiece
 from loopforge.core.policy import Ask, Message
+from loopforge.core.turn_events import PieceRun, TextPiece
 from loopforge.runtime.turn_record import DEPTH, PLACES, Recorder
 
 PLACE = ("room:x", "maya")

@@ -11,12 +11,13 @@ import pytest
 from msgspec import Struct
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Event, Fact, Judged, Perceived, TurnEnded, Verdict
+from loopforge.core.events import Event, Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Thinking, ask
 from loopforge.core.room_vocabulary import Heard, Said, Say, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Judged, Perceived, TurnEnded, Verdict
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.local.stream_lanes import LocalLanes, LocalTimers
 from loopforge.runtime.ports import Question

@@ -16,8 +16,8 @@ from loopforge.core.effect_states import (
     EffectReturned,
     EffectRunning,
 )
-from loopforge.core.events import TurnEnded
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import TurnEnded
 from loopforge.errors import BadSettings
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.settings import load_settings

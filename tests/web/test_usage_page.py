@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.budgets.model_usage import UsageRow
-from loopforge.core.events import Answered, Usage
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Answered, Usage
 from loopforge.web.admin.usage_page import LONGEST, TALL, columns
 from tests.web.conftest import Guest, Town
 

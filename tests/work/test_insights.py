@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from loopforge import cli
-from loopforge.core.events import Perceived
+from loopforge.core.turn_events import Perceived
 from loopforge.core.work.work_vocabulary import AttemptScored, TaskLearned
 from loopforge.runtime.ports.memory_port import KeptItem
 from tests.work.conftest import Workshop, in_order, uses, working

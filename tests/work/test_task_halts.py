@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_aside
-from loopforge.core.events import Answered, Asked, Perceived
 from loopforge.core.model_trouble import Cause
+from loopforge.core.turn_events import Answered, Asked, Perceived
 from loopforge.core.work.work_vocabulary import TaskClassified, TaskDelayed, TaskFinished
 from loopforge.errors import BadLine, Changed
 from loopforge.ledger.erasure.text_erasure import ErasureRequest

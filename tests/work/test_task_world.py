@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_aside
-from loopforge.core.events import Answered
+from loopforge.core.turn_events import Answered
 from loopforge.core.work.work_vocabulary import TaskClassified, TaskProgressed
 from loopforge.errors import Changed, NotLetIn, Unknown
 from loopforge.models.scripted_model import ScriptedAnswer

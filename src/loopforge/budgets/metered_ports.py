@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from loopforge.budgets.budget_reservation import SOON, Budgets, Reservation, wait_for_settlement
 from loopforge.budgets.spending_store import SpendingAmounts
-from loopforge.core.events import Attempt, Usage
 from loopforge.core.limits.budget_limits import Charge, budget_spent_notice
 from loopforge.core.limits.money_amounts import DOLLAR, picos_from_dollars
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Attempt, Usage
 from loopforge.errors import LedgerError
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import (

@@ -19,12 +19,13 @@ from msgspec import Struct
 from sqlalchemy import BigInteger, Column, PrimaryKeyConstraint, Table
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import Answered, Event
+from loopforge.core.events import Event
 from loopforge.core.limits.money_amounts import (
     dollars_from_picos,
     format_dollars,
     picos_from_dollars,
 )
+from loopforge.core.turn_events import Answered
 from loopforge.ledger.database.row_insert import insert_rows
 from loopforge.ledger.database.table_schema import Name, metadata
 from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter, sql_placeholder

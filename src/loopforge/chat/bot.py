@@ -45,7 +45,7 @@ from loopforge.core import act_guard
 from loopforge.core.act_guard import RECENT_LINES, Rights
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import as_lines, mark_namesakes
-from loopforge.core.events import Fact, Verdict
+from loopforge.core.events import Fact
 from loopforge.core.limits.budget_limits import BudgetNote, budget_spent_notice
 from loopforge.core.limits.turn_bounds import strictest_bounds
 from loopforge.core.mates.mate_file import Mate
@@ -63,6 +63,7 @@ from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said, Schedule
 from loopforge.core.schedule.reminder_events import ReminderSet
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Verdict
 from loopforge.runtime.draft_stream import KEPT_DRAFT
 from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from loopforge.core.action_plan import Act, AgentActionPlan
-from loopforge.core.events import Verdict, kind_of
+from loopforge.core.events import kind_of
 from loopforge.core.room_vocabulary import (
     Continue,
     Entitle,
@@ -36,6 +36,7 @@ from loopforge.core.room_vocabulary import (
     Transcribe,
 )
 from loopforge.core.schedule.reminder_events import LONGEST_WHAT
+from loopforge.core.turn_events import Verdict
 
 LONGEST_TITLE = 100
 RECENT_LINES = 6

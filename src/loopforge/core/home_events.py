@@ -1,6 +1,8 @@
 """The home's own facts, in the stream "home": settings, keys and budgets that were changed.
 
-What a key is stands in no event.
+And those of a platform as a whole, in "platform:NAME": what of it was not read yet, and which
+commands were. What a key is stands in no event. Does not know what a platform's numbers mean, but
+that they grow.
 """
 
 from typing import Literal
@@ -46,3 +48,35 @@ class BudgetRemoved(Struct, frozen=True, tag="home.budget_removed", kw_only=True
 
 
 HomeEvent = SettingChanged | KeyChanged | BudgetSet | BudgetRemoved
+
+
+# ---------------------------------------------------------------- platforms
+
+
+class FellBehind(Struct, frozen=True, tag="platform.fell_behind", kw_only=True):
+    """Something newer is about to be heard while not all is read that was said after `since`.
+
+    `since` is the number of a message. Without this, what is newer would hide it after a crash.
+    """
+
+    since: str
+
+
+class CaughtUp(Struct, frozen=True, tag="platform.caught_up", kw_only=True):
+    """Everything is read that was said since this platform fell behind."""
+
+
+class CommandTaken(
+    Struct, frozen=True, tag="platform.command_taken", kw_only=True, omit_defaults=True
+):
+    """A command is about to be carried out; `over`: it was, and was answered.
+
+    `message` names what brought it, a message or a press: what the platform tells again after a
+    crash is not done again. What was begun and is not over may have happened or not.
+    """
+
+    message: str
+    over: bool = False
+
+
+PlatformEvent = FellBehind | CaughtUp | CommandTaken

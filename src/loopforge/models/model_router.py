@@ -17,10 +17,10 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from loopforge.core.events import Attempt, Usage
 from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import Fits
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Attempt, Usage
 from loopforge.errors import Unknown
 from loopforge.models.circuit_breaker import CircuitBreaker
 from loopforge.models.embedded.embedded_model import EmbeddedModel, EmbeddedProvider

@@ -17,9 +17,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.core.events import Attempt, Usage
 from loopforge.core.model_trouble import Cause
 from loopforge.core.policy import AnswerOutcome
+from loopforge.core.turn_events import Attempt, Usage
 from loopforge.models.providers.answer_cost import usage_cost
 from loopforge.models.providers.attempt_outcome import AttemptOutcome
 from loopforge.models.providers.model_spec import ModelSpec

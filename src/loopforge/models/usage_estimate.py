@@ -10,7 +10,7 @@ from decimal import Decimal
 from msgspec.structs import replace
 
 from loopforge.core.context_window import PICTURE_TOKENS
-from loopforge.core.events import Usage
+from loopforge.core.turn_events import Usage
 from loopforge.models.providers.answer_cost import of_minutes, usage_cost
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate_tokens

@@ -9,11 +9,11 @@ the longer they are. Knows nothing of who hears them.
 import asyncio
 from collections.abc import Callable
 
-from loopforge.core.events import Usage
 from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import Ask
 from loopforge.core.text.erasable_text import replace_lone_surrogates
 from loopforge.core.text.streamed_answer import SpokenWords
+from loopforge.core.turn_events import Usage
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import MindFailed, call_contained
 from loopforge.runtime.ports import ANEW, Clock

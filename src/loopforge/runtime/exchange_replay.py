@@ -11,12 +11,13 @@ import msgspec
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.events import Answered, Asked, Called, Event, Returned, TextPiece
+from loopforge.core.events import Event
 from loopforge.core.limits.turn_bounds import MOST_REQUESTS
 from loopforge.core.perception import AgentPerception, Picture
 from loopforge.core.policy import Answer, Ask, Call, Policy, Result
 from loopforge.core.text.erasable_text import Words, replace_lone_surrogates
 from loopforge.core.text.prompt_rows import laid_out
+from loopforge.core.turn_events import Answered, Asked, Called, Returned, TextPiece
 from loopforge.runtime.containment import (
     MindFailed,
     MindReturned,

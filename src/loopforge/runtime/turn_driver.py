@@ -19,7 +19,7 @@ from typing import Any, Literal, assert_never
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Answered, Asked, Body, Fact, Planned, Returned
+from loopforge.core.events import Body, Fact
 from loopforge.core.limits.budget_limits import BudgetNote, Charge
 from loopforge.core.limits.turn_bounds import (
     MOST_REQUESTS,
@@ -41,6 +41,7 @@ from loopforge.core.policy import (
 )
 from loopforge.core.text.erasable_text import Words, public_words, replace_lone_surrogates
 from loopforge.core.text.lenient_json import LenientReading, read_lenient_answer, read_valid_answer
+from loopforge.core.turn_events import Answered, Asked, Planned, Returned
 from loopforge.errors import HostTaken, LedgerError, ModelLost
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.containment import (

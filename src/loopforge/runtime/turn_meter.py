@@ -12,9 +12,10 @@ from math import inf
 from msgspec.structs import replace
 
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.events import Answered, Event, Returned, Usage
+from loopforge.core.events import Event
 from loopforge.core.limits import turn_bounds
 from loopforge.core.limits.turn_bounds import TurnBounds, TurnSpending
+from loopforge.core.turn_events import Answered, Returned, Usage
 from loopforge.runtime.ports import Clock
 
 HANDLE = re.compile(r"\[[^\n]*\]")

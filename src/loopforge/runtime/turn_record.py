@@ -11,10 +11,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from loopforge.core.events import Asked, Event, LineRun, Perceived, PieceRun, TextPiece
+from loopforge.core.events import Event
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Ask, Message
 from loopforge.core.text.erasable_text import Words, decode_plain, encode_plain, public_words
+from loopforge.core.turn_events import Asked, LineRun, Perceived, PieceRun, TextPiece
 from loopforge.errors import LedgerBroken
 from loopforge.runtime.ports import Ledger
 

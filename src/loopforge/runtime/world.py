@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.egress.egress_filter import EgressFilter
-from loopforge.core.events import Fact, Judged, Perceived, Recollection, TurnEnded, Verdict
+from loopforge.core.events import Fact
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.limits.turn_bounds import (
     MOST_REQUESTS,
@@ -38,6 +38,7 @@ from loopforge.core.perception import AgentPerception, Edit, Line
 from loopforge.core.policy import Call, Policy
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Judged, Perceived, Recollection, TurnEnded, Verdict
 from loopforge.errors import LedgerError
 from loopforge.runtime.exchange_replay import ReplaySaid, exchange_of
 from loopforge.runtime.ports import (

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from loopforge.core.effect_states import EffectEnd, EffectProposed, EffectReturned
-from loopforge.core.events import Answered, Event, TurnEnded, epoch_micros
+from loopforge.core.events import Event, epoch_micros
 from loopforge.core.limits.bounded_mapping import BoundedMapping
+from loopforge.core.turn_events import Answered, TurnEnded
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_setting
 from loopforge.runtime.plugins.setting_declarations import setting

@@ -18,10 +18,11 @@ from loopforge.core.effect_states import (
     EffectProposed,
     EffectReturned,
 )
-from loopforge.core.events import Answered, Asked, Event, Perceived, Returned, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.limits.money_amounts import picos_from_dollars
 from loopforge.core.model_trouble import UNREACHED
 from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.turn_events import Answered, Asked, Perceived, Returned, TurnEnded
 from loopforge.core.work import command_results, task_confidence
 from loopforge.core.work.attempt_trace import AttemptTrace
 from loopforge.core.work.task_lifecycle import AT_WORK, TaskStage, next_stage

@@ -14,9 +14,10 @@ from typing import Literal
 from msgspec import Struct, field
 
 from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectEnd, EffectProposed
-from loopforge.core.events import Answered, Event, Perceived, Planned, Returned, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Answered, Perceived, Planned, Returned, TurnEnded
 from loopforge.core.work.command_results import exit_code
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,

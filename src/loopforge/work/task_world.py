@@ -23,13 +23,14 @@ from zoneinfo import ZoneInfo
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import AgentActionPlan
-from loopforge.core.events import Fact, Verdict, kind_of
+from loopforge.core.events import Fact, kind_of
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Call
 from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.turn_events import Verdict
 from loopforge.core.work.task_classifier import TaskClass, breakglass_request, classify_task
 from loopforge.core.work.task_lifecycle import turn_limit
 from loopforge.core.work.work_roles import WorkRole, peer_of

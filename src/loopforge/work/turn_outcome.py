@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from loopforge.core.action_plan import Act
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.events import Answered, Body, Fact, Returned, Verdict
+from loopforge.core.events import Body, Fact
 from loopforge.core.limits.budget_limits import budget_spent_notice
 from loopforge.core.limits.money_amounts import dollars_from_picos
 from loopforge.core.model_trouble import (
@@ -25,6 +25,7 @@ from loopforge.core.model_trouble import (
 )
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.spoken_lists import join_as_prose, seconds_in_words
+from loopforge.core.turn_events import Answered, Returned, Verdict
 from loopforge.core.work import task_confidence
 from loopforge.core.work.command_results import error_of
 from loopforge.core.work.model_escalation import (

@@ -12,13 +12,13 @@ from loopforge.core.events import (
     GENESIS,
     Event,
     Fact,
-    Returned,
     chain_hash,
     encode_body,
     epoch_micros,
 )
 from loopforge.core.room_vocabulary import EnergySet, Heard, Told
 from loopforge.core.text.erasable_text import Words, public_words, salted_digest
+from loopforge.core.turn_events import Returned
 from loopforge.errors import BadLine, Conflict
 from loopforge.ledger.sql_ledger import SqlLedger
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of

@@ -8,12 +8,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from loopforge.core.events import (
+from loopforge.core.events import Erased, Event, Fact
+from loopforge.core.people_events import PersonMet
+from loopforge.core.room_vocabulary import File, Heard, MateJoined, PersonJoined, Said, Titled
+from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.turn_events import (
     Answered,
     Asked,
-    Erased,
-    Event,
-    Fact,
     LineRun,
     Perceived,
     PieceRun,
@@ -21,9 +22,6 @@ from loopforge.core.events import (
     TextPiece,
     TurnEnded,
 )
-from loopforge.core.people_events import PersonMet
-from loopforge.core.room_vocabulary import File, Heard, MateJoined, PersonJoined, Said, Titled
-from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger

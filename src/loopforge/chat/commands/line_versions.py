@@ -14,10 +14,11 @@ from loopforge.chat.room.permissions import may, who_may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.server import Rooms
 from loopforge.core.context_window import ContextEntry
-from loopforge.core.events import Body, Event, Perceived
+from loopforge.core.events import Body, Event
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import AnswerWanted, LineEdited, Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Perceived
 from loopforge.errors import InputError, Unknown
 from loopforge.runtime.ports import Ledger
 

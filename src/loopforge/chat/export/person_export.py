@@ -38,7 +38,7 @@ from loopforge.chat.memories.belief_wording import belief_row
 from loopforge.chat.memories.memory_service import MemoryReader, MemoryService
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.edited_lines import Revised
-from loopforge.core.events import Event, Usage
+from loopforge.core.events import Event
 from loopforge.core.limits.money_amounts import dollars_from_picos, picos_from_dollars
 from loopforge.core.people_events import PictureSet
 from loopforge.core.room_vocabulary import File, Heard, LineEdited
@@ -48,6 +48,7 @@ from loopforge.core.text.erasable_text import (
     public_words,
     replace_lone_surrogates,
 )
+from loopforge.core.turn_events import Usage
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.erasure.person_identities import PersonIdentities, event_ids_of_people
 from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_id

@@ -21,7 +21,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.core.action_plan import Act
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.effect_states import EffectFailed, EffectProposed
-from loopforge.core.events import Event, Verdict, kind_of
+from loopforge.core.events import Event, kind_of
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.memory.evidence_overlap import is_supported_by, supporting_lines
 from loopforge.core.memory.memory_travel import LONGEST_CORE, may_travel
@@ -29,6 +29,7 @@ from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, MemoryK
 from loopforge.core.room_vocabulary import Remember, StaySilent
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.topics import fold_case, written_words
+from loopforge.core.turn_events import Verdict
 from loopforge.memory.memory_store import LONGEST_ITEM
 
 LAYERS: tuple[str, ...] = tuple(layer for layer in get_args(Layer) if layer != "insight")

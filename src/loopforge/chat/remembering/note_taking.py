@@ -37,12 +37,13 @@ from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.context_window import ContextEntry, as_lines
 from loopforge.core.effect_states import EffectFailed
-from loopforge.core.events import Answered, Event, Fact, Perceived, TurnEnded, Verdict
+from loopforge.core.events import Event, Fact
 from loopforge.core.mates.mate_file import Mate
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
 from loopforge.core.perception import AgentPerception
 from loopforge.core.room_vocabulary import ConversationEnded, Heard, LineDeleted, LineEdited, Said
 from loopforge.core.text.erasable_text import public_words
+from loopforge.core.turn_events import Answered, Perceived, TurnEnded, Verdict
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_settings import MemorySettings
 from loopforge.memory.memory_store import MemoryStore

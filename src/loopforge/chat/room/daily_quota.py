@@ -20,10 +20,11 @@ from sqlalchemy.engine import Connection
 
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules
 from loopforge.chat.room.turn_queue import ANEW, MORE
-from loopforge.core.events import Event, Perceived
+from loopforge.core.events import Event
 from loopforge.core.limits.budget_limits import WHOSE, Charge, Limit, LimitStanding, Scope
 from loopforge.core.room_vocabulary import AnswerWanted, Heard, LineEdited, Said
 from loopforge.core.text.spoken_lists import pluralize
+from loopforge.core.turn_events import Perceived
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.runtime.ports import Clock

@@ -32,8 +32,9 @@ from sqlalchemy.sql import ColumnElement
 
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.delivery_states import Accepted, Drafted, Failed, Queued, Uncertain
-from loopforge.core.events import Event, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, RoomClosed, Said
+from loopforge.core.turn_events import TurnEnded
 from loopforge.ledger.database.table_schema import Name, events, metadata, name_columns
 from loopforge.ledger.storage.revised_lines import revisions
 from loopforge.ledger.table_access import Tables

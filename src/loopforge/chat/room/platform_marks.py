@@ -9,7 +9,7 @@ Does not know why, nor how a platform is read, nor what a command does.
 from functools import partial
 from typing import Literal
 
-from loopforge.core.platform_events import CaughtUp, CommandTaken, FellBehind
+from loopforge.core.home_events import CaughtUp, CommandTaken, FellBehind
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
 

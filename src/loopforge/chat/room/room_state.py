@@ -50,19 +50,7 @@ from loopforge.core.effect_states import (
     EffectEvent,
     EffectProposed,
 )
-from loopforge.core.events import (
-    Answered,
-    Asked,
-    Called,
-    Erased,
-    Event,
-    Judged,
-    Perceived,
-    Planned,
-    Returned,
-    RoomBody,
-    TurnEnded,
-)
+from loopforge.core.events import Erased, Event, RoomBody
 from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.room_vocabulary import (
     AnswerWanted,
@@ -108,6 +96,16 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.schedule.reminder_events import ReminderEvent, ReminderSet
 from loopforge.core.text.erasable_text import Words, public_words, set_words_text
+from loopforge.core.turn_events import (
+    Answered,
+    Asked,
+    Called,
+    Judged,
+    Perceived,
+    Planned,
+    Returned,
+    TurnEnded,
+)
 from loopforge.errors import LedgerBroken
 from loopforge.schedule.reminder_book import ReminderBook
 

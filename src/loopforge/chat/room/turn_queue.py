@@ -21,9 +21,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.events import Judged, Perceived, Returned, TurnEnded
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import AnswerWanted, StoodIn, Weight
+from loopforge.core.turn_events import Judged, Perceived, Returned, TurnEnded
 
 CALLED = ("mention", "reply", "name", "default", "alone")
 """How a line calls a mate: "alone" in a private chat, "default" in one with several mates, or by an

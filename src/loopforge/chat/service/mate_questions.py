@@ -19,7 +19,7 @@ from loopforge.chat.room.room_store import PREFIX, RoomStore
 from loopforge.chat.room.turn_queue import AwaitedEffect, DueTurn, OpenTurn
 from loopforge.chat.server import Rooms
 from loopforge.chat.turns.apply_acts import delivery_facts
-from loopforge.core.events import Event, Perceived, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import mate_name
 from loopforge.core.room_vocabulary import (
     LineDeleted,
@@ -31,6 +31,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import one_line
+from loopforge.core.turn_events import Perceived, TurnEnded
 from loopforge.errors import InputError
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.runtime.ports import Tool, ToolCall, arguments_schema

@@ -9,11 +9,11 @@ them it is forgotten.
 from typing import get_args
 
 from loopforge.chat.room.room_store import RoomStore
-from loopforge.core.events import Perceived
 from loopforge.core.memory.evidence_overlap import supporting_lines
 from loopforge.core.memory.memory_vocabulary import MemoryKept
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.quantity_bands import Band
+from loopforge.core.turn_events import Perceived
 from loopforge.errors import Unknown
 from loopforge.mates.trait_proposals import LONGEST, TraitProposals
 from loopforge.memory.memory_store import MemoryStore

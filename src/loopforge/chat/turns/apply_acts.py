@@ -20,7 +20,7 @@ from loopforge.core.action_plan import Act, AgentActionPlan
 from loopforge.core.delivery_states import Queued, What
 from loopforge.core.effect_states import EffectApproved, EffectDenied
 from loopforge.core.egress.egress_filter import EgressFilter
-from loopforge.core.events import Body, Fact, Verdict
+from loopforge.core.events import Body, Fact
 from loopforge.core.room_vocabulary import (
     Continue,
     Entitle,
@@ -46,6 +46,7 @@ from loopforge.core.room_vocabulary import (
 )
 from loopforge.core.schedule.reminder_events import ReminderSet
 from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.turn_events import Verdict
 from loopforge.runtime.system_clock import Stamp
 
 EGRESS = "egress"

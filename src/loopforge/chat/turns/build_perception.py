@@ -41,7 +41,6 @@ from loopforge.core.context_window import (
     shorten_result,
     sounds_of,
 )
-from loopforge.core.events import Recollection
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.limits.turn_bounds import strictest_bounds
@@ -53,6 +52,7 @@ from loopforge.core.text.erasable_text import public_words
 from loopforge.core.text.name_labels import one_line, row_name
 from loopforge.core.text.prompt_rows import quotable_text
 from loopforge.core.text.quantity_bands import band
+from loopforge.core.turn_events import Recollection
 from loopforge.runtime.ports import Clock, ModelFacts, Models, Route, Tool, Tools, named_tools
 from loopforge.runtime.turn_record import PLACES
 from loopforge.schedule.time_wording import told_now

@@ -24,7 +24,6 @@ from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.room.turn_queue import DueTurn
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.core.context_window import ContextEntry
-from loopforge.core.events import Recollection
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.memory.memory_vocabulary import Layer
 from loopforge.core.perception import Line
@@ -32,6 +31,7 @@ from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.name_labels import truncate_text
 from loopforge.core.text.topics import fold_case
+from loopforge.core.turn_events import Recollection
 from loopforge.errors import LoopforgeError
 from loopforge.runtime.ports import Clock, ItemRecall, ModelFacts, Recall
 from loopforge.runtime.ports.memory_port import (

@@ -23,9 +23,9 @@ from loopforge.core.context_window import (
     sounds_of,
 )
 from loopforge.core.edited_lines import caption_lengths, join_captions, split_captions
-from loopforge.core.events import Verdict
 from loopforge.core.room_vocabulary import File, Heard, LineEdited, Transcribe
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Verdict
 from loopforge.runtime.system_clock import Stamp
 
 LONGEST = 40_000

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from loopforge.chat.room.turn_queue import AGAIN
 from loopforge.chat.why.turn_trace import PRESENCE, events_after
-from loopforge.core.events import Event, Judged, Perceived, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Reacted, Said, Stopped, TurnDropped, Weighed
+from loopforge.core.turn_events import Judged, Perceived, TurnEnded
 from loopforge.runtime.ports import Ledger
 
 AFTER_A_LINE = (

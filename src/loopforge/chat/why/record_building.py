@@ -42,7 +42,7 @@ from loopforge.chat.why.turn_report import (
     turn_timeline,
 )
 from loopforge.chat.why.turn_trace import TurnTrace, joined_people, thing_of, turn_trace
-from loopforge.core.events import Answered, Event, Perceived, Returned, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.perception import REMEMBERED, Line
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -58,6 +58,7 @@ from loopforge.core.room_vocabulary import (
     Weight,
 )
 from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.turn_events import Answered, Perceived, Returned, TurnEnded
 from loopforge.errors import Unknown
 from loopforge.ledger.storage.revised_lines import latest_revisions
 from loopforge.ledger.table_access import ReadableLedger

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from loopforge.chat.why.turn_trace import events_of, turn_of
-from loopforge.core.events import Event, Perceived, Planned
+from loopforge.core.events import Event
 from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.core.policy import Policy
+from loopforge.core.turn_events import Perceived, Planned
 from loopforge.runtime.containment import MindFailed
 from loopforge.runtime.exchange_replay import (
     ReplayDiverged,

@@ -38,18 +38,7 @@ from loopforge.core.effect_states import (
     EffectProposed,
     EffectRunning,
 )
-from loopforge.core.events import (
-    Answered,
-    Asked,
-    Called,
-    Event,
-    Judged,
-    Planned,
-    Returned,
-    TextPiece,
-    TurnEnded,
-    Verdict,
-)
+from loopforge.core.events import Event
 from loopforge.core.limits.budget_limits import explain_budget_note
 from loopforge.core.limits.money_amounts import dollars_from_picos, picos_from_dollars
 from loopforge.core.model_trouble import explain_attempt
@@ -65,6 +54,17 @@ from loopforge.core.room_vocabulary import (
     ToolUsed,
 )
 from loopforge.core.text.prompt_rows import NAME, PLAIN, QUOTE, TEXT, laid_out
+from loopforge.core.turn_events import (
+    Answered,
+    Asked,
+    Called,
+    Judged,
+    Planned,
+    Returned,
+    TextPiece,
+    TurnEnded,
+    Verdict,
+)
 from loopforge.errors import BadPlan
 from loopforge.runtime.effects.nested_calls import TOLD
 

@@ -14,9 +14,10 @@ from typing import TypeVar, get_args
 
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.effect_states import EffectEnd, EffectProposed
-from loopforge.core.events import Asked, Event, Perceived, TextPiece, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import Heard, PersonJoined, Purged, TurnDropped, Weighed, Weight
+from loopforge.core.turn_events import Asked, Perceived, TextPiece, TurnEnded
 from loopforge.errors import Unknown
 from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import Ledger

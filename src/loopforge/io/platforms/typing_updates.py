@@ -20,7 +20,7 @@ from loopforge.chat.room.visible_lines import SPOKEN
 from loopforge.chat.rooms_api import RoomsApi
 from loopforge.chat.turns.fallback_mate import UNABLE
 from loopforge.core.delivery_states import Accepted, Failed, PutOff, Uncertain
-from loopforge.core.events import Event, Perceived, TurnEnded
+from loopforge.core.events import Event
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import (
     PlaceJoined,
@@ -30,6 +30,7 @@ from loopforge.core.room_vocabulary import (
     Told,
     TurnDropped,
 )
+from loopforge.core.turn_events import Perceived, TurnEnded
 from loopforge.errors import LoopforgeError, SendFailed
 from loopforge.io.platforms.draft_throttle import EditThrottle
 from loopforge.io.platforms.emoji_reactions import StatusMarker, StatusReactions

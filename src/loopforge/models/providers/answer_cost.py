@@ -6,7 +6,7 @@ over the network). Knows nothing of budgets.
 
 from decimal import Decimal
 
-from loopforge.core.events import Usage
+from loopforge.core.turn_events import Usage
 from loopforge.models.providers.model_spec import ModelSpec, Price
 
 MILLION = Decimal(1_000_000)

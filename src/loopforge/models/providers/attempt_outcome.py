@@ -4,9 +4,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from loopforge.core.events import Usage
 from loopforge.core.model_trouble import Cause
 from loopforge.core.policy import AnswerOutcome
+from loopforge.core.turn_events import Usage
 
 
 class AttemptOutcome(Struct, frozen=True):

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from loopforge.core.context_window import PICTURE_TOKENS
-from loopforge.core.events import Usage
 from loopforge.core.text.streamed_answer import SpokenWords
 from loopforge.core.text.thought_stripping import ThoughtFilter
+from loopforge.core.turn_events import Usage
 from loopforge.errors import LoopforgeError
 from loopforge.models.providers.answer_cost import usage_cost
 from loopforge.models.providers.attempt_outcome import AttemptOutcome

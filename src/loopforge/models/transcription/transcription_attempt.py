@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from loopforge.core.events import Usage
 from loopforge.core.limits.retry_after import retry_after
+from loopforge.core.turn_events import Usage
 from loopforge.errors import LoopforgeError
 from loopforge.models.providers.answer_cost import of_minutes, usage_cost
 from loopforge.models.providers.attempt_outcome import AttemptOutcome

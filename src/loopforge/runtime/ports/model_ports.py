@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from msgspec import UNSET, Struct, UnsetType
 
-from loopforge.core.events import Attempt, Usage
 from loopforge.core.limits.budget_limits import BudgetNote, Charge
 from loopforge.core.model_trouble import Delay
 from loopforge.core.perception import ToolOffer
 from loopforge.core.policy import AnswerOutcome, Fits
+from loopforge.core.turn_events import Attempt, Usage
 
 if TYPE_CHECKING:
     import numpy as np

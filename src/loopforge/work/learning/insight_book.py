@@ -19,11 +19,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from loopforge.core.events import Event, Recollection
+from loopforge.core.events import Event
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, MemoryKept
 from loopforge.core.perception import Line
 from loopforge.core.statistics.rate_statistics import mean_value
 from loopforge.core.text.erasable_text import Words, public_words
+from loopforge.core.turn_events import Recollection
 from loopforge.core.work.attempt_trace import ReflectionMade
 from loopforge.core.work.insight_rules import (
     MOST,

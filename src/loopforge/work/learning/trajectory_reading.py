@@ -11,7 +11,8 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from loopforge.core.effect_states import EffectEnd, EffectProposed
-from loopforge.core.events import Event, Perceived
+from loopforge.core.events import Event
+from loopforge.core.turn_events import Perceived
 from loopforge.core.work.attempt_trace import ENDING, AttemptTrace
 from loopforge.core.work.command_results import SeenResult
 from loopforge.core.work.reflection_rules import TurnSeen

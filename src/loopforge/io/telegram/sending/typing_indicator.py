@@ -17,7 +17,7 @@ from telegram.error import TelegramError
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import IN_DOUBT, Drafted
-from loopforge.core.events import Perceived
+from loopforge.core.turn_events import Perceived
 from loopforge.errors import SendFailed, Unknown
 from loopforge.io.platforms.emoji_reactions import Mark
 from loopforge.io.platforms.typing_updates import LiveSpeech
