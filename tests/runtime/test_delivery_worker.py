@@ -9,13 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from loopforge.core.delivery_states import Attempting, Queued, Uncertain
-from loopforge.core.events import (
-    AnyBody,
-    Body,
-    Event,
-    Fact,
-    kind_of,
-)
+from loopforge.core.events import AnyBody, Body, Event, Fact, kind_of
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerBusy, SendFailed

@@ -27,14 +27,7 @@ from msgspec.structs import fields
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from loopforge.core.events import (
-    GENESIS,
-    Erased,
-    Event,
-    chain_hash,
-    encode_body,
-    epoch_micros,
-)
+from loopforge.core.events import GENESIS, Erased, Event, chain_hash, encode_body, epoch_micros
 from loopforge.core.text.erasable_text import salted_digest
 from loopforge.errors import LedgerBroken, LedgerError
 from loopforge.ledger.database.database_faults import as_ledger_error, file_damage

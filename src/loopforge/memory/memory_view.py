@@ -21,12 +21,7 @@ from msgspec.structs import asdict
 from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, Table, select
 from sqlalchemy.engine import Connection, Row
 
-from loopforge.core.events import (
-    Erased,
-    Event,
-    epoch_micros,
-    from_epoch_micros,
-)
+from loopforge.core.events import Erased, Event, epoch_micros, from_epoch_micros
 from loopforge.core.memory.memory_vocabulary import (
     MACHINE,
     PREFIX,

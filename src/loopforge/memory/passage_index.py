@@ -35,12 +35,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import (
-    Erased,
-    Event,
-    epoch_micros,
-    from_epoch_micros,
-)
+from loopforge.core.events import Erased, Event, epoch_micros, from_epoch_micros
 from loopforge.core.memory.memory_vocabulary import MemoryCorrected, MemoryKept
 from loopforge.core.room_vocabulary import Heard, LineDeleted, LineEdited, RoomClosed, Said
 from loopforge.core.text.erasable_text import Words

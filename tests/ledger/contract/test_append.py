@@ -8,14 +8,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.events import (
-    GENESIS,
-    Event,
-    Fact,
-    chain_hash,
-    encode_body,
-    epoch_micros,
-)
+from loopforge.core.events import GENESIS, Event, Fact, chain_hash, encode_body, epoch_micros
 from loopforge.core.room_vocabulary import EnergySet, Heard, Told
 from loopforge.core.text.erasable_text import Words, public_words, salted_digest
 from loopforge.core.turn_events import Returned

@@ -8,13 +8,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
 from loopforge.core.delivery_states import Queued
-from loopforge.core.events import (
-    GENESIS,
-    Erased,
-    chain_hash,
-    encode_body,
-    epoch_micros,
-)
+from loopforge.core.events import GENESIS, Erased, chain_hash, encode_body, epoch_micros
 from loopforge.core.home_events import BudgetSet
 from loopforge.core.limits.budget_limits import Budget
 from loopforge.core.room_vocabulary import Heard
