@@ -43,6 +43,12 @@ class SimClock:
         """The simulated time."""
         return self._now
 
+    def correct(self, span: timedelta) -> None:
+        """Set it forward, or back, as people and time servers do: nobody has waited so long."""
+        self._now += span
+        self._start += span
+        self._sleepers = [(when + span, nth, one) for when, nth, one in self._sleepers]
+
     def ticks(self) -> float:
         """Simulated seconds since the start."""
         return (self._now - self._start).total_seconds()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from loopforge.chat.reminders.reminder_service import ReminderRequester
 from loopforge.core.effect_states import EffectReturned
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.schedule.reminder_events import ReminderFired, ReminderSet
 from loopforge.core.turn_events import Perceived
@@ -256,6 +258,28 @@ async def test_it_finds_the_person(tmp_path: Path) -> None:
         home.room = "commons"
         assert await rung(home) == ["⏰ Reminder for ana: cake [2]"]
         assert "reminder.passed" in await home.kinds()
+
+
+async def test_the_clock_is_set_back_while_it_rings(tmp_path: Path) -> None:
+    """What rang is told in the other room, once, though the clock says by then that it is not due."""
+    clock = SimClock(NOW)
+    async with living(tmp_path, clock=clock) as home:
+        await home.hears("ana", "hello")
+        await home.hears("ben", "hello")
+        assert isinstance(await reminds(home, TEA), Fits)
+        home.room = "nook"
+        await home.enter("ana", mates=("maya",))
+        await home.hears("ana", "here I am")
+        back = [timedelta(hours=-1)]
+
+        def set_back(_stream: str, _events: Sequence[Event]) -> None:
+            if back:
+                clock.correct(back.pop())
+
+        home.app.ledger.subscribe(set_back, kinds=["reminder.fired"])
+        await clock.advance(2 * 3600 + 60)
+        told = [e for e in await home.events() if isinstance(e.body, Told) and e.body.rang]
+    assert [each.at < NOW + timedelta(hours=1, minutes=1) for each in told] == [True]
 
 
 async def test_a_routine_wakes_its_mate(tmp_path: Path) -> None:

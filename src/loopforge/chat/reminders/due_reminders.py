@@ -131,7 +131,6 @@ class DueReminders:
             )
             body = Weighed(upto=state.weighed, weights=(weight,))
             facts.append(self._stamp.fact(body, actor="room", cause=line.id))
-        assert now >= due
         return facts
 
     def text(self, state: RoomState, one: Reminder, due: datetime, *, held: bool) -> str:
