@@ -113,7 +113,6 @@ class DueReminders:
         self, state: RoomState, one: Reminder, due: datetime, fired: str, *, held: bool
     ) -> list[Fact]:
         """The line that tells it, and for a routine the call of its mate."""
-        now = self._stamp.clock.now()
         before: list[Body] = [] if state.conversation else [ConversationBegan(why="asked")]
         facts = [self._stamp.fact(body, actor="room") for body in before]
         text = self.text(state, one, due, held=held)
