@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from loopforge.core.delivery_states import PutOff
 from loopforge.core.room_vocabulary import PlaceLeft, Said, Told
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from tests.discord.lodging import HOOK, PLAIN, SEND, STILL, STREAM, lodged
@@ -176,6 +177,23 @@ async def test_a_long_line_where_no_file_may_be_given(
         await home.rests(plaza)
         told = [e.body for e in await home.events(plaza) if isinstance(e.body, Told)]
     assert told == []
+    assert " ".join(line.text for line in city.lines(plaza)[1:]) == words
+
+
+async def test_files_may_be_given_while_a_long_line_is_sent(city: Twin, tmp_path: Path) -> None:
+    """What was begun in messages goes on in messages, to its end."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    await city.forbid(maya, plaza, "attach_files")
+    words = " ".join(f"word{n}" for n in range(1600))
+    gate = city.faults.hold(SEND)
+    async with lodged(city, tmp_path, {maya: "maya"}, lambda _: words) as home:
+        await city.say(ben, plaza, "maya, hello")
+        await gate.reached.wait()
+        city.faults.fail(SEND, 503)
+        gate.release()
+        await home.eventually(plaza, PutOff)
+        await city.allow(maya, plaza)
+        await home.rests(plaza)
     assert " ".join(line.text for line in city.lines(plaza)[1:]) == words
 
 

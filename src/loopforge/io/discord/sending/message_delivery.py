@@ -140,7 +140,8 @@ class DiscordDelivery:
             return DiscordOutgoing(voice)
         text, long = f"{voice.quoted}{body.text}", None
         units = _units_for_part(voice, body.reply_to)
-        if voice.gives and (file := as_file(as_discord_markdown(text), units)) is not None:
+        gives = voice.gives and not self._found.get(out.delivery)  # else it was begun in messages
+        if gives and (file := as_file(as_discord_markdown(text), units)) is not None:
             data = str(body.text).encode("utf-8", "replace")
             text, long = file.preview.text, (file.name, data)
         parts = await self._parts_of(out, voice, body.reply_to, text) or (voice.quoted.strip(),)
