@@ -25,13 +25,6 @@ def test_mates_say_no_more_than_people_give(
     assert said <= capacity + heard * refill
 
 
-def test_a_persons_line_gives_the_refill() -> None:
-    """Each line gives `refill`, never more than the room can hold."""
-    empty = Energy(left=0, capacity=6, refill=4)
-    assert energy_limit.heard(empty).left == 4
-    assert energy_limit.heard(energy_limit.heard(empty)).left == 6
-
-
 def test_other_bounds_keep_what_is_there() -> None:
     """A full room stays full; what is there stays otherwise, as far as it fits; none is negative."""
     assert energy_limit.reset(Energy(), 20, 5) == Energy(left=20, capacity=20, refill=5)
