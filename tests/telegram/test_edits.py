@@ -13,6 +13,7 @@ from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram
 from tests.telegram.test_limits import lab
+from tests.telegram.twin import Twin
 
 
 async def test_longer_and_shorter(tmp_path: Path, city: City) -> None:
@@ -114,3 +115,21 @@ async def test_patience_in_the_middle_of_a_long_answer(tmp_path: Path, city: Cit
 
         await home.until(arrived)
     assert await city.calls("editMessageText") == []
+
+
+async def test_many_lines_at_once(tmp_path: Path, twin: Twin, city: City) -> None:
+    """What a group is owed after an outage comes at the pace that it takes, after one refusal."""
+    maya, ana, lab = await hall(city)
+    plain = SurfaceOptions(streams=False, marks=False)
+    async with on_telegram(tmp_path, maya, city.base, manners=plain) as home:
+        await city.say(ana, lab, "what a day")
+        (room,) = await home.until(home.rooms)
+        rooms = home.app.front.rooms
+        olga = (await home.app.people.meet("web", "olga", "Olga")).id
+        await rooms.arrive(room, olga, "Olga", "web")
+        for count in range(12):
+            said = Heard(person=olga, text=Words(f"line {count}"), surface="web", source=str(count))
+            await rooms.hear(room, said)
+        lines = await city.heard(lab, by=maya, count=12)
+    assert [line.text for line in lines] == [f"Olga (web): line {count}" for count in range(12)]
+    assert (twin.town.floods.refused, twin.town.floods.impatient) == (1, 0)

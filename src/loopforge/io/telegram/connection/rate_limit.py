@@ -14,6 +14,9 @@ FEW, CLOSE, APART = 5, 3.0, 9.0
 
 A group takes about 20 messages and edits in a minute: drafts have half of that, lines the rest.
 """
+SLOW = 3.0
+"""Seconds between messages of a chat, at most, for a minute after Telegram refused one: a group
+takes about 20 in a minute, and what waits after an outage would meet one refusal after another."""
 WRONG = 10
 """Wrong codes of strangers that one bot answers in a minute, so that it can talk meanwhile."""
 
@@ -27,6 +30,8 @@ class FloodWait:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._until: dict[int, float] = {}
+        self._slow: dict[int, tuple[float, float]] = {}
+        """Until when, and how far apart, messages stand in a chat that was refused some."""
         self._drafts: dict[int, deque[float]] = defaultdict(lambda: deque(maxlen=FEW))
         self._wrong: deque[float] = deque(maxlen=WRONG)
 
@@ -60,4 +65,8 @@ class FloodWait:
         except SendFailed as refused:
             if refused.after:
                 self._until[chat] = self._clock.ticks() + refused.after
+                self._slow[chat] = self._until[chat] + MINUTE, min(refused.after, SLOW)
             raise
+        until, apart = self._slow.get(chat, (0.0, 0.0))
+        if (now := self._clock.ticks()) < until:
+            self._until[chat] = now + apart
