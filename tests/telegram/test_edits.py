@@ -118,7 +118,7 @@ async def test_patience_in_the_middle_of_a_long_answer(tmp_path: Path, city: Cit
 
 
 async def test_many_lines_at_once(tmp_path: Path, twin: Twin, city: City) -> None:
-    """What a group is owed after an outage comes at the pace that it takes, after one refusal."""
+    """What a group is owed after an outage comes at the pace that it takes, after one refusal at most."""
     maya, ana, lab = await hall(city)
     plain = SurfaceOptions(streams=False, marks=False)
     async with on_telegram(tmp_path, maya, city.base, manners=plain) as home:
@@ -132,4 +132,5 @@ async def test_many_lines_at_once(tmp_path: Path, twin: Twin, city: City) -> Non
             await rooms.hear(room, said)
         lines = await city.heard(lab, by=maya, count=12)
     assert [line.text for line in lines] == [f"Olga (web): line {count}" for count in range(12)]
-    assert (twin.town.floods.refused, twin.town.floods.impatient) == (1, 0)
+    assert twin.town.floods.refused <= 1  # none, where the machine itself is that slow
+    assert twin.town.floods.impatient == 0
