@@ -369,3 +369,21 @@ async def test_a_merge_that_was_taken_back_and_not_written_down_is_once(
         assert git(project, "rev-list", "--count", "main") == commits
         assert "return 3" in (project / "app.py").read_text()
         assert (await shop.state(id)).stage != "approved"
+
+
+async def test_a_question_goes_with_the_change_that_led_to_it(place: Path) -> None:
+    """Taken back, it is asked no more: the task stands still, goes on when told to, and asks anew."""
+    steps = (uses("work_write", path="a.txt", text="1\n"), says("question", "Which colour?"))
+    async with working(place / "home", in_order(*steps * 2)) as shop:
+        id = await shop.give("Fix app.py in Python")
+        assert (await shop.state(id)).stage == "waiting"
+        told = await shop.tasks.undo(id, "ana")
+        assert told == "Files and conversation are as they were after turn 0."
+        await shop.rest(id)
+        state = await shop.state(id)
+        assert (state.stage, shop.file(id, "a.txt").exists()) == ("stopped", False)
+        assert await shop.tasks.resume(id, "ana") == "It goes on."
+        await shop.rest(id)
+        assert (await shop.state(id)).stage == "waiting"
+        asked = [one for one in shop.models.asked if "Which colour?" in str(one.messages)]
+        assert not asked

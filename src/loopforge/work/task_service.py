@@ -53,6 +53,7 @@ PAID = (
     "`loopforge work resume {id} --budget 1`."
 )
 SAID_NO = "A person said no to it"
+TAKEN_BACK = "a person took back its last change"
 LONGEST_REASON = 500
 """Characters of a reason that goes with a no."""
 APPROVED = "It is approved already; nothing was done again."
@@ -352,8 +353,12 @@ class TaskService:
             if seen not in (None, state.standing):
                 raise Changed("It has moved on meanwhile; nothing was taken back just now.")
             was, undone = state.stage, await self.places.undo(state)
-            body = type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)
-            await self._append_facts(state, [body], person, None)  # what is put back is
+            bodies: list[Body] = [
+                type(undone)(by=person, nth=undone.nth, checkpoint=undone.checkpoint)
+            ]
+            if was == "waiting":  # what it asked is gone with the conversation
+                bodies.append(TaskStopped(kind="person", why=Words(TAKEN_BACK), by=person))
+            await self._append_facts(state, bodies, person, None)  # what is put back is
             if was == "approved" and state.task.repo:
                 return "The merge was taken back by a commit of its own."
             return f"Files and conversation are as they were after turn {undone.nth}."
