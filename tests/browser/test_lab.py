@@ -409,14 +409,16 @@ async def test_a_report_is_opened_and_leads_back(site: Town, ana: Person) -> Non
 async def test_the_lab_fits_every_window_and_every_reader(site: Town, ana: Person) -> None:
     """No page of the lab reaches out of 320 pixels or has a serious finding of axe, light or dark."""
     folder = await played(site)
-    await forked(folder, "other", 5, policy="context")
+    other = "o" * 80
+    await forked(folder, other, 5, policy="context")
     row = next(
         row.n for row in rows_of(folder) if isinstance(row, Decided) and row.outcome.incident
     )
     hurt = next(row.step for row in steps_of(folder) if row.incidents)
     paths = ["/lab", f"/lab/spun?step={hurt}", f"/lab/spun/why/{row}", "/lab/spun/story"]
     paths += ["/lab/spun/robots/Sprocket", "/lab/spun/places/press%20hall", "/lab/spun/fork"]
-    paths += ["/lab/spun/against/other?step=7", "/lab?beside=spun", "/lab/~/delete?run=spun"]
+    paths += [f"/lab/spun/against/{other}?step=7", "/lab?beside=spun", f"/lab/~/delete?run={other}"]
+    paths += [f"/lab/{other}?step=7"]
     wrong = [
         each for path in paths for each in [one async for one in looked_at(ana, path, WINDOWS)]
     ]

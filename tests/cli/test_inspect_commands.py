@@ -3,6 +3,9 @@
 import asyncio
 import json
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from loopforge.core.factory_vocabulary import Decided
 from loopforge.lab.run.run_log import LOG, rows_of
 from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab
+from tests.cli.test_lab_command import reaches
 from tests.models.server import Behaviour, serving
 
 EXPERIMENT = """\
@@ -96,6 +100,23 @@ def test_a_sweep_is_run_and_goes_on(lab: Lab, tmp_path: Path) -> None:
         assert (code, "tiny is a sweep" in err) == (2, True)
     code, _, err = lab("sweep", "nothing")
     assert (code, "There is no experiment 'nothing'" in err) == (2, True)
+
+
+@pytest.mark.crash
+def test_an_interrupted_sweep_says_how_it_goes_on(lab: Lab, tmp_path: Path) -> None:
+    """Ctrl+C ends it with code 130 and a word on what is kept."""
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    many = EXPERIMENT.format(policy="stub").replace("seeds = 3", "seeds = 3000")
+    (tmp_path / "many.toml").write_text(many)
+    command = [sys.executable, "-m", "loopforge", "lab", "sweep", "many.toml"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as child:
+        assert reaches(tmp_path / "sweeps" / "tiny" / "results.jsonl", 1, child)
+        child.send_signal(signal.SIGINT)
+        _, err = child.communicate()
+    assert child.returncode == 130
+    assert err == b"Stopped. What was run is kept; the same command goes on from there.\n"
+    kept = (tmp_path / "sweeps" / "tiny" / "results.jsonl").read_bytes()
+    assert 0 < kept.count(b"\n") < 6000
 
 
 def test_a_report_names_what_gives_its_sweep_again(lab: Lab, tmp_path: Path) -> None:

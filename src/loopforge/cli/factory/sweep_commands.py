@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -91,7 +93,7 @@ def sweep(
     asks = bool(set(policies_of(layout)) - set(PLAIN))
     if not rescore:
         refuse_unused_model(model, fallback=fallback, asks=asks)
-    with show_progress(name) as watcher:
+    with _said_if_interrupted(folder), show_progress(name) as watcher:
         swept = sweeps.sweep(
             layout,
             folder,
@@ -102,6 +104,19 @@ def sweep(
             watcher=watcher,
         )
     _conclude_sweep(there, folder, swept, name, as_json=as_json)
+
+
+@contextmanager
+def _said_if_interrupted(folder: Path) -> Iterator[None]:
+    from loopforge.lab.sweeps.sweep_results import RESULTS
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        if (folder / RESULTS).exists():
+            kept = "Stopped. What was run is kept; the same command goes on from there."
+            typer.echo(kept, err=True)
+        raise
 
 
 def _conclude_sweep(
