@@ -132,4 +132,5 @@ async def test_a_draft_of_a_line_that_was_lost(city: Twin, tmp_path: Path) -> No
     city.town.edit_channel(walk.id, {}, thread_metadata={"archived": False, "locked": False})
     async with lodged(city, tmp_path, {bot: "maya"}) as home:
         await home.no_drafts(walk)
-    assert [line.text for line in city.lines(walk)] == ["maya, hello"]
+    told = [line.text for line in city.lines(walk)]  # why it was lost may be told by now
+    assert [text for text in told if not text.startswith("-# ")] == ["maya, hello"]
