@@ -341,11 +341,10 @@ class Channels:
         ]
         return {int(each) for each in known if each.isdigit() and int(each) > number}
 
-    async def owed(self, place: str) -> bool:
-        """Whether a line is still on its way there."""
-        return bool(
-            await self._first_value(select(sendings.c.delivery).where(sendings.c.place == place))
-        )
+    async def owed(self, place: str) -> set[str]:
+        """The lines that are still on their way there."""
+        rows = await self._read_rows(select(sendings.c.of).where(sendings.c.place == place))
+        return {str(row.of) for row in rows}
 
     async def draft(self, place: str, line: str) -> str:
         """The id of the message that shows this line's draft in a place; "" if none does."""

@@ -301,7 +301,7 @@ class RoomWatch:
     async def _is_owed(self, place: str) -> bool:
         """Whether a line is still on its way there: what is said after it must stand after it."""
         try:
-            return await self._front.channels.owed(place)
+            return bool(await self._front.channels.owed(place))
         except LoopforgeError:
             return True
 

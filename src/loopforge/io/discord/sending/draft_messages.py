@@ -257,11 +257,10 @@ class DiscordLiveUpdates:
             return
         self._tidied.add((client.id, place))
         channels = self._front.channels
-        rows, owed = (
-            {e.message: e for e in await channels.drafts(place)},
-            await channels.owed(place),
-        )
-        strays = {id for id, row in rows.items() if row.over and not (row.line and owed)}
+        over = {each.message for each in await channels.drafts(place) if each.over}
+        owed = await channels.owed(place)
+        rows = {each.message: each for each in await channels.drafts(place)}  # what arrived is gone
+        strays = {id for id, row in rows.items() if id in over and row.line not in owed}
         try:
             read = [message async for message in channel.history(limit=LOOKED)]
             for id in strays - {str(message.id) for message in read}:
