@@ -38,8 +38,8 @@ from loopforge.chat.rooms_api import RoomsApi
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.closed_accounts import ClosedAccounts
 from loopforge.chat.service.delivery_notices import DeliveryNotices
+from loopforge.chat.service.history_access import LineHistory
 from loopforge.chat.service.line_deletion import LineDeletion
-from loopforge.chat.service.line_history import LineHistory
 from loopforge.chat.service.mate_questions import ASK_MATE, MateQuestions
 from loopforge.chat.service.memory_notice import MemoryNotice
 from loopforge.chat.service.memory_wishes import MemoryWishes

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopforge.core.text.lenient_json import read_lenient_answer
+from loopforge.core.text.malformed_answer import read_lenient_answer
 from loopforge.core.text.streamed_answer import SpokenWords
-from tests.core.test_lenient_json import CUT, FORM, PASSING, SAID
+from tests.core.test_malformed_answer import CUT, FORM, PASSING, SAID
 from tests.every_row import every_row
 
 

@@ -18,7 +18,7 @@ def test_its_commands_are_understood() -> None:
     from datetime import datetime
     from zoneinfo import ZoneInfo
 
-    from loopforge.schedule.form_check import check, filled_form
+    from loopforge.schedule.reminder_check import check, filled_form
     from loopforge.schedule.reminder_form import Fits
 
     now = datetime(2026, 3, 25, 14, 0, tzinfo=ZoneInfo("Europe/Berlin"))

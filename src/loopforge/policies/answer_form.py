@@ -4,7 +4,7 @@
 
 Its words come first, so that they stream at once. Fields for files, notes and tools stand there
 only where the lines it has not answered yet make them likely: a form is read, and paid for, at
-every turn. Pure; knows nothing of reading what comes back (core/text/lenient_json.py).
+every turn. Pure; knows nothing of reading what comes back (core/text/malformed_answer.py).
 """
 
 import re

@@ -40,7 +40,11 @@ from loopforge.core.policy import (
     Result,
 )
 from loopforge.core.text.erasable_text import Words, public_words, replace_lone_surrogates
-from loopforge.core.text.lenient_json import LenientReading, read_lenient_answer, read_valid_answer
+from loopforge.core.text.malformed_answer import (
+    LenientReading,
+    read_lenient_answer,
+    read_valid_answer,
+)
 from loopforge.core.turn_events import Answered, Asked, Planned, Returned
 from loopforge.errors import HostTaken, LedgerError, ModelLost
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -376,15 +380,9 @@ class Turn:
             budget=reply.budget,
         )
         self._facts.append(self._fact(body))
+        model, fallback = reply.model, reply.fallback
         return Answer(
-            outcome,
-            text,
-            data,
-            reply.model,
-            reply.fallback,
-            news,
-            cut=reading.cut,
-            small=reply.small,
+            outcome, text, data, model, fallback, news, cut=reading.cut, small=reply.small
         )
 
     async def _await_result(self, nth: int) -> Result:

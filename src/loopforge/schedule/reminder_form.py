@@ -2,7 +2,7 @@
 
     {"in": "PT2H"}  or  {"at": "2026-03-27T09:00"}  or  {"rule": "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9"}
 
-with `said`, the person's own words of when. Pure values; what they mean is form_check.py's.
+with `said`, the person's own words of when. Pure values; what they mean is reminder_check.py's.
 """
 
 from datetime import datetime

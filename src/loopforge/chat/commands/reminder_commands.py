@@ -13,9 +13,9 @@ from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock
-from loopforge.schedule.form_check import filled_form, zone_called
 from loopforge.schedule.phrases.phrase_reading import spoken_language
 from loopforge.schedule.quiet_hours import NONE, hours_in
+from loopforge.schedule.reminder_check import filled_form, zone_called
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderForm
 
 HOW = "Say when, a colon, and of what: /remind on Friday at nine: call Anna"

@@ -12,8 +12,8 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from loopforge.schedule.form_check import filled_form
 from loopforge.schedule.phrases.phrase_reading import is_time, spoken_language
+from loopforge.schedule.reminder_check import filled_form
 from loopforge.schedule.reminder_form import ReminderForm
 
 MOST_WORDS = 16

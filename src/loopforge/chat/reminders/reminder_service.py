@@ -1,8 +1,8 @@
 """Reminders as a service: what people and mates may have done with those of a room.
 
 Whoever asks, a command, a mate's tool or a page, it is the same here: the form is checked against
-the words (schedule/form_check.py), and what stands is changed in one decision on the room as it is.
-Whose reminder it is may change it, and who may change the room.
+the words (schedule/reminder_check.py), and what stands is changed in one decision on the room as it
+is. Whose reminder it is may change it, and who may change the room.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,9 +31,9 @@ from loopforge.errors import InputError, Unknown
 from loopforge.people.identity.person_registry import PersonRegistry
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
-from loopforge.schedule.form_check import check, completed_form, parse_local_time
 from loopforge.schedule.quiet_hours import hours_in, quiet_until
 from loopforge.schedule.reminder_book import Reminder
+from loopforge.schedule.reminder_check import check, completed_form, parse_local_time
 from loopforge.schedule.reminder_form import Checked, Fits, ReminderForm
 from loopforge.schedule.rule_expansion import rule_start
 from loopforge.schedule.time_wording import localized_sentence, told_ahead, told_moment

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore
-from loopforge.chat.service.line_history import NOBODY
+from loopforge.chat.service.history_access import NOBODY
 from loopforge.chat.turns.turn_recall import FITS, LAYERS, speaker_names
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import Heard, Said

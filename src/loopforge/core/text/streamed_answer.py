@@ -1,9 +1,9 @@
 """The words of an answer that is still coming: of its whole text, or of one field of its form.
 
 What is not for people (a thought, a brace, another field) is never among them, and what is shown
-stays: it is the beginning of what is read in the end (lenient_json.py). So of a form the words are
-shown as they come where the form opens with them, behind a yes where it asks whether to speak, and
-up to where they may end. Pure; each sign is looked at once, however the text comes in pieces.
+stays: it is the beginning of what is read in the end (malformed_answer.py). So of a form the words
+are shown as they come where the form opens with them, behind a yes where it asks whether to speak,
+and up to where they may end. Pure; each sign is looked at once, however the text comes in pieces.
 """
 
 import json
@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from loopforge.core.text.broken_json import ESCAPED, WRAPPERS
-from loopforge.core.text.lenient_json import gate_of
+from loopforge.core.text.json_repair import ESCAPED, WRAPPERS
+from loopforge.core.text.malformed_answer import gate_of
 from loopforge.core.text.thought_stripping import ThoughtFilter
 
 LONGEST_OPENING = 200

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from loopforge.core.text.broken_json import BrokenJson
+from loopforge.core.text.json_repair import JsonRepair
 
 
 def parse_json_answer(text: str, *, lenient: bool = False) -> Any:
@@ -27,7 +27,7 @@ def parse_json_answer(text: str, *, lenient: bool = False) -> Any:
     for start in (text.find("{"), *fenced):
         with suppress(ValueError, RecursionError):
             return json.JSONDecoder().raw_decode(text, start)[0]
-    loose = BrokenJson(text, "")
+    loose = JsonRepair(text, "")
     if loose.outermost is not None and loose.closed:
         return loose.outermost
     raise ValueError("there is no JSON object in the answer")

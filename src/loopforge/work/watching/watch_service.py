@@ -17,8 +17,8 @@ from loopforge.core.work.watch_events import CommitsSeen, LookWanted, WatchBegan
 from loopforge.errors import BadLine, InputError, LoopforgeError, Unknown
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
-from loopforge.schedule.form_check import check, filled_form
 from loopforge.schedule.phrases.phrase_reading import spoken_language
+from loopforge.schedule.reminder_check import check, filled_form
 from loopforge.schedule.reminder_form import AsksBack, Fits, Refused
 from loopforge.schedule.rule_expansion import rule_start
 from loopforge.work.git.person_repository import PersonRepository

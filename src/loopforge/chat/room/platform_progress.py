@@ -1,4 +1,4 @@
-"""Marks of platforms: since when one is not read to its end, and which commands it brought.
+"""How far a platform is read: since when not to its end, and which commands it brought.
 
 A platform that tells again what was not acknowledged brings a command twice where the program ended
 in between. So each is written down before it is carried out, and after it was answered.

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, strategies
 
-from loopforge.schedule.form_check import check, filled_form
+from loopforge.schedule.reminder_check import check, filled_form
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused
 from tests.every_row import every_row
 from tests.schedule.outside_english import ENGLISH

@@ -2,7 +2,7 @@
 
     raw text, schema, field --read--> Reading: the form's fields, and notes of what was missing
 
-An object is read by broken_json.py; what holds none with the field may still be words: in another
+An object is read by json_repair.py; what holds none with the field may still be words: in another
 field, as lines of `say: ...`, in a tag, or plain. Nothing is made up: what is not there
 stays out. Pure. Knows neither what the fields are for nor who speaks.
 """
@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 
 from msgspec import Struct
 
-from loopforge.core.text.broken_json import BrokenJson, is_affirmative
+from loopforge.core.text.json_repair import JsonRepair, is_affirmative
 from loopforge.core.text.thought_stripping import BLOCKS, ThoughtFilter
 
 CUT = "…"
@@ -100,13 +100,13 @@ def read_lenient_answer(
     """What an answer says. `cut`: more would have come."""
     thoughts = ThoughtFilter()
     text = thoughts.feed(text) + thoughts.rest()
-    reader = BrokenJson(text, field)
+    reader = JsonRepair(text, field)
     if reader.found is None or reader.prose:
         after = _after_thoughts(text)
         if after is not None:
-            text, reader = after, BrokenJson(after, field)
+            text, reader = after, JsonRepair(after, field)
     if reader.found is None and '\\"' in text:
-        again = BrokenJson(text.replace('\\"', '"').replace("\\\\", "\\"), field)
+        again = JsonRepair(text.replace('\\"', '"').replace("\\\\", "\\"), field)
         reader = again if again.found is not None else reader
     if reader.found is not None:
         return _of_object(reader, schema, field)
@@ -131,7 +131,7 @@ def _after_thoughts(text: str) -> str | None:
 # ---------------------------------------------------------------- an object
 
 
-def _of_object(reader: BrokenJson, schema: Mapping[str, Any], field: str) -> LenientReading:
+def _of_object(reader: JsonRepair, schema: Mapping[str, Any], field: str) -> LenientReading:
     found, outer = reader.found or {}, reader.outermost or {}
     known = schema.get("properties", {})
     given = {key: value for key, value in outer.items() if key in known} | found
@@ -180,7 +180,7 @@ def _unpacked(given: dict[str, Any], field: str, notes: list[str]) -> dict[str, 
     said = given.get(field)
     if not isinstance(said, str) or not said.startswith("{"):
         return given
-    inner = BrokenJson(said, field)
+    inner = JsonRepair(said, field)
     if inner.found is None or inner.prose:
         return given
     notes.append(LOOSE)
@@ -246,7 +246,7 @@ def _text(value: Any, part: Mapping[str, Any], spoken: str) -> tuple[Any, str]:
 
 
 def _without(
-    text: str, reader: BrokenJson, schema: Mapping[str, Any], field: str, *, cut: bool
+    text: str, reader: JsonRepair, schema: Mapping[str, Any], field: str, *, cut: bool
 ) -> LenientReading:
     """What a text says in which no object has the field."""
     outer, form = _ungated(reader.outermost or {}, field), schema.get("properties", {})
@@ -293,7 +293,7 @@ def _used(
     Of one that says something its words. Where no tools are offered, what stands before them.
     """
     first = _CALL.search(text)
-    parts = [BrokenJson(part, field) for part in _CALL.split(text)[1:]]
+    parts = [JsonRepair(part, field) for part in _CALL.split(text)[1:]]
     held = [part.value if isinstance(part.value, list) else [part.outermost] for part in parts]
     calls = [one for each in held or [[outer]] for one in each if _is_call(one)]
     if not (first or calls):
@@ -325,7 +325,7 @@ def _arguments_of(one: Mapping[str, Any]) -> Any:
     return next((one[name] for name in ("arguments", "parameters", "args") if name in one), None)
 
 
-def _alone(outer: Mapping[str, Any], reader: BrokenJson, field: str) -> str:
+def _alone(outer: Mapping[str, Any], reader: JsonRepair, field: str) -> str:
     """The words of an object that holds nothing else, under whatever name; "" for none."""
     labels = (*LABELS, *SPEAKERS, GATE)
     others = [value for name, value in outer.items() if name.casefold() not in labels]
@@ -384,7 +384,7 @@ def _without_ends(text: str) -> str:
     return text
 
 
-def _plain(text: str, reader: BrokenJson, *, cut: bool) -> str:
+def _plain(text: str, reader: JsonRepair, *, cut: bool) -> str:
     """The text as words; "" where it is the beginning of a form, or no words at all."""
     alone = reader.value
     if isinstance(alone, str):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from loopforge.core.egress.egress_filter import EgressFilter
-from loopforge.core.text.lenient_json import (
+from loopforge.core.text.malformed_answer import (
     MORE,
     PLAIN,
     UNDONE,

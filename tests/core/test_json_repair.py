@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopforge.core.text.broken_json import BrokenJson
-from loopforge.core.text.lenient_json import read_lenient_answer
-from tests.core.test_lenient_json import FORM
+from loopforge.core.text.json_repair import JsonRepair
+from loopforge.core.text.malformed_answer import read_lenient_answer
+from tests.core.test_malformed_answer import FORM
 from tests.core.test_streamed_answer import drafts
 
 keys = st.sampled_from(["mode", "narrative", "files", "x", 'a "b"'])
@@ -37,9 +37,9 @@ def test_valid_json_is_read_as_json(
 
 def test_of_an_object_that_breaks_off_its_field_is_known_not_to_be_whole() -> None:
     """It knows the object that holds the field, and whether either came to its end."""
-    reader = BrokenJson('{"mode": "context", "say": "Hi', "say")
+    reader = JsonRepair('{"mode": "context", "say": "Hi', "say")
     assert reader.found == {"mode": "context", "say": "Hi"}
     assert (reader.whole, reader.closed, reader.opens) == (False, False, True)
-    reader = BrokenJson('{"mode": "context", "say": "Hi", }', "say")
+    reader = JsonRepair('{"mode": "context", "say": "Hi", }', "say")
     assert reader.found == {"mode": "context", "say": "Hi"}
     assert (reader.whole, reader.closed, reader.opens) == (True, True, True)

@@ -5,8 +5,8 @@ keys and strings in single, curly or no quotation marks, quotation marks within 
 escaped, line breaks in strings, commas too many or missing, True and None, an end that is missing.
 What is valid JSON is read as JSON.
 
-Knows only the first object that holds the field; what a text without one means is lenient_json.py's
-to say, and what is shown while a text comes streamed_answer.py's.
+Knows only the first object that holds the field; what a text without one means is
+malformed_answer.py's to say, and what is shown while a text comes streamed_answer.py's.
 """
 
 import json
@@ -61,7 +61,7 @@ class _Broken(Exception):
     """This is no object."""
 
 
-class BrokenJson:
+class JsonRepair:
     """Reads a text for the first object that has `field`.
 
     `found` is that object as far as it is there, `outermost` the first object there is (`opens`:
@@ -138,7 +138,7 @@ class BrokenJson:
     def _within(self, text: str) -> Any:
         """A string that may hold the object itself, written as text in its turn."""
         if self.found is None and self._depth < 2 and text.lstrip()[:1] in (*'{["',):
-            inner = BrokenJson(text, self.field, depth=self._depth + 1)
+            inner = JsonRepair(text, self.field, depth=self._depth + 1)
             if inner.found is not None and not inner.prose:
                 self.found, self.whole, self.wrapped = inner.found, inner.whole, True
                 self.damaged = True
