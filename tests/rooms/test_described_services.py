@@ -1,4 +1,4 @@
-"""A service on the web is a tool by one file: the flight status of docs/tools.md, and odd ones."""
+"""A service on the web is a tool by one file: the flight status of docs/connected-tools.md, and odd ones."""
 
 import re
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from tests.listening import listening
 from tests.rooms.conftest import Home, living
 from tests.said_now import using_what_is_asked
 
-DOCS = Path(__file__).parents[2] / "docs" / "tools.md"
+DOCS = Path(__file__).parents[2] / "docs" / "connected-tools.md"
 SAID = re.search(r"```toml\n(summary = .*?)```", DOCS.read_text("utf-8"), re.DOTALL)
 KEY = "k-3fb0c1d2e4a5"
 MATE = "---\nname: Maya\nrole: traveller\ntools: ['*']\n---\nYou are Maya."

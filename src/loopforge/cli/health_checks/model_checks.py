@@ -141,7 +141,7 @@ def check_service_tools(settings: Settings) -> Iterator[DoctorFinding]:
 
     found = load_described_tools(settings)
     for flaw in found.flaws:
-        yield wrong("tools", flaw, "docs/tools.md says what such a file holds.")
+        yield wrong("tools", flaw, "docs/connected-tools.md says what such a file holds.")
     if found.tools:
         names = ", ".join(tool.name for tool, _ in found.tools)
         yield ok("tools", f"described in files: {names}.")

@@ -6,7 +6,7 @@
     mates, only, reads, addresses, asks,             for both
     apart, ready, seconds, idle
 
-`${KEY}` in a value is the variable KEY of Loopforge's environment. docs/tools.md tells it all.
+`${KEY}` in a value is the variable KEY of the environment. docs/connected-tools.md tells it all.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
         -> of the answer in JSON what `show` names, by a path or in a sentence
 
 Each argument stays in its place: it is encoded there, and refused where that cannot be. Keys are
-sent, and stand in nothing that is told or kept. docs/tools.md says what a file may hold.
+sent, and stand in nothing that is told or kept. docs/connected-tools.md says what a file may hold.
 
 Does not cover: signing requests, OAuth, uploads, answers in parts. An MCP server does.
 """
