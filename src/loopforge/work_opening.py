@@ -9,7 +9,7 @@ from loopforge.chat.commands.command_dispatch import RoutedCommands
 from loopforge.chat.room_loop import RoomLoop
 from loopforge.chat.server import Rooms
 from loopforge.chat.service.room_closing import RoomClosing
-from loopforge.chat.turns.mate_posts import MatePosts
+from loopforge.chat.turns.progress_lines import ProgressLines
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.memory_opening import RoomMemory
 from loopforge.people.identity.person_registry import PersonRegistry
@@ -39,7 +39,7 @@ def threads_of(
 ) -> tuple[WorkParts, RoutedCommands]:
     """Let lines and commands of rooms go to tasks, and tasks speak in rooms; those commands."""
     ports = work.ports
-    voice = MatePosts(ports.ledger, rooms.house, rooms.surfaces, deliveries, ports.stamp)
+    voice = ProgressLines(ports.ledger, rooms.house, rooms.surfaces, deliveries, ports.stamp)
     routing = ThreadRouting(ports.ledger, work.tasks, rooms.mates, files, voice)
     conduct.routing.route = routing
     closing.beside = routing.ended

@@ -11,7 +11,7 @@ import loopforge.lab
 from loopforge.core.factory_vocabulary import Change, DayEnded, Decided, Reflected, Row
 from loopforge.errors import BadRun, BadScenario, Unknown
 from loopforge.lab.inspect.decision_why import decision_as_text, explain_decision
-from loopforge.lab.inspect.robot_lives import BY_HAND
+from loopforge.lab.inspect.inner_life import BY_HAND
 from loopforge.lab.inspect.trait_drift import open_run_index, trace_drift
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import RunChoice, fork_run, simulate

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopforge.chat.commands.command_request import CommandRequest
-from loopforge.chat.room.platform_progress import UNKNOWN
+from loopforge.chat.room.platform_cursors import UNKNOWN
 from tests.telegram.city import City
 from tests.telegram.homes import Home, on_telegram, pair
 from tests.telegram.records import Bot, Person

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from loopforge.chat.commands.command_request import CommandRequest
-from loopforge.chat.turns.mate_posts import MatePosts
+from loopforge.chat.turns.progress_lines import ProgressLines
 from loopforge.core.room_vocabulary import RightsSet, Said
 from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import Changed, InputError, NotLetIn
@@ -30,7 +30,9 @@ NOTE = (uses("work_write", path="repo/note.txt", text="So.\n"), says("done", "An
 def orders_of(room: Commons) -> ThreadOrders:
     """What decides on tasks of this room."""
     app = room.app
-    voice = MatePosts(app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp)
+    voice = ProgressLines(
+        app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp
+    )
     return ThreadOrders(app.ledger, room.shop.tasks, voice)
 
 

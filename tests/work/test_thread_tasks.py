@@ -13,8 +13,8 @@ from loopforge.app import open_aside
 from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.chat.commands.command_request import CommandRequest
-from loopforge.chat.turns import mate_posts
-from loopforge.chat.turns.mate_posts import MatePosts
+from loopforge.chat.turns import progress_lines
+from loopforge.chat.turns.progress_lines import ProgressLines
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import (
     ConversationBegan,
@@ -455,7 +455,7 @@ async def test_what_was_told_long_ago_stays_told(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However much was said in the room since, and in another process: only what is new is said."""
-    monkeypatch.setattr(mate_posts, "LATEST", 2)
+    monkeypatch.setattr(progress_lines, "LATEST", 2)
     async with commons(place, in_order(says("done", "On 80."))) as room:
         await room.hears("otto, write a Python server in serve.py")
         for _ in range(3):
@@ -506,7 +506,7 @@ async def test_a_task_given_by_a_command_in_a_line_is_given_once(place: Path) ->
         given = await room.hears(words := "/work otto: write a Python server in serve.py")
         before, app = await room.said(), room.app
         files = KeptRoomFiles(app.ledger, app.artifacts)
-        voice = MatePosts(
+        voice = ProgressLines(
             app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp
         )
         route = ThreadRouting(app.ledger, room.shop.tasks, app.rooms.mates, files, voice)

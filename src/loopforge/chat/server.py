@@ -17,7 +17,7 @@ from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
-from loopforge.chat.room.platform_progress import TakenCommands, UnreadSince
+from loopforge.chat.room.platform_cursors import TakenCommands, UnreadSince
 from loopforge.chat.room.rights_parsing import inherited_rights
 from loopforge.chat.room.room_snapshot import MateCard, RoomSnapshot
 from loopforge.chat.room.room_state import RoomState

@@ -12,7 +12,7 @@ from telegram.constants import ChatType
 from telegram.error import TelegramError
 
 import telegram
-from loopforge.chat.room.platform_progress import UNKNOWN, TakenCommands
+from loopforge.chat.room.platform_cursors import UNKNOWN, TakenCommands
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.line_buttons import (
     NO_QUESTION,

@@ -22,7 +22,7 @@ from telegram.constants import ChatType
 import telegram
 from loopforge.chat.commands.command_catalogue import BY_NAME
 from loopforge.chat.room.platform_channels import ChannelSpot
-from loopforge.chat.room.platform_progress import UNKNOWN
+from loopforge.chat.room.platform_cursors import UNKNOWN
 from loopforge.core.edited_lines import caption_lengths, join_captions
 from loopforge.errors import (
     InputError,

@@ -36,7 +36,7 @@ from loopforge.core.factory_vocabulary import (
 )
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, BadScenario, Unknown
-from loopforge.lab.inspect.robot_lives import Life, LifeMark
+from loopforge.lab.inspect.inner_life import Life, LifeMark
 from loopforge.lab.run.answered_decisions import AnsweringMind
 from loopforge.lab.run.run_counts import RunCounts
 from loopforge.lab.run.run_folder import label_of

@@ -17,7 +17,7 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import Decided, Reflected
 from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import BadRun, Unknown
-from loopforge.lab.inspect.robot_lives import BY_HAND, PARTS, ChangeCause, Life, LifeTurn
+from loopforge.lab.inspect.inner_life import BY_HAND, PARTS, ChangeCause, Life, LifeTurn
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.world.noun_articles import add_place_articles
 

@@ -22,7 +22,7 @@ from loopforge.lab.charts.bar_charts import (
     rounded_number,
 )
 from loopforge.lab.charts.line_charts import CurveLine, curve_chart
-from loopforge.lab.inspect.robot_lives import BY_HAND
+from loopforge.lab.inspect.inner_life import BY_HAND
 from loopforge.lab.inspect.trait_drift import cause_of, what_of
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import (

@@ -27,7 +27,7 @@ from loopforge.core.factory_vocabulary import (
 )
 from loopforge.core.statistics.rate_statistics import Count
 from loopforge.errors import BadRun
-from loopforge.lab.inspect.robot_lives import values_set_by_fork
+from loopforge.lab.inspect.inner_life import values_set_by_fork
 from loopforge.lab.run.answered_decisions import ERRORS, AnswerCounts, DecisionTally
 from loopforge.lab.run.run_folder import EXPERIMENT, label_of
 from loopforge.lab.run.run_log import LOG, began_of, head_of, rows_of

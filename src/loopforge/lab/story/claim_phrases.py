@@ -18,7 +18,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from loopforge.core.text.spoken_lists import join_as_prose
-from loopforge.lab.inspect.robot_lives import ChangeCause
+from loopforge.lab.inspect.inner_life import ChangeCause
 from loopforge.lab.story.claims import (
     EVENING,
     EVER,

@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from loopforge.lab.inspect.robot_lives import ChangeCause
+from loopforge.lab.inspect.inner_life import ChangeCause
 
 EVENING = 1000
 """The bell of what happens after the last bell."""

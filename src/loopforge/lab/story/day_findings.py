@@ -7,7 +7,7 @@ their rows. What is counted, ranked or compared is counted from the acts, not fr
 from collections.abc import Iterable, Sequence
 
 from loopforge.core.factory_vocabulary import Reflected, RunLastRow
-from loopforge.lab.inspect.robot_lives import rank_causes
+from loopforge.lab.inspect.inner_life import rank_causes
 from loopforge.lab.story.act_findings import Told, unique_row_ids
 from loopforge.lab.story.claims import (
     EVER,

@@ -32,7 +32,7 @@ from loopforge.core.factory_vocabulary import (
     Stepped,
 )
 from loopforge.core.text.quantity_bands import BANDS
-from loopforge.lab.inspect.robot_lives import BY_HAND
+from loopforge.lab.inspect.inner_life import BY_HAND
 from loopforge.lab.story.claims import Did
 from loopforge.lab.world.protocols import fill_sentence
 from loopforge.lab.world.robot_perception import LEVEL

@@ -16,7 +16,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from loopforge.core.factory_vocabulary import Decided, Reflected, Row
-from loopforge.lab.inspect.robot_lives import BY_HAND
+from loopforge.lab.inspect.inner_life import BY_HAND
 from loopforge.lab.run.run_log import rows_of, split_first_row
 from loopforge.lab.story import act_findings as found
 from loopforge.lab.story import day_findings as days

@@ -1,7 +1,7 @@
 """What stands beside the map: one decision, one robot's inner life, one place.
 
 Each is a page of its own, and the same as a fragment for the page of the run. The records come
-from the lab (decision_why.py, robot_lives.py); here they are only set out to be looked at.
+from the lab (decision_why.py, inner_life.py); here they are only set out to be looked at.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from msgspec import Struct
 from loopforge.core.factory_vocabulary import BONDS, EMOTIONS, SCARS, TRAITS
 from loopforge.errors import Unknown
 from loopforge.lab.inspect.decision_why import DecisionWhy, decision_as_text, explain_row, meant_of
-from loopforge.lab.inspect.robot_lives import Life, LifeMark
+from loopforge.lab.inspect.inner_life import Life, LifeMark
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import cause_of, how_often, signed_change, what_of
 from loopforge.lab.run_queue import RunQueue

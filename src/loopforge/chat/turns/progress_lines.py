@@ -27,7 +27,7 @@ LATEST = 500
 """Lines and signs of mates that are looked at in one go for one that has this cause already."""
 
 
-class MatePosts:
+class ProgressLines:
     """See `RoomVoice`."""
 
     def __init__(
