@@ -71,3 +71,7 @@ for (const form of document.querySelectorAll("[data-upload]")) {
     sending.send(model);
   });
 }
+// What shows itself anew waits while something of it is pressed: a click is of one and the same button.
+document.addEventListener("htmx:beforeSwap", ({ target, detail }) => {
+  if (target.matches?.(":active")) detail.shouldSwap = false;
+});

@@ -3,25 +3,33 @@
    Each stream takes a connection to the home: whoever waits in the queue is not followed, but for the next one, where nothing
    is being played. */
 import { following } from "./held-streams.js";
+import { renew } from "./page-parts.js";
 import { reload } from "./page-reload.js";
 
-const going = [...document.querySelectorAll(".is-running[data-follow]")].slice(0, 2);
-const next = [...document.querySelectorAll(".is-waiting[data-follow]")].slice(-1);
+const followed = new Set();
 
-for (const row of going.length ? going : next) {
-  const bar = row.querySelector("progress");
-  let source = null;
-  following(() => {
-    source = new EventSource(`${row.dataset.follow}/stream?after=0`);
-    source.addEventListener("steps", (event) => {
-      const { closed, planned, rates } = JSON.parse(event.data);
-      if (bar) Object.assign(bar, { max: planned || 1, value: closed });
-      row.querySelectorAll("[data-rate]").forEach((each) => { each.textContent = rates[each.dataset.rate]; });
-    });
-    source.addEventListener("over", () => { source.close(); reload(); });
-    source.addEventListener("gone", () => source.close());
-  }, () => source.close());
+function follow() {
+  const going = [...document.querySelectorAll(".is-running[data-follow]")].slice(0, 2);
+  const next = [...document.querySelectorAll(".is-waiting[data-follow]")].slice(-1);
+  for (const { id, dataset } of going.length ? going : next) {
+    if (followed.has(id)) continue;
+    followed.add(id);
+    let source = null, ended = false;
+    following(() => {
+      if (ended) return;
+      source = new EventSource(`${dataset.follow}/stream?after=0`);
+      source.addEventListener("steps", (event) => {
+        const { closed, planned, rates } = JSON.parse(event.data), row = document.getElementById(id);
+        const bar = row.querySelector("progress");
+        if (bar) Object.assign(bar, { max: planned || 1, value: closed });
+        row.querySelectorAll("[data-rate]").forEach((each) => { each.textContent = rates[each.dataset.rate]; });
+      });
+      source.addEventListener("over", () => { ended = true; source.close(); followed.delete(id); renew().then(follow); });
+      source.addEventListener("gone", () => source.close());
+    }, () => source.close());
+  }
 }
+follow();
 
 const waits = document.querySelector("[data-wait]");
 if (waits) {

@@ -410,7 +410,7 @@ class Player {
       });
       on("state", ({ state, told }) => { this.stands(state); this.sign(told); });
       on("over", ({ state }) => { ended = true; source.close(); this.over(stage, course, state); });
-      on("gone", () => { source.close(); location.reload(); });
+      on("gone", () => { source.close(); import("./page-reload.js").then(({ reload }) => reload()); });
       on("hello", () => { this.wait = 1000; this.sign(""); });
       source.onerror = () => {
         this.sign("The home does not answer. Trying again; nothing is lost.");
@@ -423,15 +423,25 @@ class Player {
 
   over(stage, course, state) {
     this.live -= 1;
-    if (this.stages.length > 1) return void location.reload(); // what became of it is told anew
-    this.liveKey.hidden = true;
-    this.hold(false);
+    this.liveKey.hidden = !this.live;
+    if (!this.live) this.hold(false);
+    if (this.stages.length > 1) this.retell();
     this.stands(state);
     this.main.querySelector("[data-stop]")?.remove();
     if (state === "finished") this.sign("The run has come to its end.");
     document.dispatchEvent(new CustomEvent("lab:over"));
     this.learn(stage, course);
     this.tell();
+  }
+
+  /* What became of two runs, and where they part, as it is known now. */
+  async retell() {
+    const { renew } = await import("./page-parts.js"), page = await renew();
+    if (!page) return;
+    for (const course of this.courses) {
+      course.parted = Number(page.querySelector("main").dataset.parted);
+      course.draw(this.total());
+    }
   }
 
   stands(state) {

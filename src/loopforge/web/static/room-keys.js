@@ -1,10 +1,10 @@
-/* Around a room: the list of rooms with what is new in them, going elsewhere by Ctrl+K, shortcuts. */
+/* Around a room: the list of rooms with their news, going elsewhere by Ctrl+K, shortcuts. */
 
 export function around({ base, text, make, halts, editLast }) {
   const $ = (id) => document.getElementById(id);
   const list = $("beside"), palette = $("palette"), goto = $("goto"), places = $("places");
 
-  /* ---------------- what is new elsewhere: asked for now and then, while somebody looks */
+  /* ---- news elsewhere */
 
   async function look() {
     if (document.hidden || halts()) return;
@@ -12,14 +12,17 @@ export function around({ base, text, make, halts, editLast }) {
       const answered = await fetch(`${base}/beside`, { headers: { accept: "text/html" } });
       if (!answered.ok || answered.redirected) return;
       const html = await answered.text();
-      if (list.dataset.shown !== html) list.innerHTML = list.dataset.shown = html; // safe: a template of the server's
+      if (list.dataset.shown === html || list.matches(":active")) return;
+      const at = list.querySelector(":focus");
+      list.innerHTML = list.dataset.shown = html; // safe: a template of the server's
+      if (at) list.querySelector(at.href ? `[href="${at.pathname}"]` : "button")?.focus();
     } catch { /* the next look tells */ }
   }
   setInterval(look, 30000);
   addEventListener("focus", look);
   list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 
-  /* ---------------- going elsewhere */
+  /* ---- going elsewhere */
 
   let picked = 0;
   const all = () => [...list.querySelectorAll("a"), ...document.querySelectorAll("header.top nav a, #scene a[href]:not(.close)")]
@@ -61,7 +64,7 @@ export function around({ base, text, make, halts, editLast }) {
     dialog.addEventListener("keydown", (event) => { if (event.key === "Escape") { event.preventDefault(); dialog.close(); } });
   }
 
-  /* ---------------- keys */
+  /* ---- keys */
 
   const writes = (target) => target.closest?.("input, textarea, select, [contenteditable]");
   document.addEventListener("keydown", (event) => {

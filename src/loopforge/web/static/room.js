@@ -52,7 +52,7 @@ import { around } from "./room-keys.js";
     $("problem").hidden = !words;
   };
 
-  /* ---------------- lines */
+  /* ---- lines */
 
   const days = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
   const when = (line) => Date.parse(line.querySelector("time").dateTime);
@@ -210,7 +210,7 @@ import { around } from "./room-keys.js";
     arrange();
   }
 
-  /* ---------------- who is at it */
+  /* ---- who is at it */
 
   const thinking = new Map(), typists = new Map(), uses = new Map();
   const nameOf = (mate) => scene.querySelector(`[data-handle="${CSS.escape(mate)}"]`)?.dataset.name ?? mate;
@@ -274,7 +274,7 @@ import { around } from "./room-keys.js";
     if (draft) $("signs").append(make("span", "sr", `${name} took back what they were saying. ${why ?? ""}`));
   }
 
-  /* ---------------- the stream */
+  /* ---- the stream */
 
   let source = null, anew, wait = 1000, timer = 0, alone = 0, over = false;
 
@@ -375,7 +375,7 @@ import { around } from "./room-keys.js";
   }, 10000);
   addEventListener("online", () => anew());
 
-  /* ---------------- scrolling, history, unread */
+  /* ---- scrolling, history, unread */
 
   let stuck = true, stood = 0, fresh = 0, unread = 0, loading = false, seen = 0, told = 0;
   const toFoot = () => { log.scrollTop = log.scrollHeight; fresh = 0; };
@@ -508,7 +508,7 @@ import { around } from "./room-keys.js";
   const noticed = notifications({ room, gist });
   around({ base, text, make, halts: () => over, editLast: deeds.editLast });
 
-  /* ---------------- clicks and keys */
+  /* ---- clicks and keys */
 
   const halt = async () => {
     $("stop").classList.add("pressed");
@@ -553,7 +553,7 @@ import { around } from "./room-keys.js";
   }
   narrow.addEventListener("change", () => { if (main.classList.contains("aside-open")) aside(false); });
 
-  /* ---------------- the panel */
+  /* ---- the panel */
 
   const sheet = $("sheet"), panel = $("panel");
   let opener = null;
@@ -581,7 +581,7 @@ import { around } from "./room-keys.js";
     search(event.target);
   });
 
-  /* ---------------- begin */
+  /* ---- begin */
 
   lines.querySelectorAll("[data-seq]").forEach(equip);
   digest(lines);
