@@ -17,6 +17,7 @@ from loopforge.core.effect_states import (
     EffectEnd,
     EffectProposed,
     EffectReturned,
+    EffectRunning,
 )
 from loopforge.core.events import Event
 from loopforge.core.limits.money_amounts import picos_from_dollars
@@ -83,7 +84,10 @@ class TaskEntry(NamedTuple):
 
 
 class ToolUse(NamedTuple):
-    """A use of a tool that is over: what was wanted, what came of it, in words."""
+    """A use of a tool that is over: what was wanted, what came of it, in words.
+
+    `began`: it ran, as far as it did, which one that was called off before that did not.
+    """
 
     effect: str
     turn: str
@@ -91,6 +95,7 @@ class ToolUse(NamedTuple):
     arguments: str
     outcome: str
     value: str
+    began: bool = True
 
 
 class OpenUse(NamedTuple):
@@ -100,6 +105,7 @@ class OpenUse(NamedTuple):
     tool: str
     arguments: Words
     asks: bool = False
+    began: bool = False
 
 
 class TaskState(Struct, kw_only=True):
@@ -324,6 +330,8 @@ class TaskState(Struct, kw_only=True):
                 self._add_entry("mine", self.task.mate, body.result, event)
             case EffectApproved(effect=effect) if effect in self.running:
                 self.running[effect] = self.running[effect]._replace(asks=False)
+            case EffectRunning(effect=effect) if effect in self.running:
+                self.running[effect] = self.running[effect]._replace(began=True)
             case _:
                 if isinstance(body, EffectEnd):
                     self._apply_effect_end(event, body)
@@ -427,9 +435,8 @@ class TaskState(Struct, kw_only=True):
         if found is None:
             return
         outcome = TOLD[type(end)]
-        use = ToolUse(
-            end.effect, found.turn, found.tool, str(found.arguments), outcome, str(end.value)
-        )
+        told = found.tool, str(found.arguments), outcome, str(end.value)
+        use = ToolUse(end.effect, found.turn, *told, found.began)
         self.fresh.append(use)
         if isinstance(end, EffectReturned):
             for path in paths_of(use):

@@ -22,7 +22,7 @@ def summary_of(state: TaskState) -> str:
         more = len(state.written) - SHOWN
         last = f" ({len(state.written):,}, the last of them)" if more > 0 else ""
         rows.append(f"Files changed{last}: {join_as_prose(tuple(state.written)[-SHOWN:])}.")
-    elif any(use.outcome in ("unknown", "cancelled") for use in state.uses):
+    elif any(use.outcome in ("unknown", "cancelled") and use.began for use in state.uses):
         rows.append("No file is known to be changed.")
     else:
         rows.append("No file was changed by its tools.")
@@ -32,9 +32,12 @@ def summary_of(state: TaskState) -> str:
             f"Of {pluralize(len(unsure), 'use')} of tools nobody knows whether it happened: "
             f"{join_as_prose([use.tool for use in unsure[-SHOWN:]])}."
         )
-    if cut := [use for use in state.uses if use.outcome == "cancelled"]:
-        named = join_as_prose([use.tool for use in cut[-SHOWN:]])
+    stopped = [use for use in state.uses if use.outcome == "cancelled"]
+    if cut := [use.tool for use in stopped if use.began]:
+        named = join_as_prose(cut[-SHOWN:])
         rows.append(f"Cut off by the stop: {named}, which may have changed files, too.")
+    if idle := [use.tool for use in stopped if not use.began]:
+        rows.append(f"Called off by the stop before it ran: {join_as_prose(idle[-SHOWN:])}.")
     if state.running:
         rows.append(
             f"Still under way: {join_as_prose([use.tool for use in state.running.values()])}."

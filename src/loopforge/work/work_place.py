@@ -137,7 +137,7 @@ def _doubts(state: TaskState) -> list[str]:
     """What should be looked at twice for how it came about."""
     failing = state.failing
     failed = [f"The tests that were run last failed: `{failing[:120]}`."] if failing else []
-    cut = [use for use in state.uses if use.outcome in ("unknown", "cancelled")]
+    cut = [use for use in state.uses if use.began and use.outcome in ("unknown", "cancelled")]
     half = "what it wrote until then may be in this, half done"
     ran = [
         f"`{tool_use_argument(use, 'command')[:120] or use.tool}` was cut off: {half}."
