@@ -25,7 +25,7 @@ from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.core.delivery_states import nonce
 from loopforge.core.room_vocabulary import Heard, Said, Told
-from loopforge.errors import InputError, SendFailed
+from loopforge.errors import InputError, LedgerError, SendFailed
 from loopforge.io.platforms.emoji_reactions import Mark
 from loopforge.io.platforms.incoming_lines import IncomingMessage
 from loopforge.io.platforms.surface_plugin import SurfaceParts
@@ -110,9 +110,8 @@ class Lines:
         try:
             await asyncio.Event().wait()
         finally:
-            for (
-                door
-            ) in server.sockets:  # who is let in as Python 3.11 closes a server hangs for ever
+            # Whoever is let in while Python 3.11 closes a server hangs for ever: nobody is, then.
+            for door in server.sockets:
                 asyncio.get_running_loop().remove_reader(door)
             for _ in range(3):  # turns of the loop until who was let in stands in `_open`
                 await asyncio.sleep(0)
@@ -206,6 +205,8 @@ class Lines:
                     await self._take(caller, what)
         except (ValueError, KeyError, TypeError, OSError):
             pass  # it speaks no lines, or is gone: what it has not got is sent when it calls again
+        except LedgerError:
+            pass  # the home ends: a line that it was not told to be heard, it sends again
         finally:
             if caller is not None:
                 caller.close()

@@ -192,3 +192,22 @@ async def test_who_calls_as_a_surface_closes(
         with each, suppress(ConnectionResetError):
             async with asyncio.timeout(60):
                 assert await loop.sock_recv(each, 1) == b""
+
+
+async def test_a_line_said_as_the_home_ends(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is said to the example while its ledger closes is not heard, and the caller hung up on."""
+    monkeypatch.syspath_prepend(str(installed))
+    faults: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, what: faults.append(what))
+    async with SUBJECTS["lines"]() as subject, living(tmp_path, subject) as app:
+        await subject.say("hello there")
+        await until(app, Accepted)
+        await app.ledger.close()
+        reader, writer = await asyncio.open_connection("127.0.0.1", subject.port)
+        writer.write(b'{"hello": "Bo", "key": "only Bo knows it"}\n{"say": "me too", "id": 1}\n')
+        async with asyncio.timeout(60):
+            assert await reader.read() == b""
+        writer.close()
+    assert faults == []
