@@ -10,6 +10,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 # By C, Python reads the path of a clone as ASCII; one with other letters in it kept every command from starting.
 export LC_ALL := $(if $(filter C POSIX,$(LC_ALL)),C.UTF-8,$(LC_ALL))
+# Containers often set this: each start would compile all that it uses anew, which takes as long again.
+unexport PYTHONDONTWRITEBYTECODE
 
 VENV := .venv
 PY := $(VENV)/bin/python
