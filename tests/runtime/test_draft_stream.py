@@ -9,8 +9,8 @@ import pytest
 from loopforge.core.policy import Ask, Message
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.small_prompt import trim_small_answer
-from loopforge.runtime.containment import call_contained
 from loopforge.runtime.draft_stream import APART, DraftStream
+from loopforge.runtime.mind_containment import call_contained
 from loopforge.runtime.ports import ANEW
 from tests.playbook import heard, shown
 from tests.runtime.conftest import Stage

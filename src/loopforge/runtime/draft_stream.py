@@ -15,7 +15,7 @@ from loopforge.core.text.erasable_text import replace_lone_surrogates
 from loopforge.core.text.streamed_answer import SpokenWords
 from loopforge.core.turn_events import Usage
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import MindFailed, call_contained
+from loopforge.runtime.mind_containment import MindFailed, call_contained
 from loopforge.runtime.ports import ANEW, Clock
 
 APART = 1 / 12

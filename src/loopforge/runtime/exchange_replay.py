@@ -18,7 +18,7 @@ from loopforge.core.policy import Answer, Ask, Call, Policy, Result
 from loopforge.core.text.erasable_text import Words, replace_lone_surrogates
 from loopforge.core.text.prompt_rows import laid_out
 from loopforge.core.turn_events import Answered, Asked, Called, Returned, TextPiece
-from loopforge.runtime.containment import (
+from loopforge.runtime.mind_containment import (
     MindFailed,
     MindReturned,
     Parts,

@@ -48,17 +48,6 @@ from loopforge.core.text.malformed_answer import (
 from loopforge.core.turn_events import Answered, Asked, Planned, Returned
 from loopforge.errors import HostTaken, LedgerError, ModelLost
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import (
-    THINKING,
-    MindFailed,
-    MindReturned,
-    Parts,
-    Replies,
-    as_json,
-    copy_perception,
-    drive,
-    mind_failure,
-)
 from loopforge.runtime.draft_stream import DraftStream
 from loopforge.runtime.effects.effect_worker import DIED, EffectOutcome, Effects
 from loopforge.runtime.exchange_replay import (
@@ -68,6 +57,17 @@ from loopforge.runtime.exchange_replay import (
     ReplayOnward,
     ReplaySaid,
     ReplaySame,
+)
+from loopforge.runtime.mind_containment import (
+    THINKING,
+    MindFailed,
+    MindReturned,
+    Parts,
+    Replies,
+    as_json,
+    copy_perception,
+    drive,
+    mind_failure,
 )
 from loopforge.runtime.ports import (
     CallPermission,

@@ -15,7 +15,7 @@ from typing import Any
 
 from loopforge.core.egress.hidden_signs import spelled_out
 from loopforge.errors import BadSettings, InputError
-from loopforge.runtime.containment import as_json, bounded_text
+from loopforge.runtime.mind_containment import as_json, bounded_text
 from loopforge.runtime.plugins.installed_plugins import load_plugins, make_plugin
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolMaker, ToolResult, ToolWork
 from loopforge.runtime.ttl_cache import TtlCache

@@ -9,7 +9,6 @@ from loopforge.core.events import Event
 from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.core.policy import Policy
 from loopforge.core.turn_events import Perceived, Planned
-from loopforge.runtime.containment import MindFailed
 from loopforge.runtime.exchange_replay import (
     ReplayDiverged,
     ReplayErased,
@@ -18,6 +17,7 @@ from loopforge.runtime.exchange_replay import (
     exchange_of,
     replay_exchange,
 )
+from loopforge.runtime.mind_containment import MindFailed
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.turn_record import perception_of
 

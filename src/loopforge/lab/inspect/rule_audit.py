@@ -40,7 +40,7 @@ from loopforge.lab.run.run_lifecycle import minds_of
 from loopforge.lab.run.run_log import began_of, head_of, rows_of
 from loopforge.lab.world.protocols import Protocol, fill_sentence
 from loopforge.lab.world.scenario_checks import Scenario
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 
 CARD = ("rule", "keeps")
 """What a perception's context holds of the rule's card."""

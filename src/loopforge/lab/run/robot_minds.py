@@ -29,7 +29,7 @@ from loopforge.lab.run.pinned_model import PinnedModel
 from loopforge.lab.world.daily_reflection import TAGS, DaySummary, build_agent_reflection
 from loopforge.policies import robot_rules as robots
 from loopforge.policies import supervisor_rules as overseers
-from loopforge.runtime.containment import bounded_text, copy_perception
+from loopforge.runtime.mind_containment import bounded_text, copy_perception
 from loopforge.runtime.ports import ModelReply, Models, Route
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from loopforge.core.action_plan import MODES, AgentActionPlan
 from loopforge.core.factory_vocabulary import INTENTS, Verdict
 from loopforge.lab.world.city_state import Factory, Robot
 from loopforge.lab.world.robot_perception import BAND_OF, MIDDLE, ShapedPerception
-from loopforge.runtime.containment import bounded_text, type_name
+from loopforge.runtime.mind_containment import bounded_text, type_name
 
 
 class GuardedPlan(Struct, frozen=True):

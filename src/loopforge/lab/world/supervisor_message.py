@@ -10,7 +10,7 @@ from typing import Any, cast, get_args
 from loopforge.core.factory_vocabulary import Message
 from loopforge.lab.world.city_state import Factory, SaidInCity
 from loopforge.lab.world.robot_perception import MIDDLE
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 
 MESSAGES = frozenset(get_args(Message))
 

@@ -14,7 +14,7 @@ from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import Secret
 from loopforge.models.providers.provider_client import OversizedAnswer, http_client
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 from loopforge.runtime.ports import Clock
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import ModelSpec
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 
 if TYPE_CHECKING:
     import httpx2

@@ -41,7 +41,6 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import hours_in_words, seconds_in_words
 from loopforge.errors import Conflict
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import as_json
 from loopforge.runtime.effects.call_progress import CallProgress
 from loopforge.runtime.effects.nested_calls import (
     PROGRAM_OVER,
@@ -52,6 +51,7 @@ from loopforge.runtime.effects.nested_calls import (
 )
 from loopforge.runtime.effects.tool_results import failure_shown, store_tool_result
 from loopforge.runtime.local.stream_lanes import LocalLanes
+from loopforge.runtime.mind_containment import as_json
 from loopforge.runtime.ports import (
     CallPermission,
     EffectPlace,

@@ -30,7 +30,7 @@ from loopforge.core.events import Event, Fact
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.core.policy import Call, ResultOutcome
 from loopforge.errors import InputError
-from loopforge.runtime.containment import as_json
+from loopforge.runtime.mind_containment import as_json
 from loopforge.runtime.ports import (
     CallPermission,
     InnerPermission,

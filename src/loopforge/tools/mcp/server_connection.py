@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from loopforge import __version__
 from loopforge.errors import InputError
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import bounded_text
 from loopforge.runtime.installation.library_loading import load_in_thread
+from loopforge.runtime.mind_containment import bounded_text
 from loopforge.runtime.ports import told_to_nobody
 from loopforge.tools.mcp.message_bounds import BoundedMessages
 from loopforge.tools.mcp.server_options import READY

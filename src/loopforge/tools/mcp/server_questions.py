@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from loopforge.errors import InputError
-from loopforge.runtime.containment import as_json, bounded_text
+from loopforge.runtime.mind_containment import as_json, bounded_text
 from loopforge.runtime.ports import Tool, ToolFile, ToolResult, arguments_schema
 from loopforge.tools.argument_check import worst_schema_error
 from loopforge.tools.mcp.tool_listing import tool_name

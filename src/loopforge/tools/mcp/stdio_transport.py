@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 from loopforge.tools.mcp.message_bounds import MOST_SIGNS, TOO_MANY, signs_of
 from loopforge.tools.sandbox.bubblewrap import Sandbox
 from loopforge.tools.sandbox.confined_process import ConfinedServer, confined_server

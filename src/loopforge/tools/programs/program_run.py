@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import InputError
 from loopforge.runtime.background_tasks import BackgroundTasks
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 from loopforge.runtime.ports import PeopleAsked, ToolDoor, UsedTool
 from loopforge.tools.programs.tool_functions import HEAD, ToolFunction
 

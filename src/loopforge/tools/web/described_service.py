@@ -20,7 +20,7 @@ import msgspec
 
 from loopforge.core.text.validation_errors import explain_validation_error
 from loopforge.errors import BadSettings, InputError
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.ports import Tool, ToolCall, ToolResult, ToolWork, arguments_schema
 from loopforge.tools.web.http_request import (

@@ -21,7 +21,7 @@ import httpx2
 from loopforge import __version__
 from loopforge.core.text.name_labels import truncate_text
 from loopforge.errors import InputError
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 from loopforge.tools.web.network_guard import GuardedNetwork
 from loopforge.tools.web.page_decoding import decode_page, strip_invisible
 from loopforge.tools.web.page_fetch import (

@@ -20,7 +20,7 @@ import httpx2
 from loopforge import __version__
 from loopforge.core.text.document_kinds import DOCUMENTS
 from loopforge.errors import InputError
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 from loopforge.tools.web.network_guard import GuardedNetwork
 
 REDIRECTS = (301, 302, 303, 307, 308)

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from loopforge.errors import InputError
-from loopforge.runtime.containment import bounded_text
+from loopforge.runtime.mind_containment import bounded_text
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.ports import Tool, ToolCall, ToolHome, ToolWork, arguments_schema
 from loopforge.tools.web.lookup_settings import LookupSettings

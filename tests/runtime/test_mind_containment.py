@@ -16,7 +16,8 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.policies.stub import stub
-from loopforge.runtime.containment import (
+from loopforge.runtime.exchange_replay import ReplaySaid, replay_exchange, request_text
+from loopforge.runtime.mind_containment import (
     THINKING,
     MindFailed,
     MindReturned,
@@ -24,7 +25,6 @@ from loopforge.runtime.containment import (
     drive,
     plan_of,
 )
-from loopforge.runtime.exchange_replay import ReplaySaid, replay_exchange, request_text
 from tests.lab.imps import (
     ASK,
     Equal,
@@ -73,7 +73,10 @@ async def test_an_error_of_a_mind_says_where_in_its_file_it_was_raised(
     ended = await drive(lambda: as_policy(looks)(seen), _nothing, 3)
     assert isinstance(ended, MindFailed)
     line = deeper.__code__.co_firstlineno + 1
-    assert ended.why == f"the policy failed: KeyError('no such key') at test_containment.py:{line}"
+    assert (
+        ended.why
+        == f"the policy failed: KeyError('no such key') at test_mind_containment.py:{line}"
+    )
 
 
 async def _nothing(_nth: int, _parts: Any) -> Any:
