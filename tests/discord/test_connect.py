@@ -49,6 +49,14 @@ async def joined(
     return report
 
 
+async def test_a_clock_that_is_wrong(city: Twin, tmp_path: Path) -> None:
+    """Whoever connects a bot, or asks the doctor, is told that the machine's clock is wrong."""
+    city.town.clock.advance(13 * 3600)
+    city.channel("plaza")
+    told = "this machine's clock is 13 hours behind Discord's, so that reminders ring at a wrong"
+    assert warned(await joined(city, tmp_path, city.bot("some-bot"))).startswith(told)
+
+
 async def test_a_bot_becomes_a_mate(city: Twin, tmp_path: Path) -> None:
     """A good token is kept for its owner alone; the bot has the mate's name, face and commands."""
     city.channel("plaza")

@@ -212,6 +212,6 @@ async def test_leaving_while_discord_cannot_be_reached(city: Twin, tmp_path: Pat
 async def test_what_comes_while_a_client_closes_is_dropped() -> None:
     """discord.py tells of its servers a while after a session began; nothing breaks where it ended."""
     account = BotAccount(platform="discord", token="none", mates=("maya",))
-    client = GatewayClient(account, DiscordOptions(), None, DiscordPace().trace())
+    client = GatewayClient(account, DiscordOptions(), None, DiscordPace().trace(lambda _: None))
     await client.close()
     client.dispatch("ready")

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from email.utils import format_datetime
 from types import TracebackType
 
 from aiohttp import TCPConnector, web
@@ -88,6 +89,7 @@ class Twin(Rest):
         app.router.add_route("*", "/api/v10/{tail:.*}", self._rest)
         app.router.add_get("/attachments/{tail:.*}", self._cdn)
         app.router.add_get("/", self._gateway)
+        app.on_response_prepare.append(self._date)
         self._routes(app)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
@@ -120,6 +122,9 @@ class Twin(Rest):
         if request.secure:
             return loopback.CDN, loopback.GATEWAY, loopback.RESUME
         return f"http://127.0.0.1:{self.plain_port}", self.gateway, self.gateway
+
+    async def _date(self, _: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Date"] = format_datetime(self.town.clock.now(), usegmt=True)
 
     async def _rest(self, request: web.Request) -> web.StreamResponse:
         cdn, gateway, _ = self._bases(request)

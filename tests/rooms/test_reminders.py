@@ -129,6 +129,25 @@ async def test_a_whole_line_is_enough(tmp_path: Path) -> None:
         assert (str(one.what), str(one.said), one.whom) == ("the tea", "in two hours", "room")
 
 
+async def test_a_line_that_came_late(tmp_path: Path) -> None:
+    """A mate is shown when it was said, and "tomorrow" is the day after that."""
+    shown: list[str] = []
+    form = {"what": "call Anna", "said": "tomorrow at three pm"}
+
+    def think(question: Question) -> dict[str, object]:
+        shown.append(str(question.messages))
+        return minding(form)(question)  # type: ignore[return-value]
+
+    write_mates(tmp_path, maya=MAYA)
+    async with living(tmp_path, think, clock=SimClock(NOW)) as home:
+        said = "@maya remind me tomorrow at three pm to call Anna"
+        await home.hears("ana", said, ago=23 * 3600)
+        (one,) = await home.bodies(ReminderSet)
+        assert one.due == datetime(2026, 3, 25, 15, tzinfo=UTC)
+    assert "15:00" in shown[0]
+    assert "Tuesday, 24 March 2026" in shown[0]
+
+
 async def test_what_waits_already_is_not_set_again(tmp_path: Path) -> None:
     """A mate that asks for the same thing twice is told the number of the one that there is."""
     async with living(tmp_path, clock=SimClock(NOW)) as home:
@@ -398,7 +417,12 @@ async def test_a_command_needs_no_colon(tmp_path: Path) -> None:
         for said in ("me to call Anna", "me when tea is ready to drink it", "to be or not to be"):
             with pytest.raises(InputError, match="Say when, a colon"):
                 await home.does("ana", "remind", said)
-        for said in ("in 5 minutes", "me in two hours", "tomorrow at nine", "every Monday at nine"):
+        for said in (
+            "in 5 minutes",
+            "me in two hours",
+            "tomorrow at three pm",
+            "every Monday at nine",
+        ):
             with pytest.raises(InputError, match="Say when, a colon"):
                 await home.does("ana", "remind", said)
 

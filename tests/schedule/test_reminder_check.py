@@ -39,6 +39,42 @@ def checked(said: str, form: dict[str, str], now: datetime = NOW, language: str 
     return check({"said": said, **form}, now, ZONE, language)
 
 
+@pytest.mark.parametrize(
+    ("said", "form", "later", "wanted"),
+    [
+        (
+            "tomorrow at nine",
+            {"at": "2026-03-26T09:00"},
+            12,
+            "Thursday 26 March, 09:00, in 7 hours",
+        ),
+        ("tomorrow at nine", {"at": "2026-03-27T09:00"}, 12, "differs"),
+        ("tomorrow at nine", {"at": "2026-03-26T09:00"}, 20, "past"),
+        ("in two hours", {"in": "PT2H"}, 1, "Wednesday 25 March, 16:00, in 1 hour"),
+        ("in two hours", {"in": "PT2H"}, 3, "past"),
+        (
+            "every day at nine until Friday",
+            {"rule": "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;UNTIL=20260327T235959"},
+            24,
+            "every day, 09:00, until Friday 27 March; first Friday 27 March, 09:00, in 19 hours",
+        ),
+        (
+            "every day at nine until Friday",
+            {"rule": "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;UNTIL=20260327T235959"},
+            72,
+            "empty",
+        ),
+    ],
+)
+def test_words_that_were_said_hours_before(
+    said: str, form: dict[str, str], later: int, wanted: str
+) -> None:
+    """They are read by when they were said, and told by now; what is over by now is not set."""
+    now = NOW + timedelta(hours=later)
+    found = check({"said": said, **form}, now, ZONE, said=NOW)
+    assert wanted == (found.words if isinstance(found, Fits) else outcome(found))
+
+
 @every_row([*ROWS, *MORE])
 def test_phrases(language: str, said: str, form: dict[str, str], wanted: str) -> None:
     """Each phrase of the tables comes out as it says, and in words of its language."""

@@ -2,6 +2,8 @@
 
 import asyncio
 import hashlib
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +18,24 @@ from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.platforms.surface_plugin import ConnectReport
 from loopforge.io.telegram.connection import account_checks
 from loopforge.mates.cards.avatar_image import draw_avatar
+from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
 from telegram import User
 from tests.elsewhere import elsewhere
 from tests.telegram.city import City
-from tests.telegram.twin import Twin
+from tests.telegram.twin import Twin, serving
 
 MAYA = Mate(
     name="Maya", handle="maya", prompt="You are.", hash="0" * 16, role="field scientist of failures"
 )
+
+
+@pytest.fixture
+async def twin() -> AsyncIterator[Twin]:
+    """The server, by the machine's clock, as the command that visits it goes by that."""
+    async with serving(SystemClock()) as server:
+        yield server
+        assert await server.city.deviations() == []
 
 
 def warned(report: ConnectReport) -> str:
@@ -60,6 +71,24 @@ async def test_a_bot_becomes_a_mate(tmp_path: Path, twin: Twin, city: City) -> N
         ("Talk to it in private", "https://t.me/maya_bot"),
         ("Bring it into a group", "https://t.me/maya_bot?startgroup=true"),
     )
+
+
+class Behind(SystemClock):
+    """Thirteen hours behind the machine's."""
+
+    def now(self) -> datetime:
+        """UTC, aware."""
+        return super().now() - timedelta(hours=13)
+
+
+async def test_a_clock_that_is_wrong(tmp_path: Path) -> None:
+    """Whoever connects a bot, or asks the doctor, is told that the machine's clock is wrong."""
+    async with serving(Behind()) as twin:
+        bot = await twin.city.bot("Some Bot", "maya_bot", reads_all=True)
+        report = await joined(twin, tmp_path, bot.token)
+    told = "this machine's clock is 13 hours ahead of Telegram's, so that reminders ring at a wrong"
+    assert warned(report).startswith(told)
+    assert "timedatectl" in warned(report)
 
 
 async def test_privacy_mode(tmp_path: Path, twin: Twin, city: City) -> None:

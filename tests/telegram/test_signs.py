@@ -10,6 +10,7 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.io.platforms.platform_time import PlatformTime
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.io.platforms.typing_updates import LiveSpeech
 from loopforge.io.session import Sessions
@@ -60,7 +61,7 @@ async def test_a_draft_that_comes_late_is_not_posted(tmp_path: Path, city: City)
         room, said = await answer(home)
         front, clock, tasks = home.app.front, home.app.stamp.clock, BackgroundTasks()
         account = BotAccount(platform="telegram", token=maya.token, mates=("maya",))
-        poll = BotPolling(account, clock, nothing, city.base)
+        poll = BotPolling(account, clock, nothing, PlatformTime(clock), city.base)
         await poll.bot.initialize()
         sending = TelegramDelivery([poll], Sessions(front), front, home.app.artifacts, clock)
         stage, place = TelegramLiveUpdates(sending, Sessions(front), front), f"telegram:{lab.id}"

@@ -33,6 +33,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from email.utils import format_datetime
 from typing import Any
 
 import msgspec
@@ -100,7 +101,11 @@ class Twin:
         app.router.add_get("/file/bot{token}/{path:.*}", self._download)
         app.router.add_post("/control/{command}", self._control)
         app.router.add_route("*", "/{path:.*}", self._nowhere)
+        app.on_response_prepare.append(self._date)
         return app
+
+    async def _date(self, _: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Date"] = format_datetime(self.town.clock.now(), usegmt=True)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         bot = self.town.tokens.get(request.match_info["token"])

@@ -59,6 +59,12 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     called: bool = False
     short: bool = False
     transcribed: bool = False
+    ago: int = 0
+
+    @property
+    def said_at(self) -> datetime:
+        """When it was said: where it came late, before it came here."""
+        return self.at - timedelta(seconds=self.ago)
 
 
 PRIVATE = frozenset({"note", "result"})
@@ -319,9 +325,9 @@ def as_lines(
     for entry in entries:
         if not may_see_entry(for_mate, entry):
             continue
-        if since := _since_last_line(entry.at, last, zone):
+        if since := _since_last_line(entry.said_at, last, zone):
             lines.append(Line(kind="told", text=public_words(since)))
-        last, told = entry.at, entry.at.astimezone(zone).strftime("%H:%M")
+        last, told = entry.said_at, entry.said_at.astimezone(zone).strftime("%H:%M")
         lines.extend(_lines_of_entry(entry, for_mate, names, told, cuts.get(entry.id), pictures))
     return tuple(lines)
 

@@ -207,7 +207,8 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     (chat/room/daily_quota.py), so that nobody does. `untrusted`: it was said by somebody who is not
     known here, so that it gives no orders. `keeper`: by somebody who may manage the place where it
     was said; `owner`: by the home's owner; `guest`: by somebody whom an invite let in. `called`: it
-    speaks to mates, naming none (it mentions the account that they share).
+    speaks to mates, naming none (it mentions the account that they share). `ago`: how many seconds
+    before it was heard it was said, where that is long.
     """
 
     person: str
@@ -226,6 +227,7 @@ class Heard(Struct, frozen=True, tag="room.heard", kw_only=True, omit_defaults=T
     called: bool = False
     pieces: tuple[str, ...] = ()
     captions: tuple[int, ...] = ()
+    ago: int = 0
 
 
 class LineEdited(Struct, frozen=True, tag="room.line_edited", kw_only=True, omit_defaults=True):

@@ -13,6 +13,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.errors import BadSettings, LedgerError, LoopforgeError, SendFailed
@@ -47,8 +48,9 @@ class AttachedSurface:
     What it raises where nobody tries again is said once, and harms nobody else.
     """
 
-    def __init__(self, surface: RunningSurface) -> None:
-        self.name, self.run = surface.name, surface.run
+    def __init__(self, surface: RunningSurface, amiss: Callable[[], str] = str) -> None:
+        """`amiss` is what is wrong there with all of its accounts, "" for nothing."""
+        self.name, self.run, self._amiss = surface.name, surface.run, amiss
         self._surface, self._sending, self._leaving = surface, 0, False
         self._told = set[str]()
         self._idle = asyncio.Event()
@@ -103,7 +105,9 @@ class AttachedSurface:
     def states(self) -> dict[str, str]:
         """How it stands with its accounts, or that it cannot say so."""
         try:
-            return dict(self._surface.states())
+            states, amiss = dict(self._surface.states()), self._amiss()
+            there = {who: state for who, state in states.items() if state.startswith("connected")}
+            return states | {who: f"{state}; {amiss}" for who, state in there.items() if amiss}
         except (Exception, SystemExit) as error:
             self._log_failure("say how it stands", error)
             return {EVERYBODY: f"it cannot say how it stands ({type(error).__name__})"}
@@ -308,10 +312,10 @@ class Platforms:
     async def _be_on_platform(self, platform: str, accounts: Sequence[BotAccount]) -> bool:
         """Be on a platform until that ends; False where nobody wants to be."""
         await import_modules(*self._there[platform].plugin.loads)
-        made = self._make_surface(platform, accounts)
-        if made is None:
+        surface = self._make_surface(platform, accounts)
+        if surface is None:
             return False
-        surface = self._surfaces[platform] = AttachedSurface(made)
+        self._surfaces[platform] = surface
         self._troubles.pop(platform, None)
         self._parts.deliveries.attach(surface)
         try:
@@ -322,7 +326,9 @@ class Platforms:
             await surface.end()
         return True
 
-    def _make_surface(self, platform: str, accounts: Sequence[BotAccount]) -> RunningSurface | None:
+    def _make_surface(
+        self, platform: str, accounts: Sequence[BotAccount]
+    ) -> AttachedSurface | None:
         parts, manners, there = self._parts, self._manners, self._there[platform]
         reception = IncomingLines(
             parts.front,
@@ -333,7 +339,7 @@ class Platforms:
             ServedPlaces(there.grounds),
             manners.patience,
         )
-        return there.plugin.make(
+        made = there.plugin.make(
             SurfaceParts(
                 reception=reception,
                 front=parts.front,
@@ -346,3 +352,5 @@ class Platforms:
                 accounts=accounts,
             )
         )
+        amiss = partial(reception.time.amiss, self.title(platform))
+        return AttachedSurface(made, amiss) if made is not None else None

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, available_timezones
 
 import msgspec
@@ -78,12 +79,17 @@ _ABBREVIATED = {
 
 
 def check(
-    form: ReminderForm | Mapping[str, object], now: datetime, zone: str, language: str = "en"
+    form: ReminderForm | Mapping[str, object],
+    now: datetime,
+    zone: str,
+    language: str = "en",
+    said: datetime | None = None,
 ) -> Checked:
     """Whether a form may be set, for somebody in this zone who speaks this language.
 
     `now` is aware. `zone` is an IANA name; a zone in the form goes before it. `language` is that of
-    the words ("en", "de", "fr", "es"; others are tried too).
+    the words ("en", "de", "fr", "es"; others are tried too). `said` is when they were said, where
+    that was before now: they are read by that.
     """
     try:
         asked = form if isinstance(form, ReminderForm) else msgspec.convert(form, ReminderForm)
@@ -96,7 +102,8 @@ def check(
     except (KeyError, ValueError, OSError, RecursionError):
         why = localized_sentence(language, "zone", zone=asked.zone or zone)
         return Refused(reason="zone", why=why)
-    return _Check(asked, now.astimezone(here), here, ZoneInfo(zone), language).result()
+    moments = _Moments((said or now).astimezone(here), now.astimezone(here))
+    return _Check(asked, moments, here, ZoneInfo(zone), language).result()
 
 
 def duration(text: str) -> list[tuple[float, str]]:
@@ -120,15 +127,23 @@ def parse_local_time(text: str, zone: ZoneInfo) -> datetime:
     return found.replace(second=0, microsecond=0)
 
 
+class _Moments(NamedTuple):
+    """When the words were said, and when that is checked."""
+
+    said: datetime
+    checked: datetime
+
+
 class _Check:
     """One checking, in order: how the form is written, what the words say, whether both agree."""
 
     def __init__(
-        self, form: ReminderForm, now: datetime, zone: ZoneInfo, own: ZoneInfo, language: str
+        self, form: ReminderForm, moments: _Moments, zone: ZoneInfo, own: ZoneInfo, language: str
     ) -> None:
-        self._form, self._now, self._zone, self._own = form, now, zone, own
-        self._language = language
-        self._local = now.replace(tzinfo=None, fold=0)
+        self._form, self._zone, self._own, self._language = form, zone, own, language
+        self._now, self._checked = moments
+        self._local = self._now.replace(tzinfo=None, fold=0)
+        self._here = self._checked.replace(tzinfo=None, fold=0)
 
     def result(self) -> Checked:
         """What comes of it."""
@@ -166,7 +181,7 @@ class _Check:
         return Refused(reason="differs", why=self._sentence("differs", wanted=wanted, given=given))
 
     def _moment_words(self, at: datetime) -> str:
-        return told_moment(at, self._local, self._language)
+        return told_moment(at, self._here, self._language)
 
     def _rule_words(self, rule: str) -> str:
         found = rule_moments(rule_of(rule, self._local.replace(minute=0)), self._local)
@@ -232,13 +247,13 @@ class _Check:
         first = localize_moment(given, self._zone)
         if form.after and all(unit in EXACT_UNITS for _, unit in duration(form.after)):
             first = (self._now.astimezone(UTC) + self._exact_span()).astimezone(self._zone)
-        if first <= self._now:
+        if first <= self._checked:
             return Refused(
                 reason="past", why=self._sentence("over", moment=self._moment_words(given))
             )
         exact = bool(form.after)
         return self._fitting_form(
-            first, told_ahead(first, self._now, self._language), given, exact=exact
+            first, told_ahead(first, self._checked, self._language), given, exact=exact
         )
 
     def _exact_span(self) -> timedelta:
@@ -324,7 +339,7 @@ class _Check:
             rule = rule_of(form.rule, start)
         except InputError as error:
             return Refused(reason="form", why=self._sentence("written", problem=str(error)))
-        due = rule_moments(rule, now)
+        due = rule_moments(rule, self._here)
         if not due:
             return Refused(reason="empty", why=self._sentence("empty"))
         if due[0] - now > FARTHEST:
@@ -339,12 +354,12 @@ class _Check:
             if given == meant:
                 given = f"{given}, {self._moment_words(due[0])}"
             return self._refuse_as_different(meant, given)
-        ring = next_ring(form.rule, start, self._now, self._zone) or localize_moment(
+        ring = next_ring(form.rule, start, self._checked, self._zone) or localize_moment(
             due[0], self._zone
         )
         first = ring.astimezone(self._zone)
         told = told_rule(form.rule, due, now, self._language)
-        ahead = told_ahead(first, self._now, self._language)
+        ahead = told_ahead(first, self._checked, self._language)
         words = localized_sentence(self._language, "next", rule=told, first=ahead)
         return self._fitting_form(first, words, due[0])
 

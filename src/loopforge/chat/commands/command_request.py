@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 
 from msgspec import Struct
 
@@ -17,7 +18,7 @@ class CommandRequest(Struct, frozen=True, kw_only=True):
 
     `keeper`, `owner`, `guest` and `untrusted` (a stranger) say what else they are; `surface` and
     `account` by which account they came, where it was by one of a platform. `reply_to` is the line
-    that it answers.
+    that it answers, `said` when it was given, where that was long before it came here.
     """
 
     room: str
@@ -30,6 +31,7 @@ class CommandRequest(Struct, frozen=True, kw_only=True):
     surface: str = ""
     account: str = ""
     reply_to: str = ""
+    said: datetime | None = None
 
 
 def handle_of(said: str, mates: Mapping[str, Mate]) -> str:

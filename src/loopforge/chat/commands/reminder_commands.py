@@ -11,15 +11,17 @@ from loopforge.chat.reminders.reminder_service import ReminderRequester, Reminde
 from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
+from loopforge.core.text.spoken_lists import seconds_in_words
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Clock
 from loopforge.schedule.phrases.phrase_reading import spoken_language
 from loopforge.schedule.quiet_hours import NONE, hours_in
 from loopforge.schedule.reminder_check import filled_form, zone_called
-from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, ReminderForm
+from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused, ReminderForm
 
 HOW = "Say when, a colon, and of what: /remind on Friday at nine: call Anna"
 WHERE = " Your time zone is not known, so this is by the home's, {zone}; /zone sets yours."
+LATE = "Your words came here {late} after you wrote them."
 WAYS = "Ways: /reminders; /reminders cancel N; /reminders snooze N in 10 minutes; move N WHEN."
 
 
@@ -41,12 +43,16 @@ class ReminderCommands:
             return HOW
         asker = await self._asker(asked)
         zone = self._service.zone(asker.person)
-        found = spoken_reminder(asked.argument, self._clock.now(), zone[0])
+        now = self._clock.now()
+        found = spoken_reminder(asked.argument, asked.said or now, zone[0])
         if found is None:
             raise InputError(f"{HOW}.")
         form, language = found
         checked, number = await self._service.set(stream_of(asked.room), asker, form, language)
         home = "" if zone[1] or form.zone else WHERE.format(zone=zone[0])
+        if isinstance(checked, Refused) and checked.reason == "past" and asked.said:
+            late = seconds_in_words((now - asked.said).total_seconds())
+            raise InputError(f"{checked.why} {LATE.format(late=late)}")
         return _worded(checked, f"Reminder {number}", form) + home * isinstance(checked, Fits)
 
     async def reminders(self, asked: CommandRequest) -> str:
@@ -66,7 +72,7 @@ class ReminderCommands:
             await self._service.cancel(stream, asker, number)
             return f"Reminder {number} is cancelled."
         zone, language = self._service.zone(asker.person)[0], spoken_language(when)
-        form = filled_form(when, self._clock.now(), zone, language)
+        form = filled_form(when, asked.said or self._clock.now(), zone, language)
         found = await self._service.move(stream, asker, number, form, snoozed=how == "snooze")
         return _worded(found, f"Reminder {number}", form)
 
@@ -107,7 +113,7 @@ class ReminderCommands:
             raise InputError("Somebody has to ask for it; the machine itself is nobody.")
         state = await self._rooms.state(asked.room)
         keeps = may(state, asked.person, "change", keeper=asked.keeper, owner=asked.owner)
-        return ReminderRequester(person=asked.person, keeper=keeps and asked.owner)
+        return ReminderRequester(person=asked.person, keeper=keeps and asked.owner, said=asked.said)
 
 
 def _worded(found: Checked, which: str, form: ReminderForm) -> str:

@@ -44,7 +44,7 @@ class ReminderRequester:
     """Who wants something done: a person, by a mate or not; `keeper`: they may change the room.
 
     `cause` is the event that it follows from; done again for the same one, it is done once. `turn`
-    is the mate's.
+    is the mate's. `said`: when they said so, where that was long ago.
     """
 
     person: str
@@ -52,6 +52,7 @@ class ReminderRequester:
     turn: str = ""
     cause: str = ""
     keeper: bool = False
+    said: datetime | None = None
 
 
 class ReminderRules(NamedTuple):
@@ -124,12 +125,20 @@ class ReminderService:
         there = "" if one.zone == self.zone(one.person)[0] else f" ({one.zone})"
         return f"[{one.number}] {what}{again}: {when}{there}"
 
+    async def said(self, stream: str, turn: str) -> datetime | None:
+        """When the line that called a mate's turn was said, where that was long ago."""
+        state = await self._house.state(stream)
+        due = state.open[turn].due if turn in state.open else None
+        lines = [state.lines[line] for line in due.lines if line in state.lines] if due else []
+        return lines[-1].said_at if lines and lines[-1].ago else None
+
     # ------------------------------------------------------------ doing
 
     def read(self, line: str, asker: ReminderRequester) -> tuple[ReminderForm, str]:
         """The form that a whole line of somebody's fills, and its language. Raises InputError."""
         zone, _ = self.zone(asker.person)
-        if (found := wished_reminder(line, self._stamp.clock.now(), zone)) is None:
+        now = asker.said or self._stamp.clock.now()
+        if (found := wished_reminder(line, now, zone)) is None:
             raise InputError("say of what to remind, and when: *remind me in two hours of the tea*")
         return found
 
@@ -154,8 +163,9 @@ class ReminderService:
                 f"say shorter of what to remind: it may have at most {LONGEST_WHAT} characters"
             )
         now, zone = self._stamp.clock.now(), self.zone(asker.person)[0]
-        form = completed_form(form, now, zone, language)
-        found = check(form, now, zone, language)
+        said = asker.said or now
+        form = completed_form(form, said, zone, language)
+        found = check(form, now, zone, language, said)
         if not isinstance(found, Fits):
             return found, 0
         numbers: list[int] = []
@@ -184,7 +194,7 @@ class ReminderService:
                 zone=found.zone,
                 whom=whom,
                 rule=form.rule,
-                start=self._start(form, found) if form.rule else "",
+                start=_start(form, found, said) if form.rule else "",
                 language=language,
                 mate=asker.mate,
                 wakes=wakes,
@@ -211,8 +221,9 @@ class ReminderService:
         """
         one = self._own(await self._house.state(stream), asker, number)
         now, zone = self._stamp.clock.now(), self.zone(asker.person)[0]
-        form = completed_form(form, now, zone, one.language)
-        found = check(form, now, zone, one.language)
+        said = asker.said or now
+        form = completed_form(form, said, zone, one.language)
+        found = check(form, now, zone, one.language, said)
         if not isinstance(found, Fits):
             return found
         if snoozed and form.rule:
@@ -227,7 +238,7 @@ class ReminderService:
                 said=Words(form.said),
                 zone=found.zone,
                 rule=form.rule,
-                start=self._start(form, found) if form.rule else "",
+                start=_start(form, found, said) if form.rule else "",
                 snoozed=snoozed and (bool(known.rule) or known.due is None),
             )
             return [body]
@@ -245,15 +256,6 @@ class ReminderService:
         await self._decide(stream, asker, "reminder.cancelled", decide)
 
     # ------------------------------------------------------------ deciding
-
-    def _start(self, form: ReminderForm, found: Fits) -> str:
-        """From when on a rule goes, local: as the form says, or from its first moment on."""
-        zone = ZoneInfo(found.zone)
-        now = self._stamp.clock.now().astimezone(zone).replace(tzinfo=None)
-        start: datetime = (
-            parse_local_time(form.start, zone) if form.start else rule_start(form.rule, now)
-        )
-        return start.isoformat(timespec="minutes")
 
     def _own(self, state: RoomState, asker: ReminderRequester, number: int) -> Reminder:
         one = state.reminders.numbered(number)
@@ -288,6 +290,16 @@ class ReminderService:
             return await self._ledger.append(stream, facts, expect=seq)
 
         return await self._ledger.decide(stream, partial(self._house.head, stream), attempt)
+
+
+def _start(form: ReminderForm, found: Fits, said: datetime) -> str:
+    """From when on a rule goes, local: as the form says, or from its first moment on."""
+    zone = ZoneInfo(found.zone)
+    now = said.astimezone(zone).replace(tzinfo=None)
+    start: datetime = (
+        parse_local_time(form.start, zone) if form.start else rule_start(form.rule, now)
+    )
+    return start.isoformat(timespec="minutes")
 
 
 def reminders_left(state: RoomState, person: str, most: int) -> int:

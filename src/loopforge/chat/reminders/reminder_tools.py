@@ -83,7 +83,7 @@ class ReminderTools:
 
     async def remind(self, call: ToolCall) -> str:
         """Set one."""
-        form, asker = _form(call), self._asker(call)
+        form, asker = _form(call), await self._asker(call)
         language = self._language(call, form)
         if not form.what:
             wished, language = self._service.read(form.said, asker)
@@ -100,21 +100,25 @@ class ReminderTools:
     async def change(self, call: ToolCall) -> str:
         """Move one, or put it off."""
         number, once = int(call.arguments["number"]), bool(call.arguments.get("once"))
-        asker = self._asker(call)
+        asker = await self._asker(call)
         found = await self._service.move(call.stream, asker, number, _form(call), snoozed=once)
         return self._worded(found, asker.person, f"Reminder {number} is changed")
 
     async def cancel(self, call: ToolCall) -> str:
         """Cancel one."""
         number = int(call.arguments["number"])
-        await self._service.cancel(call.stream, self._asker(call), number)
+        await self._service.cancel(call.stream, await self._asker(call), number)
         return f"Reminder {number} is cancelled."
 
-    def _asker(self, call: ToolCall) -> ReminderRequester:
+    async def _asker(self, call: ToolCall) -> ReminderRequester:
         if not call.people:
             raise InputError("there is nobody here whom it would be for")
         return ReminderRequester(
-            person=call.people[-1], mate=call.mate, turn=call.turn, cause=call.id
+            person=call.people[-1],
+            mate=call.mate,
+            turn=call.turn,
+            cause=call.id,
+            said=await self._service.said(call.stream, call.turn),
         )
 
     def _language(self, call: ToolCall, form: ReminderForm) -> str:

@@ -221,6 +221,7 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Cont
                 guest=body.guest,
                 called=body.called,
                 surface=body.surface,
+                ago=body.ago,
             )
         case Said():
             return replace(

@@ -184,7 +184,7 @@ class ShownContext:
         older = {place for place in pictures if place[0] not in newer}
         if not grew or names != last.names or older != last.pictures:
             last, known = _Shown((), names, ()), ()
-        at = known[-1].at if known else None
+        at = known[-1].said_at if known else None
         fresh = as_lines(entries[len(known) :], mate, called, self.zone, last=at, pictures=pictures)
         lines = last.lines + fresh
         self._last[stream, mate] = _Shown(entries, names, lines, pictures)

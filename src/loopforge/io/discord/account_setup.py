@@ -27,8 +27,10 @@ from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.receiving.slash_commands import SlashCommands
 from loopforge.io.discord.sending.webhooks import Connector
+from loopforge.io.platforms.platform_time import PlatformTime, clock_findings
 from loopforge.io.platforms.surface_plugin import AccountFinding, AccountVisit, ConnectReport
 from loopforge.mates.cards.avatar_image import Portraits
+from loopforge.runtime.system_clock import SystemClock
 
 LONGEST = 60.0
 """Seconds that a visit may take; Discord may ask for patience in between."""
@@ -44,13 +46,16 @@ async def set_up_account(order: AccountVisit, connector: Connector | None = None
     # What is worth knowing is found; discord.py would warn of voice, which nobody uses here.
     logging.getLogger("discord").setLevel(logging.CRITICAL)
     made = connector() if connector is not None else None
-    client = GatewayClient(order.account, DiscordOptions(), made, DiscordPace().trace())
+    time = PlatformTime(SystemClock())
+    trace = DiscordPace().trace(time.answered)
+    client = GatewayClient(order.account, DiscordOptions(), made, trace)
     try:
         async with asyncio.timeout(LONGEST):
             async with client:  # it never connects to the gateway
                 await client.login(order.account.token)
                 address = bot_invite_link(client.application_id or 0, shared=order.shared)
                 found = await _looked_at(client, address, shared=order.shared)
+                found += clock_findings(time, "Discord")
                 found += [await _register(client)] if order.told else []
                 found += (
                     await _present(client, order.face, order.portraits or Portraits())

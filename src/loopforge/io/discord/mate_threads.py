@@ -100,7 +100,7 @@ class Threads:
 
     def __init__(self, crowd: BotAccounts, parts: SurfaceParts, options: DiscordOptions) -> None:
         self._crowd, self._reception, self._front = crowd, parts.reception, parts.front
-        self._sessions, self._clock = parts.reception.sessions, parts.clock
+        self._sessions = parts.reception.sessions
         self._opening, self._patience = options.threads, parts.manners.patience
         self._beginning: dict[int, asyncio.Event] = {}
         self._told: set[tuple[int, str]] = set()
@@ -176,7 +176,7 @@ class Threads:
 
     async def _is_worth_thread(self, message: discord.Message, text: str) -> bool:
         """Whether a line of this kind is worth a thread, if it calls somebody: it is answered."""
-        late = self._clock.now() - message.created_at > self._patience
+        late = self._reception.time.age(message.created_at) > self._patience
         unfit = message.author.bot or late or is_stop(text, self._mates_in(message.channel))
         if self._opening != "answer" or unfit:
             return False

@@ -51,6 +51,7 @@ class Discord:
     ) -> None:
         self._clock, self._dice, self._options = parts.clock, parts.dice, options
         self._channels, self._connector = parts.front.channels, connector
+        self._time = parts.reception.time
         self._crowd = crowd = BotAccounts(parts.accounts, parts.front.rooms.mates, parts.clock)
         self._hooks = hooks = DiscordWebhooks(crowd, parts.portraits, connector)
         self._paces = [DiscordPace() for _ in parts.accounts]
@@ -151,7 +152,7 @@ class Discord:
         """One client, from its first call to its end."""
         connector = self._connector() if self._connector is not None else None
         account = self._crowd.accounts[index]
-        trace = self._paces[index].trace()
+        trace = self._paces[index].trace(self._time.answered)
         client = GatewayClient(account, self._options, connector, trace)
         self._slash.equip(client, self._inward.thread)
         self._inward.listen(client)

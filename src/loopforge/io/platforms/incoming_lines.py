@@ -31,6 +31,7 @@ from loopforge.errors import InputError, TooEarly, Unknown
 from loopforge.io.platforms.emoji_reactions import EMOJI_ANSWERS, SKINS, STOP_EMOJIS
 from loopforge.io.platforms.line_buttons import Admission, LineButtons, Presser, PressGround
 from loopforge.io.platforms.place_allowlist import ServedPlace, ServedPlaces
+from loopforge.io.platforms.platform_time import PlatformTime
 from loopforge.io.session import Sessions
 from loopforge.people.account_linking import AccountLinking
 from loopforge.people.identity.person_registry import PersonRegistry
@@ -41,6 +42,8 @@ log = logging.getLogger(__name__)
 
 WAITS = (0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds to wait for a message of ours that somebody answers before its acceptance is recorded."""
+SAID_BEFORE = timedelta(minutes=2)
+"""What was said longer ago than this is kept with when it was said."""
 UNHEEDED = timedelta(hours=1)
 """So long who may not stop a place is not told so again when they put a stop sign there."""
 PRESS_WAITS = WAITS[:4]
@@ -123,7 +126,10 @@ def is_link_command(spot: ChannelSpot, command: str, argument: str) -> bool:
 
 
 class IncomingLines:
-    """Takes in what platforms bring. `patience` is how old a message may be to be answered."""
+    """Takes in what platforms bring. `patience` is how old a message may be to be answered.
+
+    `time` is the platform's own: a surface tells it the `Date` of each answer.
+    """
 
     def __init__(
         self,
@@ -138,7 +144,7 @@ class IncomingLines:
         self._front, self._people, self._clock = front, people, clock
         self._admission, self._linking = admission, linking
         self._grounds, self._patience = grounds, patience
-        self.sessions = Sessions(front)
+        self.sessions, self.time = Sessions(front), PlatformTime(clock)
         self._unheeded: dict[tuple[str, str], datetime] = {}
         self._pressing = PressGround(front, people, self._pressed_line, admission)
         self.buttons = LineButtons(self._pressing)
@@ -205,6 +211,7 @@ class IncomingLines:
             await self._answered_line(coming),
             await self.exposed(coming.spot, coming.text),
         )
+        age = self.time.age(coming.at)
         heard = await self._front.rooms.hear(
             room,
             Heard(
@@ -215,7 +222,8 @@ class IncomingLines:
                 reply_to=reply,
                 files=tuple(coming.files),
                 bot=coming.bot,
-                late=self._clock.now() - coming.at > self._patience,
+                late=age > self._patience,
+                ago=int(age.total_seconds()) if age > SAID_BEFORE else 0,
                 untrusted=not self._admission.trusts(person.id),
                 keeper=coming.keeper,
                 owner=self._admission.owns(person.id),
@@ -362,12 +370,13 @@ class IncomingLines:
         *,
         keeper: bool = False,
         reply_to: str = "",
+        at: datetime | None = None,
     ) -> str:
         """Do what a command asks, and say what was done. Raises InputError.
 
         `keeper`: who asks may manage that place on the platform; `reply_to` is the message that it
-        answers. By a code that links them (wrong ones are counted, people/account_linking.py)
-        somebody comes in who was not let in before.
+        answers, `at` when they asked, where that may be long ago. By a code that links them (wrong
+        ones are counted, people/account_linking.py) somebody comes in who was not let in before.
         """
         platform = spot.key.partition(":")[0]
         if is_link_command(spot, command, argument):
@@ -384,8 +393,13 @@ class IncomingLines:
         by = Presser(account=account, name=name, keeper=keeper)
         asked = self._pressing.request(room, person.id, spot.key, by)
         return await self._front.commands.carry_out(
-            command, replace(asked, argument=argument, reply_to=answered)
+            command, replace(asked, argument=argument, reply_to=answered, said=self._said(at))
         )
+
+    def _said(self, at: datetime | None) -> datetime | None:
+        """When something was asked, by this home's clock; None where that is just now."""
+        age = self.time.age(at) if at is not None else timedelta()
+        return self._clock.now() - age if age > SAID_BEFORE else None
 
     async def complete(
         self, place: str, account: str, command: str, begun: str, mates: Sequence[str] = ()

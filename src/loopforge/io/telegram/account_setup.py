@@ -17,6 +17,7 @@ import telegram
 from loopforge.chat.commands.command_catalogue import COMMANDS
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
+from loopforge.io.platforms.platform_time import PlatformTime, clock_findings
 from loopforge.io.platforms.surface_plugin import AccountFinding, AccountVisit, ConnectReport
 from loopforge.io.telegram.connection.account_checks import (
     bot_findings,
@@ -24,8 +25,10 @@ from loopforge.io.telegram.connection.account_checks import (
     private_chat_link,
 )
 from loopforge.io.telegram.connection.api_errors import as_send_failure
+from loopforge.io.telegram.connection.polling import dated_request
 from loopforge.io.telegram.telegram_settings import OFFICIAL, api_server_name
 from loopforge.mates.cards.avatar_image import Portraits
+from loopforge.runtime.system_clock import SystemClock
 
 LONGEST = 60.0
 """Seconds that a visit may take."""
@@ -36,7 +39,8 @@ NAME, DESCRIPTION, SHORT = 64, 512, 120
 async def set_up_account(order: AccountVisit) -> ConnectReport:
     """Look at a bot, and tell Telegram what is wanted. Raises NotLetIn, Unreachable."""
     logging.getLogger("telegram").setLevel(logging.WARNING)
-    async with visiting(order.account.token, order.options.base_url) as bot:
+    time = PlatformTime(SystemClock())
+    async with visiting(order.account.token, order.options.base_url, time) as bot:
         found, webhook = [], await _webhook(bot)
         if order.take_over and webhook:
             done = (
@@ -44,7 +48,7 @@ async def set_up_account(order: AccountVisit) -> ConnectReport:
             )
             found = [await _tried(bot.delete_webhook, done, "its webhook stays")]
             webhook = await _webhook(bot)
-        found += bot_findings(bot.bot, webhook)
+        found += [*bot_findings(bot.bot, webhook), *clock_findings(time, "Telegram")]
         found += [await _register(bot)] if order.told else []
         found += (
             await _present(bot, order.face, order.portraits or Portraits()) if order.face else []
@@ -58,11 +62,16 @@ async def set_up_account(order: AccountVisit) -> ConnectReport:
 
 
 @asynccontextmanager
-async def visiting(token: str, base: str = "") -> AsyncIterator[telegram.Bot]:
+async def visiting(token: str, base: str, time: PlatformTime) -> AsyncIterator[telegram.Bot]:
     """Be at Telegram with this token. Raises NotLetIn for a bad token, and Unreachable."""
     server, base = api_server_name(base), base or OFFICIAL
     try:
-        bot = telegram.Bot(token, base_url=f"{base}/bot", base_file_url=f"{base}/file/bot")
+        bot = telegram.Bot(
+            token,
+            base_url=f"{base}/bot",
+            base_file_url=f"{base}/file/bot",
+            request=dated_request(time),
+        )
         async with asyncio.timeout(LONGEST):
             async with bot:
                 yield bot

@@ -93,7 +93,10 @@ class Telegram:
         self._reception, self._front = parts.reception, parts.front
         self._taken = parts.front.rooms.taken
         self._tasks, clock, manners = BackgroundTasks(), parts.clock, parts.manners
-        self._polls = [BotPolling(each, clock, self._take_in, base) for each in parts.accounts]
+        self._polls = [
+            BotPolling(each, clock, self._take_in, parts.reception.time, base)
+            for each in parts.accounts
+        ]
         self._order: dict[tuple[int, int], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._moving = asyncio.Lock()
         self._ears: dict[int, BotPolling] = {}
@@ -403,6 +406,7 @@ class Telegram:
                 order.argument,
                 keeper=await self._may_manage(one, now=True),
                 reply_to=incoming_message.reply(message),
+                at=message.date,
             )
         except NotLetIn as wrong:
             if (isinstance(wrong, TooEarly) and wrong.told) or not poll.flood.answers_wrong():

@@ -7,12 +7,13 @@ know single routes: the library waits for those. Answers to commands and files a
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from types import SimpleNamespace
 
 import aiohttp
+from yarl import URL
 
 RATE = 25.0
 """Calls a second; with those at once, 35 in the first second."""
@@ -44,10 +45,20 @@ class DiscordPace:
         self._left, self._at = AT_ONCE, 0.0
         self.turns = 0
 
-    def trace(self) -> aiohttp.TraceConfig:
-        """What lets the calls of one client take turns."""
+    def trace(self, answered: Callable[[str | None], None]) -> aiohttp.TraceConfig:
+        """What lets the calls of one client take turns; `answered` is told the `Date` of each."""
+
+        async def ended(
+            _session: aiohttp.ClientSession,
+            _context: SimpleNamespace,
+            params: aiohttp.TraceRequestEndParams,
+        ) -> None:
+            if not _is_free(params.url):
+                answered(params.response.headers.get("Date"))
+
         config = aiohttp.TraceConfig()
         config.on_request_start.append(self._began)
+        config.on_request_end.append(ended)
         return config
 
     async def _began(
@@ -56,7 +67,7 @@ class DiscordPace:
         _context: SimpleNamespace,
         params: aiohttp.TraceRequestStartParams,
     ) -> None:
-        if not any(part in str(params.url) for part in FREE):
+        if not _is_free(params.url):
             await self.turn()
 
     async def turn(self) -> None:
@@ -72,6 +83,10 @@ class DiscordPace:
                 self.turns += 1
                 return
             await asyncio.sleep((least - self._left) / RATE)
+
+
+def _is_free(url: URL) -> bool:
+    return any(part in str(url) for part in FREE)
 
 
 class ReadLimiter:

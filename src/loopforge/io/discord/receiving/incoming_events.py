@@ -462,7 +462,7 @@ class IncomingEvents:
                 account=account_of(message),
                 name=message.author.display_name,
                 text=text,
-                at=self._clock.now() if venue.moved else message.created_at,
+                at=self._reception.time.now() if venue.moved else message.created_at,
                 reply_to="" if venue.moved else str(replied or ""),
                 ours=ours,
                 bot=message.author.bot,

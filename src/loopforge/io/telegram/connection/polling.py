@@ -22,6 +22,7 @@ from itertools import takewhile
 from typing import Any
 from urllib.parse import quote
 
+import httpx
 from telegram.error import (
     BadRequest,
     Conflict,
@@ -36,6 +37,7 @@ import telegram
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import LedgerError
 from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.io.platforms.platform_time import PlatformTime
 from loopforge.io.telegram.connection.api_errors import as_send_failure, is_refused_by_proxy
 from loopforge.io.telegram.connection.rate_limit import FloodWait
 from loopforge.io.telegram.telegram_settings import OFFICIAL, api_server_name
@@ -209,6 +211,16 @@ class RawUpdateBot(telegram.Bot):
         return found
 
 
+def dated_request(time: PlatformTime, connections: int = 1) -> HTTPXRequest:
+    """What a bot asks by; `time` is told the `Date` of each answer."""
+
+    async def answered(response: httpx.Response) -> None:
+        time.answered(response.headers.get("Date"))
+
+    hooks = {"event_hooks": {"response": [answered]}}
+    return HTTPXRequest(connection_pool_size=connections, httpx_kwargs=hooks)
+
+
 class BotPolling:
     """A bot and its polling. `state` says in plain words how it stands with it.
 
@@ -216,7 +228,9 @@ class BotPolling:
     some group it hears and speaks for other bots of ours. `files`: to be held while one is fetched.
     """
 
-    def __init__(self, account: BotAccount, clock: Clock, hear: Hear, base: str = "") -> None:
+    def __init__(
+        self, account: BotAccount, clock: Clock, hear: Hear, time: PlatformTime, base: str = ""
+    ) -> None:
         self.mates, self._clock, token = account.mates, clock, account.token
         self._renewal = account.renewal
         self.shared, self.speaks_for = account.shared, account.speaks_for
@@ -227,8 +241,8 @@ class BotPolling:
             token,
             base_url=f"{base}/bot",
             base_file_url=f"{base}/file/bot",
-            request=HTTPXRequest(connection_pool_size=CONNECTIONS),
-            get_updates_request=HTTPXRequest(connection_pool_size=1),
+            request=dated_request(time, CONNECTIONS),
+            get_updates_request=dated_request(time),
         )
         self.state, self.flood = "not connected yet", FloodWait(clock)
         self.number = int(head) if (head := token.partition(":")[0]).isdigit() else 0
