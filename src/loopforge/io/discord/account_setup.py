@@ -27,8 +27,13 @@ from loopforge.io.discord.connection.rate_limit import DiscordPace
 from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.receiving.slash_commands import SlashCommands
 from loopforge.io.discord.sending.webhooks import Connector
-from loopforge.io.platforms.platform_time import PlatformTime, clock_findings
-from loopforge.io.platforms.surface_plugin import AccountFinding, AccountVisit, ConnectReport
+from loopforge.io.platforms.platform_time import PlatformTime
+from loopforge.io.platforms.surface_plugin import (
+    AccountFinding,
+    AccountVisit,
+    ConnectReport,
+    clock_findings,
+)
 from loopforge.mates.cards.avatar_image import Portraits
 from loopforge.runtime.system_clock import SystemClock
 
@@ -55,7 +60,7 @@ async def set_up_account(order: AccountVisit, connector: Connector | None = None
                 await client.login(order.account.token)
                 address = bot_invite_link(client.application_id or 0, shared=order.shared)
                 found = await _looked_at(client, address, shared=order.shared)
-                found += clock_findings(time, "Discord")
+                found += clock_findings(time.amiss("Discord"))
                 found += [await _register(client)] if order.told else []
                 found += (
                     await _present(client, order.face, order.portraits or Portraits())

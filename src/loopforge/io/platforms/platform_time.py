@@ -9,14 +9,12 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from loopforge.core.text.spoken_lists import seconds_in_words
-from loopforge.io.platforms.surface_plugin import AccountFinding
 from loopforge.runtime.ports import Clock
 
 TOLERATED = timedelta(minutes=5)
 """By how much this machine's clock may be wrong before somebody is told."""
 NEAR = timedelta(minutes=1)
 """Within this, two measures say the same: an answer tells seconds, and takes some."""
-MEND = "Set it right, best by a time server (`timedatectl set-ntp true`)."
 
 
 class PlatformTime:
@@ -59,9 +57,3 @@ class PlatformTime:
         by, side = seconds_in_words(abs(self._ahead).total_seconds()), self._ahead > timedelta()
         told = f"this machine's clock is {by} {'ahead of' if side else 'behind'} {platform}'s"
         return f"{told}, so that reminders ring at a wrong time"
-
-
-def clock_findings(time: PlatformTime, platform: str) -> list[AccountFinding]:
-    """What a visit says of this machine's clock, if anything."""
-    said = time.amiss(platform)
-    return [AccountFinding("warn", f"{said}.", MEND)] if said else []

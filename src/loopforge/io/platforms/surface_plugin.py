@@ -51,6 +51,12 @@ class AccountFinding(Struct, frozen=True):
     mend: str = ""
 
 
+def clock_findings(amiss: str) -> list[AccountFinding]:
+    """What a visit says of this machine's clock, of which a clause (PlatformTime) says what is."""
+    mend = "Set it right, best by a time server (`timedatectl set-ntp true`)."
+    return [AccountFinding("warn", f"{amiss}.", mend)] if amiss else []
+
+
 class ConnectReport(Struct, frozen=True):
     """What was found, and the addresses by which people come to the bot, each with what it does."""
 

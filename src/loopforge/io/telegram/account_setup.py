@@ -17,8 +17,13 @@ import telegram
 from loopforge.chat.commands.command_catalogue import COMMANDS
 from loopforge.core.mates.mate_file import Mate
 from loopforge.errors import NotLetIn, Unreachable
-from loopforge.io.platforms.platform_time import PlatformTime, clock_findings
-from loopforge.io.platforms.surface_plugin import AccountFinding, AccountVisit, ConnectReport
+from loopforge.io.platforms.platform_time import PlatformTime
+from loopforge.io.platforms.surface_plugin import (
+    AccountFinding,
+    AccountVisit,
+    ConnectReport,
+    clock_findings,
+)
 from loopforge.io.telegram.connection.account_checks import (
     bot_findings,
     bot_invite_link,
@@ -48,7 +53,7 @@ async def set_up_account(order: AccountVisit) -> ConnectReport:
             )
             found = [await _tried(bot.delete_webhook, done, "its webhook stays")]
             webhook = await _webhook(bot)
-        found += [*bot_findings(bot.bot, webhook), *clock_findings(time, "Telegram")]
+        found += [*bot_findings(bot.bot, webhook), *clock_findings(time.amiss("Telegram"))]
         found += [await _register(bot)] if order.told else []
         found += (
             await _present(bot, order.face, order.portraits or Portraits()) if order.face else []
