@@ -31,6 +31,15 @@ async def test_a_home_is_ready_as_long_as_its_ledger_answers(site: Town) -> None
         )
 
 
+@pytest.mark.parametrize("path", ["/alive", "/ready", "/sign-in", "/static/style.css", "/nowhere"])
+async def test_monitors_may_ask_for_the_head_alone(site: Town, path: str) -> None:
+    """HEAD is answered as GET is, on every page, without its body (RFC 9110)."""
+    stranger = await site.stranger()
+    whole, head = await stranger.get(path), await stranger.http.head(path)
+    assert (head.status_code, head.content) == (whole.status_code, b"")
+    assert head.headers["content-length"] == whole.headers["content-length"]
+
+
 @pytest.mark.postgres
 async def test_a_home_that_may_only_read_is_not_ready(postgres_url: str, tmp_path: Path) -> None:
     """As on a standby: 503 and why, before anything was written in vain; ready again by itself."""

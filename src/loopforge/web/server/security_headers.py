@@ -45,14 +45,20 @@ def add_security_headers(app: ASGIApp) -> ASGIApp:
                 message["headers"] = [*given, *(one for one in RAW if one[0] not in names)]
             await send(message)
 
-        await app(_readable(scope), receive, sending)
+        await app(_asked(scope), receive, sending)
 
     return serve
 
 
-def _readable(scope: Scope) -> Scope:
-    """The scope with the sign that no database takes for text replaced by one that all do."""
+def _asked(scope: Scope) -> Scope:
+    """What is asked for, as the pages take it.
+
+    The head of a page alone (monitors ask so) is asked as the page: the server sends no body then.
+    The sign that no database takes for text is replaced by one that all do.
+    """
     if scope["type"] == ScopeType.HTTP:
         scope["path"] = scope["path"].replace("\0", "\ufffd")
         scope["query_string"] = scope["query_string"].replace(b"%00", b"%EF%BF%BD")
+        if scope["method"] == "HEAD":
+            return {**scope, "method": "GET"}
     return scope
