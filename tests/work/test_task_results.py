@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_aside
-from loopforge.errors import Changed, LedgerError
+from loopforge.errors import Changed, LedgerError, Unknown
 from loopforge.settings import load_settings
 from loopforge.work.task_transcript import lines_of
+from loopforge.work.threads.task_rights import possible_acts
 from loopforge.work.threads.thread_posts import told_of
 from tests.work.conftest import Workshop, in_order, says, uses, working
 
@@ -161,6 +162,44 @@ async def test_undo_takes_back_the_first_change_too(place: Path) -> None:
         assert (state.turns, state.stage, state.uses) == (0, "stopped", [])
         await shop.tasks.resume(id, "ana")
         assert (await shop.rest(id)).stage == "finished"
+
+
+async def test_a_change_can_be_taken_back_where_there_is_one(place: Path) -> None:
+    """Offered on its page once files were changed, until all is taken back; not after an answer."""
+    script = in_order(uses("work_write", path="a.txt", text="1"), says("done", "Written."))
+    async with working(place / "home", script) as shop:
+        for text, undoable in (
+            ("What is a monad?", False),
+            ("Write a number into a.txt with Python", True),
+            ("Review a.py", False),
+        ):
+            id = await shop.give(text)
+            assert ("undo" in possible_acts(await shop.state(id))) == undoable
+            await shop.tasks.approve(id, "ana")
+            assert ("undo" in possible_acts(await shop.state(id))) == undoable
+            if undoable:
+                await shop.tasks.undo(id, "ana")
+                assert "undo" not in possible_acts(await shop.state(id))
+            with pytest.raises(Unknown, match="no file was changed since"):
+                await shop.tasks.undo(id, "ana")
+
+
+async def test_what_a_command_left_that_was_stopped_in_the_first_turn_is_taken_back(
+    place: Path,
+) -> None:
+    """No turn was over, but files were changed: that is offered, and gone back on, once."""
+    script = in_order(uses("work_run", command="echo half > a.txt; sleep 60"))
+    async with working(place / "home", script) as shop:
+        id = await shop.tasks.open("Fix app.py in Python", "ana", owner=True)
+        await shop.until(id, "effect.running")
+        async with asyncio.timeout(60):
+            while not shop.file(id, "a.txt").exists():
+                await asyncio.sleep(0.02)
+        await shop.tasks.stop(id, "ana")
+        assert "undo" in possible_acts(await shop.rest(id))
+        assert "after turn 0" in await shop.tasks.undo(id, "ana")
+        assert not shop.file(id, "a.txt").exists()
+        assert "undo" not in possible_acts(await shop.rest(id))
 
 
 async def test_a_branch_goes_with_a_no_wherever_the_task_stands(place: Path, project: Path) -> None:

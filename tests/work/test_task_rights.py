@@ -7,7 +7,7 @@ import pytest
 
 from loopforge.core.events import Event
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.work.work_vocabulary import ResultOffered, TaskOpened
+from loopforge.core.work.work_vocabulary import ResultOffered, TaskOpened, WorkspaceSaved
 from loopforge.errors import NotLetIn
 from loopforge.work.task_state import OpenUse, TaskState
 from loopforge.work.threads.task_rights import DECIDERS, STEERERS, TaskRights, possible_acts
@@ -19,10 +19,11 @@ ALL = {"stop", "say", "rate", *DECIDING}
 
 
 def task(stage: Any = "finished", repo: str = "") -> TaskState:
-    """A task as it stands."""
+    """A task as it stands, in which files were changed."""
     body = TaskOpened(text=Words("x"), person="ana", mate="otto", thread="room:a", repo=repo)
     opened = Event(stream="task:1", seq=1, id="e1", at=AT, actor="", cause="", body=body)
-    return TaskState(stream="task:1", opened=opened, stage=stage, turns=3)
+    kept = [WorkspaceSaved(nth=nth, checkpoint=copy) for nth, copy in ((0, "1"), (3, "2"))]
+    return TaskState(stream="task:1", opened=opened, stage=stage, turns=3, checkpoints=kept)
 
 
 @pytest.mark.parametrize(

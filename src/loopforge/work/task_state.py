@@ -224,6 +224,12 @@ class TaskState(Struct, kw_only=True):
         return ""
 
     @property
+    def undoable(self) -> bool:
+        """Whether a copy of its workspace is older than a change, so that one can be taken back."""
+        past = {one.checkpoint for one in self.checkpoints if one.nth <= self.turns}
+        return len({copy for copy in past - self.undone if copy.isdigit()}) > 1
+
+    @property
     def changes_files(self) -> bool:
         """Whether it is a task that should change files."""
         known = self.classified

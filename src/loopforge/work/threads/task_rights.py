@@ -84,7 +84,8 @@ def possible_acts(state: TaskState) -> frozenset[str]:
     """What can be done about a task as it stands, by whoever may."""
     stage, found = state.stage, set[str]()
     if stage in OVER:
-        return frozenset({"undo"} if stage == "approved" else ())
+        taken = stage == "approved" and (state.task.repo or state.undoable)
+        return frozenset({"undo"} if taken else ())
     found.add("say")
     if state.turns:
         found.add("rate")
@@ -95,7 +96,7 @@ def possible_acts(state: TaskState) -> frozenset[str]:
     if state.allowing:
         found |= {"allow", "deny"}
     if stage in ("finished", "stopped", "waiting"):
-        found |= {"reject", "undo"} if state.turns else {"reject"}
+        found |= {"reject", "undo"} if state.undoable else {"reject"}
     if stage == "finished" and (not state.task.repo or (state.offered and state.offered.commit)):
         found.add("approve")
     return frozenset(found)

@@ -257,7 +257,7 @@ class TaskWorkspace:
                 earlier = await self._archive.load(self.name, number)
                 if compare_trees(earlier.entries, there.entries, GIT):
                     return await self.restore(number, undoing=True)
-        raise Unknown("There is nothing to take back: no checkpoint is older.")
+        raise Unknown("There is nothing to take back: no file was changed since the oldest copy.")
 
     async def _capture_files(self) -> CapturedTree:
         limits = self.limits
