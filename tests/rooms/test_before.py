@@ -162,6 +162,17 @@ def test_a_line_is_named_by_its_place_too(before: Path, capsys: pytest.CaptureFi
     assert told(before, capsys, "why", f"{room}#99999")[0] == 2
 
 
+def test_the_last_line_of_a_mate_needs_no_name(
+    before: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`why` without an event, and `last`, are about what a mate said last."""
+    rows = told(before, capsys, "ledger", "tail", "-n", "999", "--json")[1].splitlines()
+    last = [one["id"] for one in map(json.loads, rows) if one["kind"] == "room.said"][-1]
+    assert told(before, capsys, "why") == told(before, capsys, "why", last)
+    replayed = told(before, capsys, "turn", "replay", "last")
+    assert replayed == told(before, capsys, "turn", "replay", last)
+
+
 @pytest.mark.parametrize(
     ("event", "then", "now"), [(HELLO, "talk/1", VERSION), (TITLE, "title/1", "title/3")]
 )

@@ -261,8 +261,11 @@ def in_home(work: Callable[..., Coroutine[Any, Any, object]]) -> Callable[..., N
 async def event_id(app: App, named: str) -> str:
     """The id of an event, given by it or by its place: room:commons#74, commons#74.
 
-    After a task's last digits the number is that of a turn: 92a6819f#3.
+    After a task's last digits the number is that of a turn: 92a6819f#3. `last` is the newest line
+    of a mate, wherever it was said.
     """
+    if named == "last":
+        return await _last_said(app)
     stream, _, seq = named.rpartition("#")
     if not (stream and seq.isascii() and seq.isdecimal() and len(seq) < 12):
         return named
@@ -274,6 +277,14 @@ async def event_id(app: App, named: str) -> str:
         turns = (await app.work.tasks.store.named(stream)).progress
         return next((one.turn for one in turns if one.nth == int(seq)), named)
     return named
+
+
+async def _last_said(app: App) -> str:
+    for count in (100, 10_000):
+        for event in reversed(await app.ledger.tail(count)):
+            if event.kind == "room.said":
+                return event.id
+    raise Unknown("No mate said anything lately. `loopforge ledger tail` shows what happened.")
 
 
 def print_rows(rows: Sequence[Row], as_json: bool, line: Callable[[Row], str], none: str) -> None:

@@ -22,7 +22,8 @@ async def replay(
     event: Annotated[
         str,
         typer.Argument(
-            help="A line, or any event of the turn: its id, or its place, such as commons#74."
+            help="A line, or any event of the turn: its id, or its place, such as commons#74; "
+            "`last` is the last line of a mate."
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

@@ -1,4 +1,4 @@
-"""loopforge why EVENT: the flight record of a line or a turn, by its id or place (commons#74)."""
+"""loopforge why EVENT: the flight record of a line or a turn, by id or place; else the last one."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ async def command(
     event: Annotated[
         str,
         typer.Argument(
-            help="A line, or any event of a turn: its id, or its place, such as commons#74; or a "
-            "turn of a task, such as 92a6819f#3."
+            help="A line, or any event of a turn: its id, or its place, such as commons#74; a turn "
+            "of a task, such as 92a6819f#3; or `last`, the last line of a mate."
         ),
-    ],
+    ] = "last",
 ) -> str:
     """Why a line was said: all that is on record of it."""
     return await app.front.why(await event_id(app, event))
