@@ -1,5 +1,6 @@
 """What shows that a mate is at work: typing, a draft that grows, marks on the line that called."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -199,3 +200,41 @@ async def test_a_webhooks_draft_whose_posting_broke_off(
         await home.delivered(plaza)
     assert city.faults.left == []
     assert [line.text for line in city.lines(plaza)] == ["maya, count", WORDS]
+
+
+async def test_a_draft_of_a_line_that_was_lost(city: Twin, tmp_path: Path) -> None:
+    """Where the bot was kept out of a channel in mid-answer, the draft goes once it can speak again."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    held = HeldClock()
+    async with lodged(
+        city, tmp_path, {maya: "maya"}, lambda _: slowly(WORDS), manners=STREAM, pace=held
+    ) as home:
+        await city.brings(ben, plaza, "maya, count", 2)
+        held.let_go(1)
+        await city.until(lambda: city.deeds("edit", place=plaza))
+        room = await home.room(plaza)
+        await city.forbid(maya, plaza, "view_channel")
+        held.let_go()
+        await home.parted(room)
+        await city.allow(maya, plaza)
+        await city.say(ben, plaza, "maya, again?")
+        await city.until(lambda: [each.by for each in city.lines(plaza)] == ["ben", "ben", "Maya"])
+        await home.no_drafts(plaza)
+    assert city.lines(plaza)[-1].text == WORDS
+
+
+async def test_a_spoiler_stays_covered_while_it_is_written(city: Twin, tmp_path: Path) -> None:
+    """No draft shows what is hidden in the line, and no part of a long one does."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    held, secret = HeldClock(), f"||{LONG}|| that is all"
+    async with lodged(
+        city, tmp_path, {maya: "maya"}, lambda _: slowly(secret), manners=STREAM, pace=held
+    ) as home:
+        await city.brings(ben, plaza, "maya, who was it?", 2)
+        held.let_go()
+        await city.until(lambda: city.lines(plaza)[-1].text.endswith("that is all"))
+        await home.delivered(plaza)
+    shown = [deed.text for deed in city.deeds("create", "edit", place=plaza)][1:]
+    assert len(shown) > 2
+    for text in shown:
+        assert "word" not in re.sub(r"\|\|.*?\|\|", "", text, flags=re.DOTALL)

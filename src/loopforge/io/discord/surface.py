@@ -58,7 +58,7 @@ class Discord:
         manners, voices = parts.manners, Personas(crowd, hooks)
         files = FileDownload(parts.artifacts, parts.clock, manners.limits)
         uploads = FileUpload(parts.artifacts)
-        stage = DiscordLiveUpdates(crowd, voices, hooks, parts.front)
+        self._stage = stage = DiscordLiveUpdates(crowd, voices, hooks, parts.front)
         streams, marks = manners.streams, manners.marks
         self._watch = watch = RoomWatch(
             parts.front, stage, parts.clock, again=TYPING_AGAIN, streams=streams, marks=marks
@@ -105,9 +105,11 @@ class Discord:
     async def send(self, out: Outgoing) -> str:
         """Send it; the ids of its messages. Raises SendFailed."""
         try:
-            return await self._outward.send(out)
+            sent = await self._outward.send(out)
         except Exception as error:
             raise as_send_failure(error, "that place") from None
+        await self._stage.returned(out.place)
+        return sent
 
     async def sent(self, out: Outgoing) -> str | None:
         """Whether all of it is there already. Raises SendFailed."""

@@ -149,7 +149,7 @@ class Telegram:
     async def send(self, out: Outgoing) -> str:
         """Send what is missing. Raises SendFailed; a group's new number is taken from a refusal."""
         try:
-            return await self._sending.send(out)
+            sent = await self._sending.send(out)
         except SendFailed as refused:
             room = await self._reception.sessions.known(out.place) if refused.moved else ""
             places = (await self._front.rooms.state(room)).places if room else {}
@@ -157,6 +157,8 @@ class Telegram:
                 there = ChannelSpot(refused.moved, str(spot.name), "group")
                 await self._move_room_along(parse_chat_key(out.place).chat, there)
             raise
+        await self._stage.returned(out.place)
+        return sent
 
     # ------------------------------------------------------------ updates
 

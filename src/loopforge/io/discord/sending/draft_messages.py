@@ -26,7 +26,7 @@ from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import Drafted, nonce
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import LoopforgeError, SendFailed
-from loopforge.io.discord.connection.api_errors import redact_tokens
+from loopforge.io.discord.connection.api_errors import FAILURES, redact_tokens
 from loopforge.io.discord.connection.bot_accounts import AccountSeat, BotAccounts, place_of
 from loopforge.io.discord.mate_threads import channel_of_message
 from loopforge.io.discord.sending.personas import DiscordSpeaker, Personas
@@ -276,6 +276,22 @@ class DiscordLiveUpdates:
             return
         for id in strays:
             await self._note(room, DraftKey(place, rows[id].turn), 0)
+
+    async def returned(self, place: str) -> None:
+        """Something arrived in a place: drafts of lines that were lost there go now."""
+        over = [each for each in await self._front.channels.drafts(place) if each.over]
+        owed = await self._front.channels.owed(place) if over else set()
+        for draft in (each for each in over if each.line not in owed):
+            try:
+                seat = await self._crowd.seat(place)
+                with contextlib.suppress(discord.NotFound):
+                    message = await seat.channel.fetch_message(int(draft.message))
+                    if message.content.endswith(CURSOR):
+                        await self._remove(seat, message)
+                room = await self._front.channels.room(place)
+                await self._note(room, DraftKey(place, draft.turn), 0)
+            except (*FAILURES, LoopforgeError) as error:
+                log.info("a draft in %s stays: %s", place, redact_tokens(error))
 
     def _busy_in(self, place: str) -> bool:
         """Whether a draft is being posted there now, by a message not known yet."""

@@ -14,7 +14,7 @@ Has no clock: times are told as UTC, never as "an hour ago". Does not know who i
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
@@ -29,6 +29,7 @@ _MARK = re.compile(r"\\[^\w\s]|`+", re.ASCII)
 _NAMED = re.compile(r"```[a-z0-9_+\-.#]+\n+", re.IGNORECASE | re.ASCII)
 _BARE = re.compile(r"```\n*")
 _RUN = re.compile("`+")
+_BARS, _SPOILER = "||", re.compile(r"\\.|\|\|")
 
 
 def find_code_spans(text: str) -> tuple[tuple[int, int], ...]:
@@ -258,15 +259,41 @@ def fence_indented_code(text: str) -> str:
 def split_into_messages(text: str, limit: int = LIMIT) -> tuple[str, ...]:
     """Messages of at most `limit` units, by `as_discord_markdown`; none for a blank text.
 
-    Where a cut goes through code, so that a ping in it would ring, it is kept from that too.
+    Where a cut goes through code, so that a ping in it would ring, it is kept from that too. Where
+    it goes through a spoiler, or that is not ended yet, nothing of it shows.
     """
     found: list[str] = []
-    for piece in split(as_discord_markdown(text), limit):
+    text = as_discord_markdown(text)
+    limit -= 2 * len(_BARS) if _BARS in text else 0
+    for piece in split(text, limit):
         if change_outside_code(piece.text, _silent) == piece.text:
             found.append(piece.text)
         else:
             found += [part.text for part in split(_silent(piece.text), limit)]
-    return tuple(part for part in found if part.strip(VOID))
+    return tuple(_covered([part for part in found if part.strip(VOID)]))
+
+
+def _covered(parts: Sequence[str]) -> Iterator[str]:
+    """The parts, with a spoiler that goes on closed in one and opened again in the next.
+
+    Bars that hide nothing, such as the *or* of programs, stand before a space, and alone.
+    """
+    marks = [list(_spoiler_marks(part)) for part in parts]
+    left, covered = sum(map(len, marks)), False
+    for part, found in zip(parts, marks, strict=True):
+        head = _BARS * covered
+        for at in found:
+            left -= 1
+            covered = not covered and (left > 0 or bool(part[at + 2 : at + 3].strip()))
+        yield f"{head}{part}{_BARS * covered}"
+
+
+def _spoiler_marks(text: str) -> Iterator[int]:
+    """Where bars of spoilers stand, which those in code are not."""
+    code = find_code_spans(text)
+    for found in _SPOILER.finditer(text):
+        if found[0] == _BARS and not any(start <= found.start() < end for start, end in code):
+            yield found.start()
 
 
 def _silent(text: str) -> str:

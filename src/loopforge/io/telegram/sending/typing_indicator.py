@@ -42,6 +42,7 @@ class TelegramLiveUpdates:
 
     def __init__(self, sending: TelegramDelivery, sessions: Sessions, front: RoomsApi) -> None:
         self._sending, self._sessions, self._front = sending, sessions, front
+        self._left: dict[str, list[tuple[LiveSpeech, int]]] = {}
 
     async def typing(self, place: str, mate: str) -> None:
         """Show that this mate is typing, for five seconds."""
@@ -154,7 +155,17 @@ class TelegramLiveUpdates:
         except SendFailed as refused:
             if not refused.final:
                 raise
+            if refused.gone:
+                self._left.setdefault(speech.place, []).append((speech, number))
         await self._note(speech, "")
+
+    async def returned(self, place: str) -> None:
+        """Something arrived there: what was drafted before the bot was sent away goes now."""
+        for speech, number in self._left.pop(place, ()):
+            try:
+                await self._away(speech, number)
+            except SendFailed as refused:
+                log.info("telegram: a draft stays: %s", refused.why)
 
     async def _note(self, speech: LiveSpeech, number: str) -> None:
         if speech.room:
