@@ -61,6 +61,22 @@ def test_an_unknown_command_is_an_input_error() -> None:
     assert "sing" in out.stderr
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("mates", "mate"), ("dokter", "doctor"), ("memry", "memory")]
+)
+def test_a_mistyped_command_is_guessed_at(typed: str, meant: str) -> None:
+    """Which one may be meant is said, of the nouns as of what stands under them."""
+    assert f"Did you mean '{meant}'?" in run(typed).stderr
+
+
+def test_tasks_are_found_by_the_name_of_their_page(capsys: pytest.CaptureFixture[str]) -> None:
+    """`loopforge task` is `loopforge work`: the page of the browser is called *Tasks*."""
+    main(["task", "--help"])
+    helped = capsys.readouterr().out
+    main(["work", "--help"])
+    assert helped.splitlines()[3:] == capsys.readouterr().out.splitlines()[3:]
+
+
 def test_an_error_is_one_line_on_standard_error(tmp_path: Path) -> None:
     """Wrong settings end with exit code 2 and one clear line, without a traceback."""
     (tmp_path / "loopforge.toml").write_text("max_stps = 3\n")

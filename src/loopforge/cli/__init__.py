@@ -98,7 +98,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
 }
 """From a noun to the module that serves it and one line of help."""
-ALIASES = {"person": "people"}
+ALIASES = {"person": "people", "task": "work", "tasks": "work"}
 """Other words for the same nouns; they are not listed."""
 
 
@@ -106,6 +106,12 @@ class LazyGroup(TyperGroup):
     """A group whose commands are imported when they are called, not when they are listed."""
 
     _listing = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Only told of: in the help, and where a noun is mistyped.
+        told = {name: line for name, (_, line) in COMMANDS.items()}
+        self.commands = {name: TyperCommand(name, help=line) for name, line in told.items()}
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]  # noqa: ARG002
         """The nouns, in the table's order."""
@@ -118,12 +124,9 @@ class LazyGroup(TyperGroup):
     ) -> Any:
         """The real command; while help is written, only its name and one line."""
         cmd_name = ALIASES.get(cmd_name, cmd_name)
-        if cmd_name not in COMMANDS:
-            return None
-        module, line = COMMANDS[cmd_name]
-        if self._listing:
-            return TyperCommand(cmd_name, help=line)
-        return load(cmd_name, module, line)
+        if self._listing or cmd_name not in COMMANDS:
+            return self.commands.get(cmd_name)
+        return load(cmd_name, *COMMANDS[cmd_name])
 
     def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         """Write the help without importing any command."""
