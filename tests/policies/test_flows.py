@@ -121,14 +121,14 @@ def test_it_looks_back_on_an_attempt() -> None:
 
 
 def test_a_peer_gives_a_second_opinion() -> None:
-    """Of another tier and in another character; where it does not answer, the result stands."""
+    """Of another tier and in another character; where it does not answer, that is said below the result."""
     peer = {"peer": "DBA", "peer_tier": "3", "peer_character": "You guard tables."}
     for answer, more in (
         (
             Answer("answered", "It leaks.", model="big"),
             "**A second opinion (DBA, big):** It leaks.",
         ),
-        (Answer("failed"), ""),
+        (Answer("failed"), "*No second opinion by DBA: no model could be reached.*"),
     ):
         book = Playbook(sequential(PROMPTS), given(**peer)).asks("work")
         book.answered(state="done", say="Line 3 is wrong.")
@@ -141,7 +141,7 @@ def test_a_peer_gives_a_second_opinion() -> None:
         assert "The result:\nLine 3 is wrong." in said
         (act,) = book.told((answer,)).plans().acts
         assert isinstance(act, FinishWork)
-        assert act.result == "\n\n".join(filter(None, ("Line 3 is wrong.", more)))
+        assert act.result == f"Line 3 is wrong.\n\n{more}"
 
 
 @pytest.mark.parametrize("outcome", ["failed", "timed_out", "malformed", "refused"])
@@ -165,7 +165,7 @@ def test_one_answer_is_enough_for_a_question() -> None:
 
 
 def test_two_models_think_of_options_side_by_side() -> None:
-    """Of two tiers at once, and a third question consolidates; one that fails is left out."""
+    """Of two tiers at once, and a third question consolidates; one that fails is left out, and told."""
     seen = given("Pros and cons?", branches="4 3")
     book = Playbook(branching(PROMPTS), seen)
     assert isinstance(book.request, All)
@@ -175,7 +175,8 @@ def test_two_models_think_of_options_side_by_side() -> None:
     assert "Proposal 1:\nA or B" in book.prompt
     assert "Proposal 2" not in book.prompt
     plan = book.answered("Take A unless.").plans()
-    assert plan.acts == (FinishWork(result="Take A unless."),)
+    told = "Take A unless.\n\n*Another model was asked, too: no model could be reached.*"
+    assert plan.acts == (FinishWork(result=told),)
     assert "big" in plan.narrative
 
 

@@ -72,6 +72,25 @@ async def test_a_review_gets_a_second_opinion(place: Path) -> None:
         assert asked_for[0]
 
 
+async def test_who_has_no_second_opinion_to_give_is_told_of(place: Path) -> None:
+    """Its model is down, or says nothing: the review is taken as it is, and says so."""
+    peers = [ScriptedAnswer(outcome="failed", cause="unreachable"), ScriptedAnswer(text=" ")]
+    why = ["no model could be reached", "it said nothing"]
+
+    def script(asked: Question) -> Step:
+        if asked.schema is not None:
+            return says("done", "app.py:3 leaks a file.")
+        return peers.pop(0) if "second opinion" in str(asked.messages[-1]) else "So it was."
+
+    async with working(place, script) as shop:
+        for each in why:
+            state = await shop.state(await shop.give("Review the code in app.py"))
+            assert state.finished is not None
+            result = str(state.finished.result)
+            assert result.startswith("app.py:3 leaks a file.\n\n*No second opinion by ")
+            assert result.endswith(f": {each}.*")
+
+
 async def test_what_is_said_during_a_task_steers_it(place: Path) -> None:
     """It is before the mate in the next turn, and on record as heeded."""
     shop: Workshop

@@ -1,9 +1,10 @@
 """branch: two models think of options side by side, and one consolidates them; no code is written.
 
-Where one of the two does not answer, what the other said is consolidated alone. Who proposed
-something in a turn that came to no end is not asked again.
+Where one of the two does not answer, what the other said is consolidated alone, which the result
+says. Who proposed something in a turn that came to no end is not asked again.
 """
 
+from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import (
     Answer,
@@ -51,7 +52,9 @@ def branching(prompts: Prompts) -> Policy:
         models = [*(str(line.who) for line in had), *(one.model for one in good)]
         named = " and ".join(dict.fromkeys(filter(None, models)))
         why = f"I had {named or 'two models'} think of options and laid them side by side."
-        return told_as_result(answer, "weigh", why)
+        missed = [one for one in given if isinstance(one, Answer) and one not in good]
+        note = f"*Another model was asked, too: {OUTCOMES[missed[0].outcome]}.*" if missed else ""
+        return told_as_result(answer, "weigh", why, note)
 
     return policy
 
@@ -62,4 +65,4 @@ def tiers_of(written: str) -> tuple[int, ...]:
     return found or TIERS
 
 
-MIND = Mind("branch/2", branching, hidden=True)
+MIND = Mind("branch/3", branching, hidden=True)

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from loopforge.core.action_plan import Act, AgentActionPlan
+from loopforge.core.model_trouble import OUTCOMES
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import (
     Answer,
@@ -131,7 +132,7 @@ def _plan(intent: str, data: dict[str, Any], acts: list[Act]) -> AgentActionPlan
 
 
 def _second(done: FinishWork, seen: AgentPerception, prompts: Prompts) -> Asking[FinishWork]:
-    """The same result with what a peer thinks of it, where one is to be asked, and answers."""
+    """The same result with what a peer thinks of it, or why it said nothing, where one is asked."""
     peer = seen.context.get("peer", "")
     if not peer:
         return done
@@ -145,9 +146,10 @@ def _second(done: FinishWork, seen: AgentPerception, prompts: Prompts) -> Asking
         return done
     text = answer.text.strip()
     if answer.outcome != "answered" or not text:
-        return done
+        why = OUTCOMES.get(answer.outcome, "it said nothing")
+        return replace(done, result=f"{done.result}\n\n*No second opinion by {peer}: {why}.*")
     by = f"{peer}, {answer.model}" if answer.model else peer
     return replace(done, result=f"{done.result}\n\n**A second opinion ({by}):** {text}")
 
 
-MIND = Mind("sequential-thinking/3", sequential, hidden=True)
+MIND = Mind("sequential-thinking/4", sequential, hidden=True)

@@ -79,12 +79,12 @@ def work_form(seen: AgentPerception) -> dict[str, Any]:
     return form_of(fields)
 
 
-def told_as_result(answer: Answer, intent: str, narrative: str) -> AgentActionPlan:
-    """A turn whose answer is the result of the task; `no_answer` where there is none."""
+def told_as_result(answer: Answer, intent: str, narrative: str, note: str = "") -> AgentActionPlan:
+    """A turn whose answer, and a note, is the task's result; `no_answer` where there is none."""
     said = answer.text.strip()
     if answer.outcome != "answered" or not said:
         return no_answer(answer)
-    done = FinishWork(result=said)
+    done = FinishWork(result=f"{said}\n\n{note}" if note else said)
     return AgentActionPlan(intent=intent, mode="context", narrative=narrative, acts=(done,))
 
 
