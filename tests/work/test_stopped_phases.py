@@ -1,4 +1,4 @@
-"""Stop, and the end of its home, in each phase of each flow of a task: a table of them."""
+"""Stop, the end of its home, and being forgotten, in each phase of each flow of a task: a table."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -7,8 +7,10 @@ import pytest
 
 from loopforge.core.turn_events import Answered
 from loopforge.core.work.work_vocabulary import TaskStopped
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
+from loopforge.work.task_state import PREFIX
 from tests.work.conftest import Script, Step, says, uses, working
 
 SLOW = 300
@@ -158,3 +160,23 @@ async def test_a_home_that_ends_in_any_phase_goes_on_from_there(place: Path, nam
         assert len(seen) - len(answered) <= phase.times, (seen, answered)
         assert not shop.file(id, "marks").exists() or shop.file(id, "marks").read_text() == "a\n"
         assert (await shop.app.ledger.verify()).sound
+
+
+@pytest.mark.parametrize("name", PHASES)
+async def test_a_task_that_is_forgotten_in_any_phase_leaves_nothing(place: Path, name: str) -> None:
+    """Its words are erased while it is at work: that ends, its thread is free, its files go."""
+    phase, calm = PHASES[name], list[bool]()
+    write_role(place)
+    async with working(place, scripted(phase, calm, [])) as shop:
+        shop.app.tools.add(SEND, send)
+        id = await shop.tasks.open(phase.text, "ana", owner=True, thread="t")
+        await shop.until(id, phase.event, phase.times)
+        await shop.app.ledger.erase(ErasureRequest(stream=PREFIX + id))
+        await shop.app.work.forgetting.sweep()
+        state = await shop.rest(id)
+        assert (state.at_work, state.open, state.running) == (False, "", {})
+        await shop.app.work.forgetting.sweep()
+        assert not shop.file(id, "").exists()
+        calm.append(True)
+        other = await shop.give("run echo hi", thread="t")
+        assert (await shop.state(other)).stage == "finished"

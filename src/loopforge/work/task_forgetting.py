@@ -115,7 +115,8 @@ class TaskForgetting:
         for stream in sorted(await self._ledger.heads(PREFIX)):
             if stream in self._gone or not await self._forgotten(stream):
                 continue
-            if (await self._store.state(stream)).at_work:  # its world stops it, then it is next
+            state = await self._store.state(stream)
+            if state.at_work or state.looks_back:  # its world stops it, then it is next
                 self._halt(stream, FORGOTTEN)
                 self._wanted = True
                 continue
