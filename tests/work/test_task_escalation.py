@@ -14,6 +14,7 @@ from loopforge.core.work.work_vocabulary import (
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from loopforge.work.task_transcript import lines_of
+from loopforge.work.threads.thread_posts import told_of
 from tests.work.conftest import Step, in_order, says, uses, working
 from tests.work.test_thread_tasks import commons
 
@@ -143,7 +144,9 @@ async def test_why_no_model_answered_is_told(place: Path) -> None:
             if isinstance(event.body, TaskStopped)
         ]
         mend = "the owner of this home has to mend something"
-        assert lines_of(event) == [f"Stopped: {mend}; `resume` tries again."]
+        assert lines_of(event) == [f"Stopped: {mend}."]
+        told = f"It stands still: {mend}. /resume lets it go on."
+        assert told_of(event, await shop.state(id)) == told
         key = "the key for scripted is refused: set the right one (Admin, Models says which)"
         assert lines_of(event, owner=True)[1:] == [f"For the owner: {key}."]
 

@@ -210,7 +210,7 @@ class TurnOutcomes:
             if wait := _seconds_until_model(one):
                 self._delay_task(one, wait, why)
                 return True
-            self._halt_task(one, "model", f"{why}; `resume` tries again", one.troubles)
+            self._halt_task(one, "model", why, one.troubles)
         return True
 
     def _delay_task(self, one: _Turn, wait: float, why: str) -> None:
