@@ -432,6 +432,25 @@ async def test_the_lab_fits_every_window_and_every_reader(site: Town, ana: Perso
     assert not wrong, "\n".join(wrong)
 
 
+async def test_the_list_of_runs_has_room_for_large_letters(site: Town, ana: Person) -> None:
+    """With letters of twice the size what a run is stands above its figures, not in a strip beside.
+
+    The fields of a question are of one size, however long what stands above one of them.
+    """
+    await played(site)
+    await ana.opens("/lab")
+    fields = await ana.page.locator(".choices select, .choices input").all()
+    places = [await field.bounding_box() for field in fields]
+    heights = [box["height"] for box in places if box]
+    assert max(heights) - min(heights) < 3
+    session = await ana.context.new_cdp_session(ana.page)
+    await session.send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
+    await ana.opens("/lab")
+    boxes = [await ana.page.locator(each).bounding_box() for each in (".run-what", ".run")]
+    widths = [box["width"] for box in boxes if box]
+    assert widths[0] > widths[1] * 0.8
+
+
 @pytest.mark.patient
 async def test_a_phone_has_all_of_a_run(site: Town, crowd: Crowd) -> None:
     """On 320 pixels the keys of playing stay in sight, the map stands upright, and why opens."""
