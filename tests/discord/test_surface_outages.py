@@ -1,15 +1,19 @@
 """Outages of Discord that last: what was missed is read in the end, in order, whatever came over."""
 
+import socket
 from pathlib import Path
 
 import aiohttp
 import pytest
+from aiohttp.abc import ResolveResult
 from msgspec.structs import replace
 
 from loopforge.core.delivery_states import PutOff
 from loopforge.core.room_vocabulary import Said
+from loopforge.io.discord.connection import gateway_client
 from loopforge.io.discord.receiving import incoming_events, missed_backfill
 from tests.discord.lodging import HOOK, PLAIN, lodged
+from tests.discord.loopback import Loopback, client_context
 from tests.discord.test_surface_proxy import nowhere
 from tests.discord.twin import Twin
 from tests.discord.words import Place
@@ -132,6 +136,47 @@ async def test_connections_that_end_as_they_begin(city: Twin, tmp_path: Path) ->
         await city.say(ben, plaza, "two")
         await home.hears(plaza, "one", "two")
     city.faults.clear()
+
+
+class Closed(Loopback):
+    """Discord's hosts, of which the gateway cannot be reached while it is `away`."""
+
+    def __init__(self, port: int, away: list[str]) -> None:
+        super().__init__(port)
+        self._away = away
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Where that host is."""
+        if any(host.endswith(each) for each in self._away):
+            raise OSError("Temporary failure in name resolution")
+        return await super().resolve(host, port, family)
+
+
+async def test_a_gateway_that_cannot_be_reached_for_long(
+    city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After some tries it is said that it cannot be reached, and what was missed is read later."""
+    monkeypatch.setattr(gateway_client, "UNREACHED", 2, raising=False)
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    away: list[str] = []
+
+    def connector() -> aiohttp.TCPConnector:
+        resolver, context = Closed(city.port, away), client_context()
+        return aiohttp.TCPConnector(limit=0, resolver=resolver, ssl=context, use_dns_cache=False)
+
+    async with lodged(city, tmp_path, {maya: "maya"}, connector=connector) as home:
+        await home.tell(ben, plaza, "one")
+        away.append("discord.gg")
+        await city.cut(maya)
+        async for _ in home.looks("it cannot be reached"):
+            if "cannot be reached" in home.states()[0]:
+                break
+        await city.say(ben, plaza, "two")
+        away.clear()
+        await home.hears(plaza, "one", "two")
+        await home.connected()
 
 
 async def test_a_webhook_that_is_to_wait_for_minutes(city: Twin, tmp_path: Path) -> None:

@@ -43,6 +43,9 @@ day.
 """
 CUT, MINUTE = 20, 60.0
 """Connections, too, that may end in so many seconds: the library makes a new one at once."""
+UNREACHED = 7
+"""Tries in a row that reach no session before this client ends: the library would wait longer and
+longer, up to 17 minutes, and be called connected meanwhile."""
 ASKED, REMEMBERED = "INTERACTION_CREATE", 1000
 """The event that brings a command or a press, and of how many it is known that they came."""
 NEEDED = ("author", "mentions", "role_mentions")
@@ -122,6 +125,7 @@ class GatewayClient(discord.Client):
         self._asked: deque[int] = deque(maxlen=REMEMBERED)
         self._ended: deque[float] = deque(maxlen=ENDED)
         self._cut: deque[float] = deque(maxlen=CUT)
+        self._unreached = 0
         parsers = self._connection.parsers  # discord.py has no other place for this
         for event in parsers.keys() - set(VITAL):
             parsers[event] = partial(self._parse, event, parsers[event])
@@ -158,7 +162,12 @@ class GatewayClient(discord.Client):
         if self.is_closed():
             return
         super().dispatch(event, *args, **kwargs)
+        if event in ("connect", "resumed"):
+            self._unreached = 0
         if event == "disconnect":
+            self._unreached += 1
+            if self._unreached >= UNREACHED:
+                raise SessionsEnded("Discord cannot be reached; it is tried again by itself")
             if (
                 self.ws is not None
                 and self.ws.session_id is None
