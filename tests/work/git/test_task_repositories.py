@@ -132,6 +132,22 @@ async def test_work_of_a_person_in_the_way_is_kept_and_nothing_is_merged(bench: 
     assert bench.file("secret.env") == "theirs\n"
 
 
+@pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree"])
+async def test_work_that_git_was_told_to_overlook_is_kept(bench: Bench, flag: str) -> None:
+    """Which file it is, and how git is told to look at it again, is said; nothing is merged."""
+    shown = await bench.proposed(EDIT)
+    git(bench.project, "update-index", f"--{flag}", "a.py")
+    write(bench.project, {"a.py": "mine\n"})
+    with pytest.raises(RepositoryError, match=f"your work in a.py.* --no-{flag} .*Nothing was"):
+        await bench.git.approve(TASK, shown.commit)
+    assert bench.file("a.py") == "mine\n"
+    assert git(bench.project, "rev-parse", "main") == shown.before
+    git(bench.project, "update-index", f"--no-{flag}", "a.py")
+    git(bench.project, "stash")
+    await bench.git.approve(TASK, shown.commit)
+    assert bench.file("a.py") == "def f():\n    return 2\n"
+
+
 async def test_a_conflict_is_found_before_anybody_is_asked_and_there_is_a_way_on(
     bench: Bench,
 ) -> None:

@@ -170,7 +170,7 @@ class PersonRepository:
             left = await self._put_back(git, folder, changes, before)
             mark.unlink(missing_ok=True)
             told = f"Look there at {', '.join(left)}" if left else "Nothing was changed"
-            why = str(error).rstrip(".")
+            why = await self._overlooked(git, changes) or str(error).rstrip(".")
             raise RepositoryError(f"{folder} cannot come along: {why}. {told}.") from error
         mark.unlink(missing_ok=True)
         try:
@@ -271,6 +271,19 @@ class PersonRepository:
         already = await self._same(git, commit, [*edited, *held])
         lost = [path for path in dict.fromkeys([*edited, *held]) if path not in already]
         return [change for change in changes if change.path not in already], lost
+
+    async def _overlooked(self, git: HostGit, changes: Sequence[PathChange]) -> str:
+        """Which of these files git was told there to overlook, and how that ends; or nothing."""
+        rows = await git.parts("ls-files", "-v", "-z", "--", *(each.path for each in changes))
+        found = [row for row in rows if row[0] == "S" or row[0].islower()][:NAMED]
+        if not found:
+            return ""
+        flag = "skip-worktree" if found[0][0] == "S" else "assume-unchanged"
+        named = ", ".join(shown_path(row[2:]) for row in found)
+        return (
+            f"git overlooks your work in {named}. Have it looked at (`git update-index --no-{flag} "
+            "FILE`) and commit or stash it there, then try again"
+        )
 
     async def _same(self, git: HostGit, commit: str, paths: Sequence[str]) -> frozenset[str]:
         """Those that are there just as the commit has them: left by an approval that broke off."""
