@@ -159,13 +159,20 @@ async def test_a_draft_in_a_group_that_sent_the_bot_away(tmp_path: Path, city: C
         (draft,) = await city.heard(chat, by=maya)
         assert draft.text.endswith("▌")
         (room,) = await home.rooms()
-        await city.kick(ana, maya, chat)
-        held.let_go()
+
+        async def drafted() -> list[bool]:
+            found = [each.body for each in await home.events(room)]
+            return [bool(each.message_id) for each in found if isinstance(each, Drafted)]
+
+        async def known() -> bool:
+            return True in await drafted()
 
         async def withdrawn() -> bool:
-            drafted = [each.body for each in await home.events(room)]
-            return [each.message_id for each in drafted if isinstance(each, Drafted)][-1:] == [""]
+            return (await drafted())[-1:] == [False]
 
+        await home.until(known)
+        await city.kick(ana, maya, chat)
+        held.let_go()
         await home.until(withdrawn)
         await city.add(ana, maya, chat)
         await city.say(ana, chat, "@maya_bot again")

@@ -52,8 +52,9 @@ def branching(prompts: Prompts) -> Policy:
         models = [*(str(line.who) for line in had), *(one.model for one in good)]
         named = " and ".join(dict.fromkeys(filter(None, models)))
         why = f"I had {named or 'two models'} think of options and laid them side by side."
-        missed = [one for one in given if isinstance(one, Answer) and one not in good]
-        note = f"*Another model was asked, too: {OUTCOMES[missed[0].outcome]}.*" if missed else ""
+        missed = [one.outcome for one in given if isinstance(one, Answer) and one not in good]
+        trouble = OUTCOMES.get(missed[0], "it said nothing") if missed else ""
+        note = f"*Another model was asked, too: {trouble}.*" if missed else ""
         return told_as_result(answer, "weigh", why, note)
 
     return policy
