@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.delivery_states import Drafted
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from tests.held_clock import HeldClock
@@ -160,20 +159,13 @@ async def test_a_draft_in_a_group_that_sent_the_bot_away(tmp_path: Path, city: C
         assert draft.text.endswith("▌")
         (room,) = await home.rooms()
 
-        async def drafted() -> list[bool]:
-            found = [each.body for each in await home.events(room)]
-            return [bool(each.message_id) for each in found if isinstance(each, Drafted)]
+        async def ended() -> bool:
+            kinds = [each.kind for each in await home.events(room)]
+            return "room.place_left" in kinds and "turn.ended" in kinds
 
-        async def known() -> bool:
-            return True in await drafted()
-
-        async def withdrawn() -> bool:
-            return (await drafted())[-1:] == [False]
-
-        await home.until(known)
         await city.kick(ana, maya, chat)
         held.let_go()
-        await home.until(withdrawn)
+        await home.until(ended)
         await city.add(ana, maya, chat)
         await city.say(ana, chat, "@maya_bot again")
 
