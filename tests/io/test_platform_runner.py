@@ -23,7 +23,7 @@ from loopforge.io.platforms.bot_tokens import BotAccount, BotTokens
 from loopforge.io.platforms.surface_plugin import RunningSurface, SurfacePlugin, Surfaces
 from loopforge.io.session import Sessions
 from loopforge.models.scripted_model import ScriptedModels
-from loopforge.runtime.ports import Outgoing
+from loopforge.runtime.ports import Clock, Outgoing
 from loopforge.runtime.system_clock import SystemClock, SystemDice
 from loopforge.settings import load_settings
 from tests.discord.conftest import city as discord_city  # noqa: F401  a fixture
@@ -33,10 +33,13 @@ from tests.io.test_terminal_wording import event
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
 from tests.telegram.conftest import city, twin  # noqa: F401  fixtures
-from tests.telegram.homes import counting, hall, pair
+from tests.telegram.homes import HURRIED, counting, hall, pair
 from tests.telegram.twin import Twin
 
 pytestmark = pytest.mark.xdist_group("telegram")
+
+
+REAL = SystemClock()
 
 
 @pytest.fixture(autouse=True)
@@ -50,19 +53,21 @@ async def home(
     there: Surfaces,
     tell: Callable[[str], None] | None = None,
     environ: Mapping[str, str] = {},
+    clock: Clock = REAL,
 ) -> AsyncIterator[tuple[App, Platforms, BotTokens]]:
-    """A home with three mates, of which the file of accounts connects nobody yet."""
+    """A home with three mates, of which the file of accounts connects nobody yet.
+
+    Where its clock is another than a server's, it says so.
+    """
     write_mates(path)
     (path / "data").mkdir(exist_ok=True)
     settings = load_settings(path, environ={"LOOPFORGE_TIMEZONE": "UTC"})
     changes: dict[str, Any] = {"debounce_seconds": 0.05, "telegram_dm": "open"}
     settings = dataclasses.replace(settings, **changes)
-    models = ScriptedModels(counting(), clock=SystemClock())
+    models = ScriptedModels(counting(), clock=clock)
     tokens = BotTokens(settings.data, environ)
     async with (
-        open_app(
-            settings, models=models, clock=SystemClock(), dice=SystemDice(), follow=0.05
-        ) as app,
+        open_app(settings, models=models, clock=clock, dice=SystemDice(), follow=0.05) as app,
         run_surfaces(app, tokens, there, tell=tell) as platforms,
     ):
         yield app, platforms, tokens
@@ -83,7 +88,8 @@ async def polled(city: City) -> None:  # noqa: F811
 async def test_an_account_that_comes_and_goes(tmp_path: Path, twin: Twin, city: City) -> None:  # noqa: F811
     """A mate that is connected while the home runs answers; disconnected, it does not any more."""
     maya, ana = await pair(city)
-    async with home(tmp_path, elsewhere(telegram=twin.base)) as (_, platforms, tokens):
+    there = elsewhere(telegram=twin.base)
+    async with home(tmp_path, there, clock=HURRIED) as (_, platforms, tokens):
         assert platforms.states() == {}
         tokens.keep(BotAccount(platform="telegram", token=maya.token, mates=("maya",)))
         await city.say(ana, maya, "hello there")
@@ -114,7 +120,7 @@ async def test_what_is_told_of_accounts(
     }
     told: list[str] = []
     there = elsewhere(telegram=twin.base)
-    async with home(tmp_path, there, told.append, environ) as (_, platforms, _):
+    async with home(tmp_path, there, told.append, environ, HURRIED) as (_, platforms, _):
         anew = "set TELEGRAM_TOKEN_ZUZU anew, and start the home again"
         refused = f"Telegram (asked at {twin.base}) does not know this token; {anew}"
         await until(platforms, "telegram", "maya", "connected")
