@@ -7,7 +7,6 @@ import pytest
 
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import Script, ScriptedAnswer
-from tests.held_clock import HeldClock
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind, Kind
@@ -145,32 +144,3 @@ async def test_a_draft_that_a_moderator_took_away(tmp_path: Path, city: City) ->
         await city.delete(ana, draft)
         lines = await city.heard(chat, by=maya, count=2)
         assert lines[1].text.endswith("nine ten")
-
-
-async def test_a_draft_in_a_group_that_sent_the_bot_away(tmp_path: Path, city: City) -> None:
-    """It goes once the bot is let in again and has said something there."""
-    maya, ana, chat = await hall(city)
-    held, words = HeldClock(), "one two three four five six seven eight"
-    answer = ScriptedAnswer(text=words, pieces=8, pause=0.3)
-    async with on_telegram(tmp_path, maya, city.base, script=lambda _: answer, pace=held) as home:
-        await city.say(ana, chat, "@maya_bot more")
-        held.let_go(2)
-        (draft,) = await city.heard(chat, by=maya)
-        assert draft.text.endswith("▌")
-        (room,) = await home.rooms()
-
-        async def ended() -> bool:
-            kinds = [each.kind for each in await home.events(room)]
-            return "room.place_left" in kinds and "turn.ended" in kinds
-
-        await city.kick(ana, maya, chat)
-        held.let_go()
-        await home.until(ended)
-        await city.add(ana, maya, chat)
-        await city.say(ana, chat, "@maya_bot again")
-
-        async def gone() -> bool:
-            first, *others = await city.lines(chat, by=maya)
-            return first.deleted and [each.text for each in others] == [words]
-
-        await home.until(gone)
