@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from telegram.constants import ChatAction
 from telegram.error import TelegramError
 
-from loopforge.chat.room.platform_channels import DraftPost
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import IN_DOUBT, Drafted
@@ -43,6 +42,7 @@ class TelegramLiveUpdates:
 
     def __init__(self, sending: TelegramDelivery, sessions: Sessions, front: RoomsApi) -> None:
         self._sending, self._sessions, self._front = sending, sessions, front
+        self._left: dict[str, list[tuple[LiveSpeech, int]]] = {}
 
     async def typing(self, place: str, mate: str) -> None:
         """Show that this mate is typing, for five seconds."""
@@ -139,17 +139,14 @@ class TelegramLiveUpdates:
     async def clear(self) -> None:
         """Take away what a home that died left standing of turns that said nothing."""
         for stray in await self._sessions.channels.strays(NAME):
+            room, mate = await self._sessions.known(stray.place), ""
+            with contextlib.suppress(Unknown):
+                turn = (await self._front.line(room, stray.turn)).body
+                mate = turn.mate if isinstance(turn, Perceived) else ""
             try:
-                await self.withdraw(await self._speech_of(stray))
+                await self.withdraw(LiveSpeech(room, stray.place, stray.turn, mate))
             except SendFailed as refused:
                 log.info("telegram: a draft is looked for at the next start: %s", refused.why)
-
-    async def _speech_of(self, draft: DraftPost) -> LiveSpeech:
-        room, mate = await self._sessions.known(draft.place), ""
-        with contextlib.suppress(Unknown):
-            turn = (await self._front.line(room, draft.turn)).body
-            mate = turn.mate if isinstance(turn, Perceived) else ""
-        return LiveSpeech(room, draft.place, draft.turn, mate)
 
     async def _away(self, speech: LiveSpeech, number: int) -> None:
         at = parse_chat_key(speech.place)
@@ -159,22 +156,16 @@ class TelegramLiveUpdates:
             if not refused.final:
                 raise
             if refused.gone:
-                return  # it goes when the bot is back
+                self._left.setdefault(speech.place, []).append((speech, number))
         await self._note(speech, "")
 
     async def returned(self, place: str) -> None:
-        """Something arrived there: what was drafted of lines that were lost before goes now."""
-        channels = self._front.channels
-        over = [each for each in await channels.drafts(place) if each.over]
-        owed = await channels.owed(place) if over else set()
-        for draft in over:
-            lost = draft.line not in owed and not await channels.posts(place, draft.line)
-            if lost and draft.message != IN_DOUBT:
-                try:
-                    async with self._sending.locks[place]:
-                        await self._away(await self._speech_of(draft), int(draft.message))
-                except SendFailed as refused:
-                    log.info("telegram: a draft stays: %s", refused.why)
+        """Something arrived there: what was drafted before the bot was sent away goes now."""
+        for speech, number in self._left.pop(place, ()):
+            try:
+                await self._away(speech, number)
+            except SendFailed as refused:
+                log.info("telegram: a draft stays: %s", refused.why)
 
     async def _note(self, speech: LiveSpeech, number: str) -> None:
         if speech.room:
