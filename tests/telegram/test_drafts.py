@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.core.delivery_states import Drafted
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import Script, ScriptedAnswer
+from tests.held_clock import HeldClock
 from tests.telegram.city import City
 from tests.telegram.homes import both, hall, on_telegram
 from tests.telegram.records import Bot, Chat, FaultKind, Kind
@@ -144,3 +146,35 @@ async def test_a_draft_that_a_moderator_took_away(tmp_path: Path, city: City) ->
         await city.delete(ana, draft)
         lines = await city.heard(chat, by=maya, count=2)
         assert lines[1].text.endswith("nine ten")
+
+
+async def test_a_draft_in_a_group_that_sent_the_bot_away(tmp_path: Path, city: City) -> None:
+    """It goes once the bot is let in again and has said something there."""
+    maya, ana, chat = await hall(city)
+    held, words = HeldClock(), "one two three four five six seven eight"
+    answer = ScriptedAnswer(text=words, pieces=8, pause=0.3)
+    async with on_telegram(tmp_path, maya, city.base, script=lambda _: answer, pace=held) as home:
+        await city.say(ana, chat, "@maya_bot more")
+        held.let_go(2)
+        (draft,) = await city.heard(chat, by=maya)
+        assert draft.text.endswith("▌")
+        (room,) = await home.rooms()
+
+        async def drafted(message: str) -> bool:
+            shown = [each.body for each in await home.events(room)]
+            return [each.message_id for each in shown if isinstance(each, Drafted)][-1:] == [
+                message
+            ]
+
+        await home.until(lambda: drafted(str(draft.ids[maya.id])))
+        await city.kick(ana, maya, chat)
+        await home.until(lambda: drafted(""))
+        held.let_go()
+        await city.add(ana, maya, chat)
+        await city.say(ana, chat, "@maya_bot again")
+
+        async def gone() -> bool:
+            first, *others = await city.lines(chat, by=maya)
+            return first.deleted and words in [each.text for each in others]
+
+        await home.until(gone)
