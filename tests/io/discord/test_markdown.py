@@ -12,12 +12,12 @@ from loopforge.io.discord.text.markdown import (
     DiscordNames,
     as_discord_markdown,
     as_readable_markdown,
-    find_code_spans,
     mentioned_user_ids,
     split_into_messages,
     thread_name,
     webhook_name,
 )
+from loopforge.io.text.code_spans import find_code_spans
 from loopforge.io.text.markdown_tables import align_columns
 
 NAMES = DiscordNames(
@@ -281,3 +281,9 @@ def test_a_draft_is_read_as_far_as_it_shows() -> None:
     draft = draft_as_message("Snails. " * 400 + "`" * 1_000_000)
     assert draft == draft_as_message("Snails. " * 400)
     assert draft.endswith(CURSOR)
+
+
+def test_a_draft_hides_what_begins_on_a_line_of_its_own() -> None:
+    """Bars before a line break hide what comes, though nothing ends them yet."""
+    assert draft_as_message("Who? ||\nThe cook").startswith("Who? ||\nThe cook||")
+    assert draft_as_message("a ||").startswith("a || ")

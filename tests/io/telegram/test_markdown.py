@@ -262,6 +262,47 @@ def test_a_wild_text_stays_as_it_is() -> None:
         assert made == EntityText(text.strip())
 
 
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "Who? ||secret|| open",
+        "Who? ||secret\n\nsecret|| open",
+        "||\nsecret\n\n||open",
+        "||secret || open",
+        "- ||secret\n- secret\n\n> secret|| open",
+        "# ||secret\n1. secret || open",
+        "||use secret `secret || secret` secret|| open",
+        "open ||```py\nsecret(\n\n  secret || secret)```|| open",
+        "||\n```\n*secret*\n```\n|| open",
+        "||| secret | secret |\n|-|-|\n| secret | secret ||| open",
+        "open || open ||secret, not ended\n\nsecret",
+        "||" + "secret words, " * 30 + "secret|| open",
+    ],
+)
+def test_what_is_hidden_stays_hidden(markdown: str) -> None:
+    """Over lines, in lists and code, through cuts, ended or not: every secret lies in a spoiler."""
+    found = split_into_messages(markdown, 100)
+    for made in found:
+        assert "||" not in made.text.replace("open || open", "").replace("secret || secret", "")
+        hidden = [part(made.text, one) for one in made.entities if one.type == "spoiler"]
+        assert made.text.count("secret") == "".join(hidden).count("secret")
+        assert "open" not in "".join(hidden)
+    whole = "".join(made.text for made in found)
+    assert (whole.count("secret"), whole.count("open")) == (
+        markdown.count("secret"),
+        markdown.count("open"),
+    )
+
+
+def test_bars_that_hide_nothing_stay_as_they_are() -> None:
+    """An *or* of a program, and what stands in code, is no spoiler, though cut between the two."""
+    words = "Is it a || b? " * 3 + "`a||b`, `x` || `y` and \\|\\|this\\|\\|. " * 3
+    found = split_into_messages(words, 60)
+    assert len(found) > 1
+    assert "".join(made.text for made in found).count("||") == words.count("||") + 6
+    assert not any(one.type == "spoiler" for made in found for one in made.entities)
+
+
 def test_a_table_that_grows_too_wide_is_cut() -> None:
     """Columns may take more room than the table did: then there are more messages."""
     table = "|a|b|\n|-|-|\n" + "|c|d|\n" * 5 + f"|{'e' * 60}|f|"

@@ -269,7 +269,7 @@ async def _happened(site: PageContext, access: TaskAccess, id: str) -> Template:
         raise Unknown("There is no such turn in this task.")
     kind, _, person = event.actor.partition(":")
     return render_page(
-        "task-note.html",
+        "task-why-line.html",
         access.visitor,
         here="work",
         task=access.state.id,

@@ -1,7 +1,6 @@
 """Discord's Markdown, both ways: what people wrote as anyone reads it, and what mates say there.
 
-Discord's fences stand anywhere in a line, are of three backticks alone, end at the next three, and
-hold something; a span of code ends at the next run of as many backticks. Code is left as it is.
+Code is left as it is, once its fences are Discord's.
 
 Inward, people, roles, channels, emoji, times and commands are marks around an id, for which
 `as_readable_markdown` gives names, in one pass, so that a name is never read as a mark. Outward,
@@ -13,74 +12,18 @@ Has no clock: times are told as UTC, never as "an hour ago". Does not know who i
 """
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct, field
 
 from loopforge.core.text.name_labels import one_line
 from loopforge.io.text.code_fences import Block, find_code_blocks, lines_with_offsets
+from loopforge.io.text.code_spans import change_outside_code, find_code_spans
 from loopforge.io.text.graphemes import clip, utf16_length
 from loopforge.io.text.markdown_tables import MarkdownTable, align_columns, find_markdown_tables
 from loopforge.io.text.message_split import VOID, split
-
-_MARK = re.compile(r"\\[^\w\s]|`+", re.ASCII)
-_NAMED = re.compile(r"```[a-z0-9_+\-.#]+\n+", re.IGNORECASE | re.ASCII)
-_BARE = re.compile(r"```\n*")
-_RUN = re.compile("`+")
-_BARS, _SPOILER = "||", re.compile(r"\\.|\|\|")
-
-
-def find_code_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Where code begins and ends, marks included, in order."""
-    return tuple(_found(text))
-
-
-def change_outside_code(text: str, change: Callable[[str], str]) -> str:
-    """The text with everything that is not code changed, part by part."""
-    parts, at = [], 0
-    for start, end in find_code_spans(text):
-        parts += [change(text[at:start]), text[start:end]]
-        at = end
-    return "".join([*parts, change(text[at:])])
-
-
-def _found(text: str) -> Iterator[tuple[int, int]]:
-    runs: dict[int, list[int]] = {}
-    for run in _RUN.finditer(text):
-        runs.setdefault(len(run[0]), []).append(run.start())
-    at = 0
-    while mark := _MARK.search(text, at):
-        at = mark.end()
-        if not mark[0].startswith("`"):
-            continue
-        end = _block(text, mark) or _span(runs, mark)
-        if end:
-            yield mark.start(), end
-            at = end
-
-
-def _block(text: str, mark: re.Match[str]) -> int:
-    """The end of the block that begins here; 0 where none does."""
-    if len(mark[0]) < len("```"):
-        return 0
-    for opening in (_NAMED, _BARE):
-        found = opening.match(text, mark.start())
-        if found and (end := text.find("```", found.end() + 1)) >= 0:
-            return end + 3
-    return 0
-
-
-def _span(runs: dict[int, list[int]], mark: re.Match[str]) -> int:
-    """The end of the span that begins here: as many backticks as begin it, or fewer."""
-    for length in range(len(mark[0]), 0, -1):
-        starts = runs.get(length, [])
-        n = bisect_left(starts, mark.end())
-        if n < len(starts):
-            return starts[n] + length
-    return 0
-
+from loopforge.io.text.spoilers import APART, BARS, cover_parts
 
 # ---------------------------------------------------------------- what people wrote
 
@@ -215,8 +158,6 @@ def _title(line: str) -> str:
 LIMIT = 2000
 """Units of one message."""
 RULE = "─" * 12
-_APART = "\u200b"
-"""Shows nothing, and keeps a mark from being one."""
 
 _HEADING = re.compile(r" {0,3}#{4,6}[ \t]++(?P<words>[^\r\n]+)")
 _RULE = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
@@ -250,7 +191,7 @@ def fence_indented_code(text: str) -> str:
 
     def block(found: re.Match[str]) -> str:
         rows = [row[4:] for row in found[0].splitlines()]
-        inner = "\n".join(rows).replace("```", f"`{_APART}`{_APART}`")
+        inner = "\n".join(rows).replace("```", f"`{APART}`{APART}`")
         return f"```\n{inner}\n```\n"
 
     return _INDENTED.sub(block, text)
@@ -264,47 +205,24 @@ def split_into_messages(text: str, limit: int = LIMIT) -> tuple[str, ...]:
     """
     found: list[str] = []
     text = as_discord_markdown(text)
-    limit -= 2 * len(_BARS) if _BARS in text else 0
+    limit -= 2 * len(BARS) if BARS in text else 0
     for piece in split(text, limit):
         if change_outside_code(piece.text, _silent) == piece.text:
             found.append(piece.text)
         else:
             found += [part.text for part in split(_silent(piece.text), limit)]
-    return tuple(_covered([part for part in found if part.strip(VOID)]))
-
-
-def _covered(parts: Sequence[str]) -> Iterator[str]:
-    """The parts, with a spoiler that goes on closed in one and opened again in the next.
-
-    Bars that hide nothing, such as the *or* of programs, stand before a space, and alone.
-    """
-    marks = [list(_spoiler_marks(part)) for part in parts]
-    left, covered = sum(map(len, marks)), False
-    for part, found in zip(parts, marks, strict=True):
-        head = _BARS * covered
-        for at in found:
-            left -= 1
-            covered = not covered and (left > 0 or bool(part[at + 2 : at + 3].strip()))
-        yield f"{head}{part}{_BARS * covered}"
-
-
-def _spoiler_marks(text: str) -> Iterator[int]:
-    """Where bars of spoilers stand, which those in code are not."""
-    code = find_code_spans(text)
-    for found in _SPOILER.finditer(text):
-        if found[0] == _BARS and not any(start <= found.start() < end for start, end in code):
-            yield found.start()
+    return tuple(cover_parts([part for part in found if part.strip(VOID)], spaced=True))
 
 
 def _silent(text: str) -> str:
-    return _PING.sub(rf"\g<0>{_APART}", text)
+    return _PING.sub(rf"\g<0>{APART}", text)
 
 
 def _safe(text: str) -> str:
     """Without pings; an address means the same, without the letters that ring."""
 
     def changed(found: re.Match[str]) -> str:
-        return found[0] + _APART if found["ping"] else _PING.sub("%40", found[0])
+        return found[0] + APART if found["ping"] else _PING.sub("%40", found[0])
 
     return _OUT.sub(changed, text)
 

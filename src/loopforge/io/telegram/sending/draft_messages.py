@@ -4,24 +4,22 @@ Asked and changed under the lock of the place, so that no draft is posted after 
 draft was is in the ledger, too. Knows keys of places and turns; sends nothing.
 """
 
-import re
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from loopforge.io.telegram.text.markdown import LIMIT
+from loopforge.io.text.spoilers import without_spoilers
 
 CURSOR = " ▌"
 """Ends what is not said yet."""
-SPOILER, COVERED = re.compile(r"\|\|(?=\S).*?(?:\|\||\Z)", re.DOTALL), "▒▒▒"
-"""What is covered in a line stands in none of its drafts."""
 REMEMBERED = 1000
 """Drafts of which it is remembered how they stand."""
 
 
 def draft_as_message(text: str) -> str:
-    """A draft as a message."""
-    return SPOILER.sub(COVERED, text)[: LIMIT // 2] + CURSOR
+    """A draft as a message; what is hidden in a line stands in none of its drafts."""
+    return without_spoilers(text[: 4 * LIMIT])[: LIMIT // 2] + CURSOR
 
 
 class GroupDraftKey(NamedTuple):

@@ -5,8 +5,8 @@ Telegram has plain text and, beside it, entities; `as_readable_markdown` writes 
 marks of itself, like links and hashtags, stays as it was written. Offsets and lengths are UTF-16
 code units; two entities are apart or one lies within the other.
 
-A text is cut before it is rendered: markup that a cut parts is shown as it was written, and so is
-all of a text that would take long to read. Does not know who is in the room.
+A text is cut before it is rendered: markup that a cut parts, but spoilers, is shown as it was
+written, and so is all of a text that would take long to read. Does not know who is in the room.
 """
 
 import re
@@ -22,6 +22,7 @@ from loopforge.core.limits.markdown_bounds import has_costly_markup
 from loopforge.core.text.name_labels import one_line
 from loopforge.io.text.graphemes import utf16_length
 from loopforge.io.text.message_split import LEAST, VOID, split
+from loopforge.io.text.spoilers import BARS, cover_lines, cover_parts
 from loopforge.io.text.styled_text import markdown_reader, parse_styled_text
 from telegram import MessageEntity
 
@@ -183,11 +184,13 @@ def split_into_messages(markdown: str, limit: int = LIMIT) -> tuple[EntityText, 
 
     Raises InputError for a limit under 40.
     """
-    cut = split(markdown, limit) if markdown.strip(VOID) else ()
+    markdown = cover_lines(markdown)
+    room = limit - 2 * len(BARS) if BARS in markdown and limit > LEAST + 2 * len(BARS) else limit
+    cut = [piece.text for piece in split(markdown, room)] if markdown.strip(VOID) else []
     found: list[EntityText] = []
-    for piece in () if has_costly_markup(markdown) else cut:
-        found += _fitting(piece.text, limit)
-    return tuple(found) or tuple(EntityText(piece.text) for piece in cut)
+    for part in () if has_costly_markup(markdown) else cover_parts(cut):
+        found += _fitting(part, limit)
+    return tuple(found) or tuple(map(EntityText, cut))
 
 
 def _fitting(markdown: str, limit: int) -> list[EntityText]:
@@ -213,15 +216,15 @@ def _reader() -> MarkdownIt:
 
 def _spoiler(state: StateInline, silent: bool) -> bool:
     """Read `||words||`, as chats write what is shown only to who asks for it."""
-    start, most = state.pos + 2, state.posMax
-    end = state.src.find("||", start, most)
+    start, most = state.pos + len(BARS), state.posMax
+    end = state.src.find(BARS, start, most)
     inner = state.src[start:end]
-    if not state.src.startswith("||", state.pos) or end < 0 or not inner or inner != inner.strip():
+    if not state.src.startswith(BARS, state.pos) or end < 0 or not inner or inner[0].isspace():
         return False
     if not silent:
         state.push("spoiler_open", "", 1)
         state.pos, state.posMax = start, end
         state.md.inline.tokenize(state)
         state.push("spoiler_close", "", -1)
-    state.pos, state.posMax = end + 2, most
+    state.pos, state.posMax = end + len(BARS), most
     return True
