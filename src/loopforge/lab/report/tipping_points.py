@@ -1,8 +1,8 @@
 """Tipping: what a dose does to both errors, where it tips, and what one error costs in the other.
 
 Doses are factors with numbers: pressure first, and traits that robots start with. Curves are by
-group, of the seeds that ran with every dose. The trade-off puts every cell of a design into one
-picture.
+group, of the seeds that ran with every dose; of all runs, where a fraction of the cells mixes the
+dose of a group with another factor. The trade-off puts every cell of a design into one picture.
 """
 
 from collections.abc import Sequence
@@ -32,6 +32,7 @@ from loopforge.lab.report.study_data import (
 )
 from loopforge.lab.run.answered_decisions import ERRORS
 from loopforge.lab.stats.dose_response import DoseResponse, dose_response
+from loopforge.lab.sweeps.experiment_design import alone_between
 from loopforge.lab.sweeps.sweep_results import results_by_cell
 
 PRESSURE = "pressure"
@@ -52,11 +53,21 @@ def dose_exhibits(study: Study) -> dict[str, Exhibit | None]:
     ]
     found = {}
     for factor in sorted(numbers, key=lambda name: (name != PRESSURE, name)):
-        if factor != study.lead:
+        if factor != study.lead and _dose_alone(study, factor):
             found[factor_label(factor)] = _dose(study.few(), factor)
-        elif len(numbers) == 1 or factor == PRESSURE:
+        elif factor != study.lead or len(numbers) == 1 or factor == PRESSURE:
             found[factor_label(factor)] = _dose(study.groups(""), factor)
     return found
+
+
+def _dose_alone(study: Study, factor: str) -> bool:
+    """Whether the dose alone changes within each group; in a fraction others may do so, too."""
+    assert study.layout is not None
+    doses, cells = study.varied[factor], study.layout.cells
+    return all(
+        alone_between([c for c in cells if c.levels[study.lead] == level], factor, doses)
+        for level in study.varied[study.lead]
+    )
 
 
 def _dose(groups: Sequence[StudyGroup], factor: str) -> Exhibit | None:

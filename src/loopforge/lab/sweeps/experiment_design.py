@@ -4,8 +4,9 @@ A full design runs every cell. A fraction of factors with two levels each is the
 by the one word of all factors, I = ABC...; a quarter by the two words that leave out every third
 factor in turn, which is of least aberration (Chen and Wu 1991, Annals of Statistics 19). Where
 a factor has more levels, cells are kept whose level numbers add up to a multiple: along each line
-of the grid every second, or every fourth. Either way a fraction that would leave two main effects
-alike is refused.
+of the grid every second, or every fourth. Effects are told as differences of pooled runs, which are
+those of a factor only where the levels compared have the levels of all other factors equally often
+(Plackett 1946: proportional frequencies): any other fraction, or hypothesis about one, is refused.
 
 Knows nothing of runs.
 """
@@ -13,7 +14,9 @@ Knows nothing of runs.
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from hashlib import sha256
 from itertools import product
 from typing import Any
@@ -96,13 +99,29 @@ def lay_out(experiment: Experiment, scenarios: Mapping[str, Scenario]) -> Experi
     if experiment.design == "fraction":
         sizes = [len(levels) for levels in factors.values()]
         relation, chosen = _fraction(names, sizes, grid, experiment.fraction)
-    return ExperimentDesign(
-        experiment,
-        dict(scenarios),
-        tuple(cell for cell in every if cell.cell in chosen),
-        tuple(cell for cell in every if cell.cell not in chosen),
-        relation,
-    )
+    cells = tuple(cell for cell in every if cell.cell in chosen)
+    if experiment.design == "fraction":
+        _refuse_what_it_mixes_up(experiment, cells)
+    left_out = tuple(cell for cell in every if cell.cell not in chosen)
+    return ExperimentDesign(experiment, dict(scenarios), cells, left_out, relation)
+
+
+def alone_between(cells: Iterable[DesignCell], factor: str, levels: Iterable[Level]) -> bool:
+    """Whether these cells have all these levels of a factor, and between them differ in no other.
+
+    That is, at each of them every level of each other factor has the same share of the cells.
+    """
+    held = {level: [cell for cell in cells if cell.levels[factor] == level] for level in levels}
+    shares = [
+        {
+            other: Fraction(count, len(some))
+            for other, count in Counter(
+                pair for cell in some for pair in cell.levels.items() if pair[0] != factor
+            ).items()
+        }
+        for some in held.values()
+    ]
+    return all(held.values()) and all(each == shares[0] for each in shares)
 
 
 # ---------------------------------------------------------------- fractions
@@ -127,11 +146,6 @@ def _fraction(
     else:
         chosen = {nth for nth, point in enumerate(grid) if sum(point) % part == 0}
         relation = f"the cells whose level numbers, from 0, add up to a multiple of {part}"
-    if not _tells_apart([grid[nth] for nth in sorted(chosen)], sizes):
-        raise BadScenario(
-            f"One in {part} of its cells does not tell its factors apart: two would always change "
-            'together. Take fraction = 2, more factors, or design = "full".'
-        )
     return relation, chosen
 
 
@@ -143,17 +157,23 @@ def _words(varied: Sequence[int], part: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(word) for word in thirds)
 
 
-def _tells_apart(points: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> bool:
-    """Whether every main effect can be estimated: the columns of all levels are independent."""
-    import numpy as np
-
-    columns = [np.ones(len(points))]
-    for at, size in enumerate(sizes):
-        columns += [
-            np.array([float(point[at] == level) for point in points]) for level in range(1, size)
-        ]
-    table = np.array(columns).T
-    return bool(len(points) and np.linalg.matrix_rank(table) == len(columns))
+def _refuse_what_it_mixes_up(experiment: Experiment, cells: Sequence[DesignCell]) -> None:
+    """Raises BadScenario where what these cells say of a factor would be another's doing."""
+    out = 'Take fraction = 2, more factors or levels in even numbers, or design = "full".'
+    for factor, levels in experiment.all_factors.items():
+        if len(levels) > 1 and not alone_between(cells, factor, levels):
+            raise BadScenario(
+                f"One in {experiment.fraction} of its cells does not tell its factors apart: "
+                f"between the levels of {factor!r} others would change, too. {out}"
+            )
+    for each in experiment.hypotheses:
+        some = [cell for cell in cells if each.where.items() <= cell.levels.items()]
+        if not alone_between(some, each.factor, (each.a, each.b)):
+            raise BadScenario(
+                f"Hypothesis {each.name!r}: in one of {experiment.fraction} of the cells its arms "
+                "have other factors at other levels, too, and it could not be told whose doing a "
+                'difference is. Take levels out of its `where`, or design = "full".'
+            )
 
 
 def policies_of(layout: ExperimentDesign) -> tuple[str, ...]:
