@@ -25,6 +25,7 @@ from loopforge.lab.sweeps.sweep_runner import laid_out
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.lab.world.scenario_reading import shipped_names
 from tests.examples import few
+from tests.lab.city import city, toml
 
 WHOLE = """
 name = "small"
@@ -116,6 +117,18 @@ def test_levels_reach_the_scenario_of_a_run() -> None:
     assert (scenario.perception, scenario.supervisor) == ("partial", "punitive")
     assert (scenario.days, scenario.steps_per_day, scenario.seed) == (2, 5, 99)
     assert scenario.ablate == ("emotions", "scars")
+
+
+def test_whole_minds_are_whole_in_a_scenario_that_takes_something_out(tmp_path: Path) -> None:
+    """The level none of ablate takes nothing out, whatever the scenario does without the factor."""
+    text = toml(city(name="deaf", ablate=["voice"]))
+    (tmp_path / "deaf.toml").write_text(text)
+    with_levels = told(scenarios=["deaf"], factors={"ablate": ["none", "cue"]})
+    layout = lay_out(with_levels, scenarios_of(with_levels, [tmp_path]))
+    assert [layout.scenario(cell.levels, 1).ablate for cell in layout.cells] == [(), ("cue",)]
+    plain = told(scenarios=["deaf"], factors={"pressure": [1]})
+    layout = lay_out(plain, scenarios_of(plain, [tmp_path]))
+    assert layout.scenario(layout.cells[0].levels, 1).ablate == ("voice",)
 
 
 @pytest.mark.parametrize(
@@ -333,6 +346,7 @@ def test_a_fraction_of_more_levels_is_even_along_each_line() -> None:
     """With all other factors held, every second level of each factor is run, give or take one."""
     three = ["stub", "context", "guardrail"]
     factors: dict[str, list[Any]] = {"policy": three, "pressure": [0, 3, 6, 9], "days": [1, 2]}
+    factors["supervisor"] = ["punitive", "incentive"]
     layout = spread(told(factors=factors, design="fraction"))
     run = {tuple(cell.levels[name] for name in factors) for cell in layout.cells}
     for at, levels in enumerate(factors.values()):
@@ -345,12 +359,31 @@ def test_a_fraction_of_more_levels_is_even_along_each_line() -> None:
 
 @pytest.mark.parametrize(
     ("factors", "part"),
-    [(two(1), 2), (two(2), 2), (two(4), 4), ({"policy": ["stub", "context", "guardrail"]}, 4)],
+    [
+        (two(1), 2),
+        (two(2), 2),
+        (two(4), 4),
+        ({"policy": ["stub", "context", "guardrail"]}, 4),
+        ({**two(1), "pressure": [0, 5, 10], "perception": ["accurate", "partial", "spin"]}, 2),
+    ],
 )
 def test_a_fraction_that_tells_nothing_apart_is_refused(factors: dict[str, Any], part: int) -> None:
-    """Where two factors would always change together, or one not at all, there is no fraction."""
+    """Where two factors would change together, always or often, or one not at all, there is none."""
     with pytest.raises(BadScenario, match="apart"):
         spread(told(factors=factors, design="fraction", fraction=part))
+
+
+def test_a_hypothesis_that_a_fraction_mixes_up_is_refused() -> None:
+    """Of half of eight cells, policy within one perception is policy and pressure at once."""
+    asked = {"name": "h", "says": "It does.", "measure": "good", "factor": "policy"}
+    asked |= {"from": "stub", "to": "context", "direction": "greater"}
+    within = {**asked, "where": {"perception": "spin"}}
+    half: dict[str, Any] = {"factors": two(3), "design": "fraction"}
+    assert spread(told(**half, hypotheses=[asked])).experiment.hypotheses
+    assert spread(told(factors=two(3), hypotheses=[within])).experiment.hypotheses
+    assert spread(told(**half | {"factors": two(4)}, hypotheses=[within])).experiment.hypotheses
+    with pytest.raises(BadScenario, match="whose doing"):
+        spread(told(**half, hypotheses=[within]))
 
 
 def test_a_digest_is_of_what_results_follow_from() -> None:

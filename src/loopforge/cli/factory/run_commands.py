@@ -133,8 +133,9 @@ def run(
     if not scenario:
         raise InputError("Name a scenario, such as first_shift; `loopforge lab scenarios` lists.")
     traits = _whole(parse_key_values(set_trait or [], "--set-trait"))
+    taken_out = tuple(ablate) if ablate else None
     choice = RunChoice(
-        seed, days, steps_per_day, perception, supervisor, pressure, traits, tuple(ablate or ())
+        seed, days, steps_per_day, perception, supervisor, pressure, traits, taken_out
     )
     mind = {"policy": policy, "supervisor": supervisor_policy, "reflects": reflect}
     _begin(

@@ -58,7 +58,7 @@ class RunChoice:
     supervisor: str | None = None
     pressure: int | None = None
     traits: Mapping[str, int] = field(default_factory=dict)
-    ablate: tuple[str, ...] = ()
+    ablate: tuple[str, ...] | None = None
 
     def apply(self, scenario: Scenario) -> Scenario:
         """The scenario with these choices, checked again. Raises BadScenario."""
@@ -68,7 +68,7 @@ class RunChoice:
                 fields[name] = value
         if self.pressure is not None:
             fields["pressure"] = [self.pressure]
-        if self.ablate:
+        if self.ablate is not None:
             fields["ablate"] = list(self.ablate)
         for robot in fields["robots"]:
             if robot["role"] != "supervisor":

@@ -257,9 +257,9 @@ def choice_for_levels(levels: Mapping[str, Level], seed: int) -> RunChoice:
     own = {name for name in levels if name.startswith(TRAIT)}
     traits = {name.removeprefix(TRAIT): int(levels[name]) for name in own}
     fields: dict[str, Any] = {name: levels[name] for name in (*NUMBERS, *FIXED) if name in levels}
-    return RunChoice(
-        seed=seed, traits=traits, ablate=ablated(levels.get("ablate", "none")), **fields
-    )
+    if "ablate" in levels:
+        fields["ablate"] = ablated(levels["ablate"])
+    return RunChoice(seed=seed, traits=traits, **fields)
 
 
 def policy_of(levels: Mapping[str, Level]) -> str:
