@@ -17,11 +17,13 @@ from msgspec.structs import replace
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
-from loopforge.core.statistics.rate_statistics import Interval
+from loopforge.core.statistics.rate_statistics import Interval, cluster_rate
 from loopforge.errors import BadRun
 from loopforge.lab.report.html_report import write_report
-from loopforge.lab.report.number_format import format_estimate
+from loopforge.lab.report.number_format import format_estimate, format_rate
+from loopforge.lab.report.study_data import counts_by_seed
 from loopforge.lab.run.run_log import LOG, lines_of, rows_of
+from loopforge.lab.sweeps.sweep_results import results_of
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_file import open_scenario
@@ -120,6 +122,27 @@ def test_three_doses_and_few_seeds_say_what_they_cannot(tmp_path: Path) -> None:
     assert "3 seeds cannot decide 4 differences at once" in told.page
     rates = next(each for each in told.leaf.tables if each.caption.startswith("Both errors by"))
     assert "over seeds 95%" in rates.head
+
+
+def test_a_dose_is_told_of_all_runs_where_a_fraction_mixes_it_up_in_groups(tmp_path: Path) -> None:
+    """Half of these cells have one perception at a dose of a policy: that is no dose of the policy."""
+    levels = {"policy": ["stub", "guardrail"], "pressure": [0, 3, 6, 9]}
+    levels["perception"] = ["accurate", "partial"]
+    sweep(laid(factors=levels, design="fraction"), tmp_path / "halved")
+    tips = reported(tmp_path / "halved").leaf.table("What pressure does")
+    assert [row[0] for row in tips.rows] == ["all runs"] * 2
+    sweep(laid(factors=levels), tmp_path / "whole")
+    tips = reported(tmp_path / "whole").leaf.table("What pressure does")
+    assert [row[0] for row in tips.rows] == ["stub", "guardrail"] * 2
+
+
+def test_a_sweep_without_hypotheses_is_headed_by_intervals_over_seeds(bare: Report) -> None:
+    """Its first two rates stand with the intervals that resample runs, and it says so."""
+    said = bare.leaf.sections["answer"]
+    results = results_of(bare.folder)
+    for rate in ("over_compliance", "over_reach"):
+        assert format_rate(cluster_rate(counts_by_seed(results, rate)).rate) in said
+    assert "bootstrap over 2 seeds" in said
 
 
 def test_numbers_that_stand_together_have_as_many_digits() -> None:

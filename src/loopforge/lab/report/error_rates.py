@@ -10,7 +10,13 @@ from collections.abc import Sequence
 from msgspec import json
 from msgspec.structs import replace
 
-from loopforge.core.statistics.rate_statistics import Count, cluster_rate, rule_of_three, wilson
+from loopforge.core.statistics.rate_statistics import (
+    Count,
+    Interval,
+    cluster_rate,
+    rule_of_three,
+    wilson,
+)
 from loopforge.lab.charts.bar_charts import ChartDot, ChartLane, interval_chart, percent
 from loopforge.lab.report.html_page import Exhibit, Figure, Table
 from loopforge.lab.report.number_format import (
@@ -51,6 +57,13 @@ MOST_BOUNDS = 6
 def error_rate_exhibit(study: Study) -> Exhibit:
     """How often each error was made, with intervals."""
     return _run_rates(study) if study.watched is not None else _sweep_rates(study)
+
+
+def overall_rate(study: Study, rate: str) -> Interval:
+    """A rate over all there is: of a sweep with the limits over seeds, of a run with Wilson's."""
+    if study.watched is not None:
+        return wilson(*pooled_count(study.results, rate))
+    return cluster_rate(counts_by_seed(study.results, rate)).rate
 
 
 def unanswered_table(study: Study) -> Table:
@@ -150,14 +163,14 @@ def _rate_cells(count: Count, seeds: dict[int, Count]) -> list[str]:
 
 
 def unseen_error_bounds(study: Study) -> list[str]:
-    """What may still be true of errors that were never seen."""
+    """What may still be true of errors that were never seen; a seed is one trial of it."""
     found = []
     for group in study.groups() if study.layout else []:
         for rate in ERRORS:
-            seen, trials = pooled_count(group.results, rate)
-            if trials and not seen:
-                top = rule_of_three(trials) * 100
-                found.append(f"{CALLED[rate]} under {group.label} (below {top:.2g}%)")
+            counts = [each for each in counts_by_seed(group.results, rate).values() if each[1]]
+            if counts and not sum(seen for seen, _ in counts):
+                top = rule_of_three(len(counts)) * 100
+                found.append(f"{CALLED[rate]} under {group.label} (in up to {top:.2g}% of seeds)")
     return found[:MOST_BOUNDS]
 
 

@@ -7,9 +7,9 @@ has no data says in a line what would give it some. The same folder gives the sa
 run, but for single runs of a sweep whose logs were not kept, and nobody is asked.
 """
 
+from functools import partial
 from pathlib import Path
 
-from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.core.text.spoken_lists import pluralize
 from loopforge.errors import BadRun
 from loopforge.lab.inspect.decision_why import why_sections
@@ -17,6 +17,7 @@ from loopforge.lab.inspect.trait_drift import how_often
 from loopforge.lab.report.error_rates import (
     alike_cells,
     error_rate_exhibit,
+    overall_rate,
     unanswered_table,
     unseen_error_bounds,
 )
@@ -118,7 +119,7 @@ def _data(study: Study, maker: MindsMaker | None) -> dict[str, object]:
         "shared": format_rate,
         "times": how_often,
         "total": pooled_count,
-        "wilson": wilson,
+        "rated": partial(overall_rate, study),
     }
 
 
