@@ -42,6 +42,11 @@ def _place(**changed: Any) -> Callable[[], str]:
     return _file(place=places)
 
 
+def _attic(stops: list[str]) -> Callable[[], str]:
+    attic = {"name": "attic", "kind": "room", "near": stops}
+    return _file(place=[*city()["place"], attic])
+
+
 def _rule(key: str = "rounds", **changed: Any) -> Callable[[], str]:
     return _file(protocol={key: changed})
 
@@ -128,6 +133,7 @@ REFUSED = (
     Curse("graph: a neighbour from nowhere", _place(near=["moon"]), "moon"),
     Curse("graph: a neighbour many times", _place(near=["lane"] * 9), "twice"),
     Curse("graph: a round to nowhere", _robot(round=["moon"]), "moon"),
+    Curse("graph: a round with no way back", _place(near=[]), "from 'mill' to 'dock'"),
     Curse("graph: no round", _robot(round=[]), "round"),
     Curse("graph: a round without end", _robot(round=["mill"] * 5000), "round"),
     # -------------------------------------------------------- names
@@ -190,6 +196,7 @@ REFUSED = (
     Curse("luck: of a word", _file(luck={"Ada": "good"}), "luck"),
     Curse("fault: in the past", _fault(step=-1), "step"),
     Curse("fault: after all days", _fault(step=10**12), "step"),
+    Curse("fault: on no day of it", _fault(step=4), "0 to 3"),
     Curse("fault: of nothing known", _fault(of="trust"), "fault"),
     Curse("fault: nowhere", _fault(place="moon"), "moon"),
     Curse("fault: too hard", _fault(by=10**6), "fault"),
@@ -228,13 +235,13 @@ LET_IN = (
     Curse("let in: an order for a rule", _rule(text=ORDERS), ""),
     Curse("let in: blanks in blanks", _rule(kept_good="{who}{{who}}{place"), ""),
     Curse("let in: a rule for nobody", _file(protocols=["write_up"]), ""),
-    Curse("let in: a fault on no day", _fault(step=79_999), ""),
+    Curse("let in: a fault in the last step", _fault(step=3), ""),
     Curse("let in: all at the top", _robot(battery=1000, meter=500), ""),
     Curse("let in: all at nought", _robot(battery=0, meter=-500), ""),
     Curse("let in: heat at the top", _place(values={"heat": 1000}), ""),
     Curse("let in: gauges that lie wholly", _place(values={"bias": 500}), ""),
     Curse("let in: a way that leads back to none", _place(near=["lane"]), ""),
-    Curse("let in: a place with no way out", _place(near=[]), ""),
+    Curse("let in: a place with no way out", _attic([]), ""),
     Curse("let in: a round that turns on itself", _robot(round=["mill"] * 50), ""),
     Curse("let in: names of another script", lambda: _elsewhere(), ""),
     Curse("let in: names of another script, roles of shipped rules", lambda: _elsewhere(False), ""),

@@ -14,7 +14,7 @@ from loopforge.errors import BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_lifecycle import RunChoice
 from loopforge.lab.run.run_log import body_of
-from loopforge.lab.world.city_state import BOUNDS
+from loopforge.lab.world.city_state import BOUNDS, find_routes
 from loopforge.lab.world.protocols import INDEX, KINDS, VARS, shipped_protocols
 from loopforge.lab.world.scenario_checks import ABLATIONS, Scenario
 from loopforge.lab.world.scenario_file import scenario_of
@@ -138,6 +138,14 @@ def robots(draw: st.DrawFn, where: list[str]) -> list[dict[str, Any]]:
     ]
 
 
+def walking(robot: dict[str, Any], where: list[dict[str, Any]]) -> dict[str, Any]:
+    """This robot where it can go its round; else it stays at the first stop of it."""
+    routes, stops = find_routes({place["name"]: place["near"] for place in where}), robot["round"]
+    legs = zip(stops, [*stops[1:], stops[0]], strict=True)
+    goes = all(here == then or (here, then) in routes for here, then in legs)
+    return robot if goes else {**robot, "round": stops[:1]}
+
+
 @st.composite
 def rules(draw: st.DrawFn) -> dict[str, dict[str, Any]]:
     """Some shipped protocols with their scope, threshold and moments changed."""
@@ -165,9 +173,10 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
     named = [place["name"] for place in where]
     changed = draw(rules())
     kept = draw(st.lists(st.sampled_from(sorted(shipped_protocols())), max_size=5, unique=True))
+    days, steps = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     faults = st.fixed_dictionaries(
         {
-            "step": st.integers(0, 4),
+            "step": st.integers(0, days * steps - 1),
             "place": st.sampled_from(named),
             "of": st.sampled_from(VARS),
             "by": st.integers(-1000, 1000),
@@ -177,8 +186,8 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         "name": draw(st.sampled_from(["odd", "Odd-2", "ödd_city"])),
         "question": draw(st.text("? aé{}%$", max_size=39)) + "?",
         "seed": draw(st.integers(-(2**63) + 1, 2**63 - 1)),
-        "days": draw(st.integers(1, 3)),
-        "steps_per_day": draw(st.integers(1, 3)),
+        "days": days,
+        "steps_per_day": steps,
         "perception": draw(st.sampled_from(["accurate", "partial", "spin"])),
         "supervisor": draw(st.sampled_from(STYLES)),
         "pressure": draw(st.lists(st.integers(0, 10), min_size=1, max_size=4)),
@@ -188,7 +197,7 @@ def scenarios(draw: st.DrawFn) -> dict[str, Any]:
         "protocols": kept or ["rounds"],
         "protocol": changed,
         "place": where,
-        "robot": draw(robots(named)),
+        "robot": [walking(robot, where) for robot in draw(robots(named))],
         "fault": draw(st.lists(faults, max_size=4)),
     }
 

@@ -7,7 +7,7 @@ purpose).
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -171,7 +171,7 @@ class Factory:
             )
             for each in sorted(scenario.robots, key=attrgetter("name"))
         }
-        self.routes = _routes(self.places)
+        self.routes = find_routes({name: place.near for name, place in self.places.items()})
         self.in_force = _in_force(scenario, self.places, self.robots)
         self.overseer = scenario.overseer
         self.said = SaidInCity()
@@ -296,17 +296,17 @@ def _values(kind: str, given: dict[str, int], luck: RunDice, name: str) -> list[
     return vals
 
 
-def _routes(places: dict[str, CityPlace]) -> dict[tuple[str, str], str]:
+def find_routes(near: Mapping[str, Sequence[str]]) -> dict[tuple[str, str], str]:
     """The first hop of the shortest way between any two places; ties go to the first named.
 
     A way may lead in one direction only: from a place to those that it names as near.
     """
-    into: dict[str, list[str]] = {name: [] for name in places}
-    for name, place in places.items():
-        for near in place.near:
-            into[near].append(name)
+    into: dict[str, list[str]] = {name: [] for name in near}
+    for name, others in near.items():
+        for other in others:
+            into[other].append(name)
     routes: dict[tuple[str, str], str] = {}
-    for goal in places:
+    for goal in near:
         seen = {goal}
         queue = deque([goal])
         while queue:

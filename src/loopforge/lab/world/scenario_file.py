@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from loopforge.core.factory_vocabulary import EMOTIONS, SCARS, TRAITS
 from loopforge.errors import BadScenario
-from loopforge.lab.world.city_state import BOUNDS
+from loopforge.lab.world.city_state import BOUNDS, find_routes
 from loopforge.lab.world.emotions_traits import AT_FIRST
 from loopforge.lab.world.protocols import (
     INDEX,
@@ -83,6 +83,7 @@ def scenario_of(fields: Mapping[str, Any]) -> Scenario:
         rules.append(msgspec.to_builtins(parse_protocol(key, {**start, **changed})))
     made = Scenario.from_dict({**fields, "protocols": rules})
     _bonds(made, written)
+    _played(made)
     for place in made.places:
         for of, value in place.values.items():
             low, high = BOUNDS[INDEX[of]]
@@ -103,6 +104,28 @@ def _bonds(made: Scenario, written: list[dict[str, Any]]) -> None:
                 raise BadScenario(
                     f"robot {robot.name!r} has a bond to {name!r}, who is no other robot here; "
                     f"there are {', '.join(others)[:200] or 'none'}."
+                )
+
+
+def _played(made: Scenario) -> None:
+    """Raises BadScenario for what is written and would never come: a fault, a stop of a round.
+
+    A run may be shorter than its file, and a fork put a robot anywhere; then they do not come.
+    """
+    steps = made.days * made.steps_per_day
+    late = next((fault for fault in made.faults if fault.step >= steps), None)
+    if late is not None:
+        raise BadScenario(
+            f"a fault strikes at {late.place!r} at step {late.step}, and there are only the steps "
+            f"0 to {steps - 1}, counted over all days."
+        )
+    routes = find_routes({place.name: place.near for place in made.places})
+    for robot in made.robots:
+        for here, then in zip(robot.round, (*robot.round[1:], robot.round[0]), strict=True):
+            if here != then and (here, then) not in routes:
+                raise BadScenario(
+                    f"robot {robot.name!r} cannot go its `round`: no way leads from {here!r} to "
+                    f"{then!r}. A way leads from a place to those that it names in `near`."
                 )
 
 
