@@ -139,6 +139,10 @@ async def make_proposal(
     if base != head:
         dry = await shelf.merged(head, tip)
         conflicts = tuple(map(shown_path, dry.conflicts))
+        if not conflicts and dry.tree == await shelf.tree(head):
+            raise RepositoryError(
+                f"{branch.target} has all of it already, so there is nothing to propose."
+            )
         merge = f"Merge {branch.branch}\n\n{message}"
         commit = "" if conflicts else await shelf.commit(dry.tree, [head, tip], merge, at)
     for made in filter(None, (tip, commit)):

@@ -78,13 +78,12 @@ class TaskClone:
 
     async def bundle(self) -> bytes:
         """What it stands on, as a bundle whose only ref is REF. Raises RepositoryError."""
-        target = shlex.quote(f"refs/remotes/origin/{self._branch.target}")
         base = shlex.quote(f"^{self._branch.base}")
         await self._run(
             f"rm -rf -- {RESULT}",
             f"cd {shlex.quote(self._branch.folder)}",
             f"{GIT} update-ref {REF} HEAD",
-            f"{GIT} bundle create -q ../{RESULT} {REF} {base} ^{target}",
+            f"{GIT} bundle create -q ../{RESULT} {REF} {base} --not --remotes=origin",
             empty="Refusing to create empty bundle",
         )
         try:

@@ -18,7 +18,7 @@ import asyncio
 import hashlib
 import shutil
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -60,6 +60,7 @@ NAMED = 8
 """Files that are named."""
 TITLE = 40
 """Signs of a title that go into a branch's name."""
+AGAIN = "Say `refresh` to the task: it is proposed again, for you to look at."
 
 
 class _TaskRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -242,6 +243,11 @@ class TaskRepositories:
             raise Changed("Something else is proposed by now; look at that, then approve it.")
         if proposal.state in ("rejected", "taken back"):
             raise Changed(f"This was {proposal.state} already; have the work proposed again.")
+        if proposal.state == "open" and proposal.target != record.branch.target:
+            raise Changed(
+                f"This was shown for {proposal.target}, and goes to {record.branch.target} by now. "
+                f"{AGAIN}"
+            )
         person = self._persons_repository(record.branch)
         if proposal.state == "merged" or await person.contains(proposal.target, commit):
             await self._settle_proposal(task, "merged")
@@ -252,8 +258,7 @@ class TaskRepositories:
             if await person.contains(proposal.target, commit):
                 await self._settle_proposal(task, "merged")
                 return MergeResult(commit=commit, again=True)
-            again = "Say `refresh` to the task: it is proposed again, for you to look at."
-            raise Changed(f"{error} {again}") from error
+            raise Changed(f"{error} {AGAIN}") from error
         await self._settle_proposal(task, "merged")
         await person.drop_branch(proposal.branch, proposal.tip)
         return MergeResult(commit=commit, checkout=str(folder or ""))
@@ -275,13 +280,21 @@ class TaskRepositories:
         """Undo a merge by a commit that takes its changes back, on top of what there is now.
 
         Asked for again after it was broken off, it makes no second one. Raises RepositoryError
-        where later commits changed the same places, and Changed where nothing was merged.
+        where later commits changed the same places, or the target has that merge no more, and
+        Changed where nothing was merged.
         """
         record, proposal = self._record_of(task), self.proposal(task)
         if proposal.state != "merged":
             raise Changed("This was not merged, so there is nothing to take back.")
         person, shelf = self._persons_repository(record.branch), self._shelf_of(task)
-        head = await self._target_commit(person, shelf, proposal.target)
+        there = await person.find(proposal.target)
+        target = proposal.target if there else record.branch.target
+        head = await self._target_commit(person, shelf, target)
+        if not await person.contains(target, proposal.commit):
+            raise RepositoryError(
+                f"{target} was rewritten and no longer has {proposal.commit[:12]}, so that is not "
+                "taken back by itself. Where its change is there still, `git revert` takes it back."
+            )
         message = f"Take back: {proposal.message}"
         back = await shelf.commit(
             await shelf.tree(proposal.before), [proposal.commit], message, self._clock.now()
@@ -298,7 +311,7 @@ class TaskRepositories:
                 return MergeResult(commit=head, again=True)
             back = await shelf.commit(dry.tree, [head], message, self._clock.now())
         await person.take(await shelf.packed([back], [head]))
-        folder = await person.advance(proposal.target, back, head)
+        folder = await person.advance(target, back, head)
         await self._settle_proposal(task, "taken back")
         return MergeResult(commit=back, checkout=str(folder or ""))
 
@@ -384,9 +397,13 @@ class TaskRepositories:
             raise RepositoryError(f"What is kept of this task is damaged: {error}.") from error
 
     def _record_of(self, task: str) -> _TaskRecord:
+        """What stands of it; its target is the one that the owner of the home writes by now."""
         found = self._known_record(task)
         if found is None or not found.made:
             raise Unknown("This task works on no repository.")
+        with suppress(Unknown, BadSettings):  # who looks for its folder is told
+            target = self.registered.find(found.branch.repository).branch
+            return replace(found, branch=replace(found.branch, target=target))
         return found
 
     async def _keep_record(self, task: str, record: _TaskRecord) -> None:
