@@ -200,6 +200,7 @@ def test_what_cannot_be_is_told(run: Run) -> None:
         (("forget", "0", "--yes"), "there is no such task"),
         (("run", "  "), "There is nothing in it"),
         (("run", "x", "--mate", "zed"), "There is no mate 'zed'"),
+        (("run", "x", "--thread", "room:lounge"), "say by --mate who is to do it"),
     ):
         code, _, error = run(*words)
         assert (code, told in error) == (2, True)

@@ -33,7 +33,7 @@ def orders_of(room: Commons) -> ThreadOrders:
     voice = ProgressLines(
         app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp
     )
-    return ThreadOrders(app.ledger, room.shop.tasks, voice)
+    return ThreadOrders(app.ledger, room.shop.tasks, app.rooms.mates, voice)
 
 
 async def offers(room: Commons) -> list[str]:

@@ -59,8 +59,13 @@ class TaskForgetting:
         what it cost. Raises Unknown, and Changed while something of it is under way.
         """
         state = await self._store.named(task)
-        if state.at_work or state.open or state.running:
+        if state.at_work:
             raise Changed("Something of this task is under way; stop it first.")
+        if state.open or state.running:
+            raise Changed(
+                "What this task had under way is not ended yet: whoever runs the home does that "
+                "now, or `loopforge up` if nobody does. Then forget it."
+            )
         already = state.forgotten
         unsaid = await self._unsaid(state, person)  # first: else it would be said again, forgotten
         await self._erase(ErasureRequest(stream=state.stream, by=person, why=WHY))

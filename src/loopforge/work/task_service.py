@@ -53,6 +53,7 @@ PAID = (
     "`loopforge work resume {id} --budget 1`."
 )
 SAID_NO = "A person said no to it"
+SAID_STOP = "a person said stop"
 TAKEN_BACK = "a person took back its last change"
 LONGEST_REASON = 500
 """Characters of a reason that goes with a no."""
@@ -175,7 +176,7 @@ class TaskService:
 
         return await self._decide_on(task, attempt)
 
-    async def stop(self, task: str, person: str, why: str = "a person said stop") -> str:
+    async def stop(self, task: str, person: str, why: str = SAID_STOP) -> str:
         """Have it stand still, wherever it stands, forgotten or not. What is told of it."""
 
         async def attempt(state: TaskState, seq: int) -> str:
@@ -213,12 +214,19 @@ class TaskService:
         return await self._decide_on(task, attempt)
 
     async def rate(self, task: str, person: str, *, up: bool, line: str = "") -> float:
-        """A thumb on a line of the mate; the confidence after it. Down: the next model goes on."""
+        """A thumb on a line of the mate; the confidence after it. Down: the next model goes on.
+
+        Raises Changed where it counts for nothing: before the first turn, and of what is decided.
+        """
 
         async def attempt(state: TaskState, seq: int) -> float:
+            if state.stage in ("approved", "rejected"):
+                raise Changed(f"This task is {state.stage}; thumbs count until then.")
+            if not state.turns:
+                raise Changed("There is nothing to rate yet: its first turn is not over.")
             after = task_confidence.rated(state.confidence, up=up)
             bodies: list[Body] = [TaskRated(person=person, up=up, confidence=after, line=line)]
-            if not up and state.classified and state.stage not in ("approved", "rejected"):
+            if not up and state.classified:
                 cause = EscalationCause("thumb", "a person's thumb went down")
                 bodies += self._next_model(state, cause)
             await self._append_facts(state, bodies, person, seq)
@@ -305,6 +313,8 @@ class TaskService:
                     raise Changed(f"There is nothing to merge: {why}")
                 _check_same_commit(offered, commit)
                 merged = (await self.places.approve(state, offered.commit)).commit
+            elif commit:
+                raise Changed("It works on no repository, so there is no commit to take.")
             body = ResultApproved(
                 by=person, commit=offered.commit if offered else "", merged=merged
             )

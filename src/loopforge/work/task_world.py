@@ -147,8 +147,8 @@ class TaskWorld:
             return await self._take_lease(state)
         if not await self._leases.renew(state.thread):
             return await self._take_lease(state)
-        if limit := self._met_limit(state):
-            return limit
+        if halt := self._flaw(state) or self._met_limit(state):
+            return halt
         if chosen := await self.tiers.first(state):
             return [self._fact_of(chosen, state)]
         if state.turns - self._kept_at(state) >= CHECKPOINT_TURNS:
@@ -244,13 +244,20 @@ class TaskWorld:
     async def _take_lease(self, state: TaskState) -> Sequence[Fact] | datetime:
         held = await self._leases.take(state.thread, state.id)
         if held.task == state.id:
-            if why := self.calls.flaw(state) or await self._places.ready(state):
+            if flaw := self._flaw(state):
+                return flaw
+            if why := await self._places.ready(state):
                 return [self._fact_of(TaskStopped(kind="lost", why=Words(why)), state)]
             return [self._fact_of(TaskLeased(fence=held.fence), state)]
         if state.stage != "queued" or state.behind != held.task:
             return [self._fact_of(TaskQueued(behind=held.task), state)]
         assert held.until is not None
         return held.until
+
+    def _flaw(self, state: TaskState) -> list[Fact]:
+        """That nobody can do it, as files of the home stand now; else nothing."""
+        why = self.calls.flaw(state)
+        return [self._fact_of(TaskStopped(kind="lost", why=Words(why)), state)] if why else []
 
     def _met_limit(self, state: TaskState) -> list[Fact]:
         """The limit that is met, if one is."""

@@ -16,6 +16,7 @@ from loopforge.runtime.system_clock import Stamp
 from loopforge.work.git.merge_proposals import MergeResult, Proposal, ResultNote
 from loopforge.work.git.task_repositories import NAMED, TaskRepositories
 from loopforge.work.task_state import TaskState, paths_of, tool_use_argument
+from loopforge.work.workspace.file_markers import without_marks
 from loopforge.work.workspace.task_workspace import Workspaces
 from loopforge.work.workspace.workspace_tools import CLONE
 
@@ -56,7 +57,8 @@ class WorkPlaces:
         """What the task changed in its repository, to be shown; what stands in the way of it."""
         assert state.finished is not None
         tests = _tests(state)
-        note = ResultNote(str(state.finished.result)[:600], tests[-3:], state.task.mate)
+        result = without_marks(str(state.finished.result), {})
+        note = ResultNote(result[:600], tests[-3:], state.task.mate)
         try:
             found = await self.repositories.propose(state.stream, note, state.task.only)
         except (LoopforgeError, OSError) as error:

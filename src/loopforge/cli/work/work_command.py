@@ -32,6 +32,7 @@ from loopforge.cli.work.task_watching import (
     tell_uncommitted,
 )
 from loopforge.cli.work.watch_commands import watch
+from loopforge.errors import BadLine
 from loopforge.host_lock import home_holder_pid
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def run_task(
     """
 
     async def give(home: App, person: str) -> tuple[str, int]:
+        if thread.startswith("room:") and not mate:
+            raise BadLine("In a room nobody speaks without a name: say by --mate who is to do it.")
         name = await repository_of(home, repo)
         if name:
             await tell_uncommitted(home, name)

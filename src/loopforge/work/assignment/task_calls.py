@@ -78,10 +78,12 @@ class TaskCalls:
         return replace(mate, tier=state.tier or found.tier or mate.tier, model=state.model)
 
     def flaw(self, state: TaskState) -> str:
-        """Why nobody can do it: the home's own file of its role is broken, and how; "" for nothing.
+        """Why nobody can do it: its mate is gone, or the home's own file of its role is broken.
 
-        What that file says of tools and the sandbox is not guessed.
+        What such a file says of tools and the sandbox is not guessed. "" for nothing.
         """
+        if (mate := state.task.mate) and not self.roles.is_mate(mate):
+            return f"There is no mate {mate} any more: bring its file back, or give a new task"
         return self.roles.flaw(state.classified.role) if state.classified else ""
 
     def offered_to(self, state: TaskState, mate: Mate) -> tuple[Tool, ...]:

@@ -6,10 +6,11 @@ A yes or a no is for what was shown: what the line tells of that it answers, els
 stood where it was said, before it was. What has moved on since is refused, and nothing is done.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Event
+from loopforge.core.mates.mate_file import Mate
 from loopforge.core.room_vocabulary import Said
 from loopforge.core.work.work_vocabulary import ResultOffered, TaskFinished
 from loopforge.errors import Changed, InputError, RepositoryError, Unknown
@@ -30,8 +31,10 @@ MOVED = "It has moved on since that was shown. Look at what it says now, and dec
 class ThreadOrders:
     """Decides for rooms. See `OrderRoute`."""
 
-    def __init__(self, ledger: Ledger, tasks: TaskService, voice: RoomVoice) -> None:
-        self._ledger, self._tasks, self._voice = ledger, tasks, voice
+    def __init__(
+        self, ledger: Ledger, tasks: TaskService, mates: Mapping[str, Mate], voice: RoomVoice
+    ) -> None:
+        self._ledger, self._tasks, self._mates, self._voice = ledger, tasks, mates, voice
 
     async def cause(self, line: str) -> Event | None:
         """What happened to a task that a line of a mate tells of; None for another line."""
@@ -90,6 +93,8 @@ class ThreadOrders:
             case "stop":
                 return await tasks.stop(id, person)
             case "resume":
+                if (mate := self._mates.get(state.task.mate)) and mate.handle not in order.here:
+                    raise absent(mate)
                 return await tasks.resume(id, person)
             case "approve":
                 return await tasks.approve(id, person, await self._offered(order, state, told))
@@ -151,6 +156,11 @@ class ThreadOrders:
         where = f"{shown}/why/{cause.id}" if shown else f"{record} in the home's pages"
         words = f"That is of a task. How it came to be: {where}, or `loopforge why {said.id}`."
         return LineSource(page, record, words)
+
+
+def absent(mate: Mate) -> InputError:
+    """That it has to come in first."""
+    return InputError(f"{mate.name} is not here. /add {mate.handle} brings it in.")
 
 
 def rights_of(order: RoomOrder, state: TaskState) -> TaskRights:

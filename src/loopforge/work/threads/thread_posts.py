@@ -9,7 +9,8 @@
 A line that asks for something says so no longer when that is over. Edits are gathered: PAUSE lies
 between two, and while one has not arrived on a platform no other follows. Each line is said once
 for the event it tells of, so that a new start says nothing twice.
-Stop in the room stops its task; a thumb on a line of the task rates it.
+Stop in the room stops its task, and so does sending its mate out; a thumb on a line of the task
+rates it.
 """
 
 import asyncio
@@ -32,6 +33,7 @@ from loopforge.core.room_vocabulary import (
     File,
     Heard,
     LineDeleted,
+    MateLeft,
     PersonReacted,
     Said,
     Stopped,
@@ -59,7 +61,7 @@ from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
 from loopforge.runtime.system_clock import Stamp
-from loopforge.work.task_service import PAID, SAID_NO, TaskService
+from loopforge.work.task_service import PAID, SAID_NO, SAID_STOP, TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_transcript import progress_line
 from loopforge.work.threads.task_buttons import still_offered
@@ -124,12 +126,24 @@ class _Post:
         return [(line, text) for line, text in now.items() if text != self.texts.get(line)]
 
 
+STOPS = ("room.stopped", "room.mate_left")
 LET_GO = ("task.opened", "task.steered", "task.resumed")
 """What people have a task go on with, also behind a stop of its room."""
 
 
 def _is_stoppable(state: TaskState) -> bool:
     return state.at_work or state.stage == "waiting"
+
+
+def _stop_of(event: Event, state: TaskState) -> tuple[str, str]:
+    """Who stops a task by what happened in its room, and why; "" for what does not."""
+    match event.body:
+        case Stopped(person=person):
+            return person, SAID_STOP
+        case MateLeft(mate=mate) if mate == state.task.mate:
+            return event.actor.removeprefix("person:"), f"{mate} was sent out of the room"
+        case _:
+            return "", ""
 
 
 class ThreadPosts:
@@ -154,7 +168,7 @@ class ThreadPosts:
     async def follow(self) -> None:
         """Tell of what happens from now on, and of what happened while nothing ran."""
         self._ledger.subscribe(self._wake_teller, streams=PREFIX)
-        self._ledger.subscribe(self._follow_stops, streams=ROOM, kinds=["room.stopped"])
+        self._ledger.subscribe(self._follow_stops, streams=ROOM, kinds=STOPS)
         self._ledger.subscribe(self._follow_reactions, streams=ROOM, kinds=["room.person_reacted"])
         self._ledger.subscribe(self._follow_deletions, streams=ROOM, kinds=["room.line_deleted"])
         self._ledger.subscribe(self._count_erasures, kinds=["ledger.erased"])
@@ -179,23 +193,24 @@ class ThreadPosts:
 
     def _follow_stops(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:
-            if isinstance(event.body, Stopped):
-                self._spawn(
-                    partial(self._stop_tasks, stream, event.body.person), "a task is stopped"
-                )
+            self._spawn(partial(self._stop_tasks, stream, event), "a task is stopped")
 
-    async def _stop_tasks(self, room: str, person: str) -> None:
+    async def _stop_tasks(self, room: str, event: Event) -> None:
         for state in await self._tasks.store.of_thread(room):
-            if _is_stoppable(state) or state.looks_back:
-                await self._tasks.stop(state.id, person)
+            person, why = _stop_of(event, state)
+            if why and (_is_stoppable(state) or state.looks_back):
+                await self._tasks.stop(state.id, person, why)
 
     async def _stop_if_missed(self, state: TaskState) -> None:
         """Stop a task whose room was stopped, where the home ended before it was."""
-        last = partial(self._ledger.read, limit=1, newest=True)
-        if _is_stoppable(state) and (stops := await last(state.thread, kinds=["room.stopped"])):
-            (let_go,) = await last(state.stream, kinds=LET_GO)
-            if isinstance(stops[0].body, Stopped) and stops[0].at > let_go.at:
-                await self._tasks.stop(state.id, stops[0].body.person)
+        if not _is_stoppable(state):
+            return
+        (let_go,) = await self._ledger.read(state.stream, kinds=LET_GO, limit=1, newest=True)
+        for event in await self._ledger.read(state.thread, kinds=STOPS):
+            person, why = _stop_of(event, state)
+            if why and event.at > let_go.at:
+                await self._tasks.stop(state.id, person, why)
+                return
 
     def _follow_reactions(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:

@@ -38,7 +38,7 @@ from loopforge.work.task_service import TaskService
 from loopforge.work.task_state import PREFIX, TaskState
 from loopforge.work.task_store import TaskStore
 from loopforge.work.threads.task_rights import OVER, may_give
-from loopforge.work.threads.thread_orders import ANSWERS, ThreadOrders
+from loopforge.work.threads.thread_orders import ANSWERS, ThreadOrders, absent
 from loopforge.work.work_place import why_of
 
 WORKING = ("sequential-thinking", "shell", "branch")
@@ -69,7 +69,7 @@ class ThreadRouting:
         voice: RoomVoice,
     ) -> None:
         self._ledger, self._tasks, self._mates, self._files = ledger, tasks, mates, files
-        self._voice, self._orders = voice, ThreadOrders(ledger, tasks, voice)
+        self._voice, self._orders = voice, ThreadOrders(ledger, tasks, mates, voice)
         self._store: TaskStore = tasks.store
 
     # ------------------------------------------------------------ lines
@@ -83,7 +83,7 @@ class ThreadRouting:
             return True
         if (typed := _TYPED.fullmatch(line.text)) and await self._typed(line, typed, tasks):
             return True
-        meant = await self._meant(line, tasks)
+        meant = await self._meant(line, [one for one in tasks if one.task.mate in ("", *line.here)])
         if meant is not None:
             await self._steer(line, meant)
             return True
@@ -244,9 +244,11 @@ class ThreadRouting:
         here = [mate for mate in present if mate in self._mates]
         if not here:
             raise InputError("No mate is here that could do it.")
-        found = _CHOSEN.fullmatch(text)
-        if found and (meant := find_mate(found["mate"], [self._mates[mate] for mate in here])):
-            return meant.handle, found["rest"]
+        if found := _CHOSEN.fullmatch(text):
+            if meant := find_mate(found["mate"], [self._mates[mate] for mate in here]):
+                return meant.handle, found["rest"]
+            if away := find_mate(found["mate"], self._mates.values()):
+                raise absent(away)
         return next((mate for mate in here if self._works(mate)), here[0]), text
 
 
