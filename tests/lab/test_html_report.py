@@ -136,6 +136,19 @@ def test_a_dose_is_told_of_all_runs_where_a_fraction_mixes_it_up_in_groups(tmp_p
     assert [row[0] for row in tips.rows] == ["stub", "guardrail"] * 2
 
 
+def test_runs_of_one_seed_do_not_make_waits_surer(tmp_path: Path) -> None:
+    """Two cells that came out alike have twice the lifetimes, and the limits of one."""
+    found = {}
+    for name, parts in (("one", ["none"]), ("two", ["none", "voice"])):
+        levels = {"policy": ["guardrail", "stub"], "ablate": parts, "perception": ["accurate"]}
+        sweep(laid(factors=levels, seeds=4), tmp_path / name)
+        table = reported(tmp_path / name).leaf.table("Times to a first event")
+        of = [row for row in table.rows if row[1] == "guardrail"]
+        found[name] = [row[4:] for row in of], [int(row[2]) for row in of]
+    assert found["one"][0] == found["two"][0]
+    assert [2 * count for count in found["one"][1]] == found["two"][1]
+
+
 def test_a_sweep_without_hypotheses_is_headed_by_intervals_over_seeds(bare: Report) -> None:
     """Its first two rates stand with the intervals that resample runs, and it says so."""
     said = bare.leaf.sections["answer"]

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from loopforge.core.statistics.rate_statistics import wilson
 from loopforge.errors import InputError
-from loopforge.lab.stats.survival_times import Lifetimes, MedianTime, kaplan_meier, log_rank, median
+from loopforge.lab.stats.survival_times import (
+    Lifetimes,
+    MedianTime,
+    kaplan_meier,
+    limits_over_seeds,
+    log_rank,
+    median,
+)
 from tests.examples import few
 
 # Freireich and others 1963, Blood 21: weeks in remission on 6-mercaptopurine and on placebo.
@@ -53,6 +60,33 @@ def test_limits_are_greenwoods_on_the_log_log_scale() -> None:
     spread = math.sqrt(3 / (21 * 18) + 1 / (17 * 16) + 1 / (15 * 14)) / -math.log(step.survival)
     assert step.low == pytest.approx(step.survival ** math.exp(1.959964 * spread))
     assert step.high == pytest.approx(step.survival ** math.exp(-1.959964 * spread))
+
+
+def test_limits_over_seeds_know_how_many_seeds_there_are() -> None:
+    """Ten lifetimes for each one, all of its seed, leave the limits; Greenwood's become narrow."""
+    ones = {nth: ([time], [fell]) for nth, (time, fell) in enumerate(zip(*TREATED, strict=True))}
+    tens = {seed: (times * 10, fell * 10) for seed, (times, fell) in ones.items()}
+    many = kaplan_meier([*TREATED[0]] * 10, [*TREATED[1]] * 10)
+    steps = limits_over_seeds(kaplan_meier(*TREATED), ones)
+    assert [(step.low, step.high) for step in limits_over_seeds(many, tens)] == [
+        (step.low, step.high) for step in steps
+    ]
+    for step, greenwood in zip(steps, kaplan_meier(*TREATED), strict=True):
+        assert step.low <= step.survival == greenwood.survival <= step.high
+        assert step.low == pytest.approx(greenwood.low, abs=0.13)
+        assert step.high == pytest.approx(greenwood.high, abs=0.13)
+    assert [step.low for step in steps] == sorted((step.low for step in steps), reverse=True)
+    assert [step.high for step in steps] == sorted((step.high for step in steps), reverse=True)
+
+
+def test_where_seeds_agree_each_is_a_trial() -> None:
+    """Of thirty seeds in which nobody ever fell, one in eleven might; of thirty where all did, too."""
+    never = dict.fromkeys(range(30), ([4.0, 4.0], [False, False]))
+    (step,) = limits_over_seeds(kaplan_meier([4.0] * 60, [False] * 60), never)
+    assert [step.low, step.high] == pytest.approx([wilson(30, 30).low, 1])
+    always = dict.fromkeys(range(30), ([4.0, 4.0], [True, True]))
+    (step,) = limits_over_seeds(kaplan_meier([4.0] * 60, [True] * 60), always)
+    assert [step.low, step.high] == pytest.approx([0, wilson(0, 30).high])
 
 
 def test_medians_of_the_leukaemia_trial() -> None:

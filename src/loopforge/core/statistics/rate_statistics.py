@@ -82,7 +82,7 @@ def wilson(successes: int, trials: int) -> Interval:
     if not trials:
         raise InputError("There is no rate of no trials: leave it out, or run some.")
     rate = successes / trials
-    return Interval(rate, *_score(rate, trials), trials)
+    return Interval(rate, *score_limits(rate, trials), trials)
 
 
 def rule_of_three(trials: int) -> float:
@@ -111,7 +111,7 @@ def cluster_rate(by_seed: Mapping[int, Count]) -> ClusterRate:
     rates = _ratios(_resampled(table))
     successes, trials = table.sum(0)
     rate = float(successes / trials)
-    limits = _score(rate, len(table))
+    limits = score_limits(rate, len(table))
     if np.ptp(rates) > SAME:
         limits = percentile_interval(rates, rate)
     return ClusterRate(Interval(rate, *limits, len(table)), int(trials), _icc(table))
@@ -252,7 +252,8 @@ def percentile_interval(values: Numbers, estimate: float) -> tuple[float, float]
     return min(float(low), estimate), max(float(high), estimate)
 
 
-def _score(rate: float, n: int) -> tuple[float, float]:
+def score_limits(rate: float, n: int) -> tuple[float, float]:
+    """Wilson's limits of a rate in n trials, which need not have been counted as such."""
     spread = Z * math.sqrt(rate * (1 - rate) / n + Z * Z / (4 * n * n))
     centre, scale = rate + Z * Z / (2 * n), 1 + Z * Z / n
     low, high = (centre - spread) / scale, (centre + spread) / scale
@@ -260,7 +261,7 @@ def _score(rate: float, n: int) -> tuple[float, float]:
 
 
 def _newcombe(a: float, b: float, n: int) -> tuple[float, float]:
-    (a_low, a_high), (b_low, b_high) = _score(a, n), _score(b, n)
+    (a_low, a_high), (b_low, b_high) = score_limits(a, n), score_limits(b, n)
     return b - a - math.hypot(b - b_low, a_high - a), b - a + math.hypot(b_high - b, a - a_low)
 
 

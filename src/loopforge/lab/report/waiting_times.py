@@ -4,7 +4,7 @@ A run's first incident is one lifetime of that run. A switch or a violation is e
 a run gives as many lifetimes as it has robots, who differ by design.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from loopforge.core.statistics.rate_statistics import SAME, holm
@@ -20,7 +20,16 @@ from loopforge.lab.report.study_data import (
     drop_incomplete_seeds,
     factor_label,
 )
-from loopforge.lab.stats.survival_times import LogRank, MedianTime, kaplan_meier, log_rank, median
+from loopforge.lab.stats.survival_times import (
+    LogRank,
+    MedianTime,
+    SurvivalStep,
+    kaplan_meier,
+    limits_over_seeds,
+    log_rank,
+    median,
+)
+from loopforge.lab.sweeps.run_score import RunResult
 
 Lifetimes: TypeAlias = tuple[list[float], list[bool]]
 EVENTS = {
@@ -39,10 +48,10 @@ def waiting_time_exhibit(study: Study) -> Exhibit:
     events = [name for name in EVENTS if name != "refusal" or _ever(groups, name)]
     charts, rows = [], []
     for event in events:
-        lives = {group.label: lifetimes(group.results, event) for group in groups}
+        curves = {group.label: survival_curve(group.results, event) for group in groups}
         if event != "incident" or len(study.results) > 1:
-            charts.append(_chart(event, few, lives, study))
-        rows += [_row(event, label, *life) for label, life in lives.items()]
+            charts.append(_chart(event, few, curves, study))
+        rows += [_row(event, group, curves[group.label]) for group in groups]
     table = Table(
         "Times to a first event, in steps; “beyond” where half never had it",
         ("event", "group", "lifetimes", "had it", "median step", "95%", "free at the end"),
@@ -62,13 +71,32 @@ def lifetimes(results: Results, event: str) -> Lifetimes:
     return [float(time) for time, _ in pairs], [seen for _, seen in pairs]
 
 
+def lifetimes_by_seed(results: Results, event: str) -> dict[int, Lifetimes]:
+    """The lifetimes of each seed."""
+    found: dict[int, list[RunResult]] = {}
+    for result in results:
+        found.setdefault(result.seed, []).append(result)
+    return {seed: lifetimes(each, event) for seed, each in sorted(found.items())}
+
+
+def survival_curve(results: Results, event: str) -> tuple[SurvivalStep, ...]:
+    """The curve of these, with limits over seeds where there are some; () of no lifetime."""
+    times, seen = lifetimes(results, event)
+    if not times:
+        return ()
+    by_seed = {seed: each for seed, each in lifetimes_by_seed(results, event).items() if each[0]}
+    steps = kaplan_meier(times, seen)
+    return limits_over_seeds(steps, by_seed) if len(by_seed) > 1 else steps
+
+
 def _ever(groups: Sequence[StudyGroup], event: str) -> bool:
     return any(each.times[event][1] for group in groups for each in group.results)
 
 
-def _line(label: str, role: str, nth: int, life: Lifetimes) -> CurveLine:
-    found = ((step.time, (step.low, step.survival, step.high)) for step in kaplan_meier(*life))
-    return CurveLine(label=label, role=role, nth=nth, points=((0.0, (1.0, 1.0, 1.0)), *found))
+def _line(group: StudyGroup, steps: Sequence[SurvivalStep]) -> CurveLine:
+    found = ((step.time, (step.low, step.survival, step.high)) for step in steps)
+    points = ((0.0, (1.0, 1.0, 1.0)), *found)
+    return CurveLine(label=group.label, role=group.role, nth=group.nth, points=points)
 
 
 def _told_of(lines: Sequence[CurveLine]) -> str:
@@ -80,27 +108,26 @@ def _told_of(lines: Sequence[CurveLine]) -> str:
 
 
 def _chart(
-    event: str, groups: Sequence[StudyGroup], lives: dict[str, Lifetimes], study: Study
+    event: str,
+    groups: Sequence[StudyGroup],
+    curves: Mapping[str, Sequence[SurvivalStep]],
+    study: Study,
 ) -> Figure:
     heading, called = EVENTS[event]
     title = f"{heading} by {factor_label(study.lead)}" if study.lead else heading
     note = f"Share still without {called}." + study.left_out(groups)
-    lines = [
-        _line(group.label, group.role, group.nth, lives[group.label])
-        for group in groups
-        if lives[group.label][0]
-    ]
+    lines = [_line(group, curves[group.label]) for group in groups if curves[group.label]]
     told = f"{note} {_told_of(lines)}."
     key = f"waits-{event.replace('_', '-')}"
     svg = curve_chart(key, title, told, lines, percent, along="steps", scale="survival")
     return Figure(svg, title, note)
 
 
-def _row(event: str, label: str, times: list[float], seen: list[bool]) -> tuple[str, ...]:
-    called = EVENTS[event][1]
-    if not times:
+def _row(event: str, group: StudyGroup, steps: Sequence[SurvivalStep]) -> tuple[str, ...]:
+    called, label = EVENTS[event][1], group.label
+    if not steps:
         return (called, label, "0", "0", "", "", "")
-    steps = kaplan_meier(times, seen)
+    times, seen = lifetimes(group.results, event)
     half: MedianTime = median(steps)
     low, high = _step(half.low), _step(half.high)
     limits = f"{low} to {high}" if (low, high) != ("beyond", "beyond") else "beyond"
@@ -118,11 +145,10 @@ def _ranks(groups: Sequence[StudyGroup], events: Sequence[str], lead: str) -> Ta
     kept = drop_incomplete_seeds([group.results for group in groups])
     found = {}
     for event in events:
-        given = {}
-        for group, results in zip(groups, kept, strict=True):
-            seeds = sorted({result.seed for result in results})
-            by_seed = {seed: [each for each in results if each.seed == seed] for seed in seeds}
-            given[group.label] = {seed: lifetimes(each, event) for seed, each in by_seed.items()}
+        given = {
+            group.label: lifetimes_by_seed(results, event)
+            for group, results in zip(groups, kept, strict=True)
+        }
         if all(times for times, _ in given[groups[0].label].values()):
             found[event] = log_rank(given)
     corrected = holm({event: each.p for event, each in found.items()})

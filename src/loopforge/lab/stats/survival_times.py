@@ -1,8 +1,9 @@
 """How long it takes: times to a first incident, a first refusal, a first switch of mode.
 
 A lifetime is a time and whether its event was observed; if not, it is right-censored: the run ended
-first. Times are in any one unit, steps mostly. Limits of curves take lifetimes to be independent,
-which robots of one run are not; the log-rank test does not.
+first. Times are in any one unit, steps mostly. Lifetimes of one seed hang together: limits over
+seeds and the log-rank test go by seeds; Greenwood's limits, all there is of one seed, take them for
+independent.
 
 Knows nothing of what the events were. Covers no competing risks, no covariates, and no ends of runs
 that depend on what was coming.
@@ -15,9 +16,18 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
-from loopforge.core.statistics.rate_statistics import CONFIDENCE, SAME, shuffled_p, wilson
+from loopforge.core.statistics.rate_statistics import (
+    CONFIDENCE,
+    SAME,
+    bootstrap_counts,
+    percentile_interval,
+    score_limits,
+    shuffled_p,
+    wilson,
+)
 from loopforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,6 +38,8 @@ if TYPE_CHECKING:
 
 Lifetimes: TypeAlias = tuple[Sequence[float], Sequence[bool]]
 """(times, observed), of one length"""
+AT_ONCE = 500
+"""Steps of a curve that are resampled at once."""
 HALF = 0.5 + 1e-12
 """A half, with room for the rounding of a product of fractions."""
 
@@ -88,6 +100,40 @@ def kaplan_meier(times: Sequence[float], observed: Sequence[bool]) -> tuple[Surv
             high = before if before < 1 else wilson(0, int(at_risk[i])).high
         steps.append(SurvivalStep(float(time), int(at_risk[i]), int(events[i]), left, low, high))
     return tuple(steps)
+
+
+def limits_over_seeds(
+    steps: Sequence[SurvivalStep], by_seed: Mapping[int, Lifetimes]
+) -> tuple[SurvivalStep, ...]:
+    """A curve with the limits of the bootstrap over seeds, of two or more that it was made of.
+
+    They are pointwise percentiles of the curves of resampled seeds (Davison and Hinkley 1997).
+    Where these are all alike they are Wilson's with each seed as one trial, which is cautious, as
+    those of a rate are. No curve rises: a bound from below of a later step is one of an earlier.
+    """
+    import numpy as np
+
+    lives = [_lifetimes(*by_seed[seed]) for seed in sorted(by_seed)]
+    drawn = bootstrap_counts(len(lives))
+    left = np.ones((len(drawn), 1))
+    limits: list[tuple[float, float]] = []
+    for start in range(0, len(steps), AT_ONCE):
+        some = steps[start : start + AT_ONCE]
+        counts = [_at(np.array([step.time for step in some]), *life) for life in lives]
+        at_risk, events = (drawn @ np.array(each) for each in zip(*counts, strict=True))
+        falling = np.divide(events, at_risk, out=np.zeros_like(events), where=at_risk > 0)
+        curves = left * np.cumprod(1 - falling, 1)
+        left = curves[:, -1:]
+        for step, values in zip(some, curves.T, strict=True):
+            alike = np.ptp(values) <= SAME
+            resampled = percentile_interval(values, step.survival)
+            limits.append(score_limits(step.survival, len(lives)) if alike else resampled)
+    low, high = (np.array(each) for each in zip(*limits, strict=True))
+    low, high = np.maximum.accumulate(low[::-1])[::-1], np.minimum.accumulate(high)
+    return tuple(
+        msgspec.structs.replace(step, low=float(low[i]), high=float(high[i]))
+        for i, step in enumerate(steps)
+    )
 
 
 def median(steps: Sequence[SurvivalStep]) -> MedianTime:
