@@ -14,6 +14,7 @@ from loopforge.core.text.erasable_text import Words, public_words, salted_digest
 from loopforge.core.turn_events import Returned
 from loopforge.errors import BadLine, Conflict
 from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.ledger.storage.row_codec import unescape_stored_text
 from tests.ledger.saying import ROOM, Scribbler, opened, text_of
 
 
@@ -132,13 +133,33 @@ def _like(id: str, scribbler: Scribbler) -> Fact:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "nul \x00 inside", "half \ud83d pair", "\x01 first", "\x01", "\\u0000", "x" * 100_000],
+    [
+        *(
+            "",
+            "nul \x00 inside",
+            "half \ud83d pair",
+            "\x01 first",
+            "\x01",
+            "\\u0000",
+            "x" * 100_000,
+        ),
+        *("two \ud83e\uded6 halves", "\ud83e\uded6\ud83e🫖 \ud83e\\/\uded6 \\ud83e\\/\uded6\x00"),
+    ],
+    ids=("empty", "nul", "half", "escape first", "escape", "escaped", "long", "halves", "seams"),
 )
 async def test_any_text_is_kept(ledger: SqlLedger, scribbler: Scribbler, text: str) -> None:
     """Every Python string comes back as it was: NUL, half surrogate pairs, control characters."""
     await ledger.append(ROOM, [scribbler.heard(text)])
     (event,) = await ledger.read(ROOM)
     assert text_of(event) == text
+    assert (await ledger.verify()).sound
+
+
+def test_halves_that_were_kept_without_a_seam_are_read_as_they_were() -> None:
+    """A text of before, whose halves JSON takes for one sign, has the digest of two halves."""
+    assert unescape_stored_text("\x01Tea \\ud83e\\uded6") == "Tea \ud83e\uded6"
+    with pytest.raises(ValueError, match="was not written by the ledger"):
+        unescape_stored_text("\x01Tea")
 
 
 async def test_what_cannot_be_stored_is_refused(ledger: SqlLedger, scribbler: Scribbler) -> None:

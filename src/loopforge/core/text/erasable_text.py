@@ -130,12 +130,16 @@ def decode_plain(kind: type, value: Any) -> Any:
 
 
 def replace_lone_surrogates(value: Any) -> Any:
-    """The same, with "?" for every half of a surrogate pair in its texts.
+    """The same, with "?" for every half of a surrogate pair that has no other beside it.
 
     A model's JSON can hold such halves; they are no text that could be shown, written or compared.
+    Two that came in pieces of their own are the sign that they are halves of.
     """
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        if value.isascii():
+            return value
+        whole = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        return whole.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
         return {
             replace_lone_surrogates(key): replace_lone_surrogates(each)

@@ -2,7 +2,8 @@ r"""Rows and what they mean: an event's columns, a body's private words, a text 
 
 Any Python string can be kept. PostgreSQL cannot store NUL in a text, and neither database stores
 half a surrogate pair; a text with either (or that begins with \x01) is kept as \x01 and its JSON
-escape. Nothing is dropped or replaced, and the digest is always over the text itself. Names
+escape, with a seam between two halves that are one sign to JSON and two here. Nothing is dropped or
+replaced, and the digest is always over the text itself. Names
 (streams, ids, actors, causes) must be printable, and plain strings of a body must be UTF-8; the
 ledger refuses others with BadLine.
 """
@@ -21,7 +22,12 @@ from loopforge.core.text.erasable_text import Words, decode_stored, set_words_te
 from loopforge.errors import LedgerBroken
 
 ESCAPED = "\x01"
+SEAM = r"\/"
+"""What JSON's own escapes never are: nothing, between two halves."""
 _UNFIT = re.compile("[\x00\ud800-\udfff]|\\A\x01")
+_HALVES = re.compile("(?<=[\ud800-\udbff])(?=[\udc00-\udfff])")
+_SEAMED = re.compile(r"(?<=\\ud[89ab][0-9a-f]{2})\\/(?=\\ud[c-f])")
+_UNSEAMED = re.compile(r"(?<=\\ud[89ab][0-9a-f]{2})(?=\\ud[c-f])")
 
 COLUMNS = "stream, seq, id, kind, at, actor, cause, body, hash"
 """The columns of an event's row, in order."""
@@ -33,17 +39,27 @@ def escape_stored_text(text: str) -> str:
     """The text as both databases can keep it."""
     if text.isascii() and "\x00" not in text and not text.startswith(ESCAPED):
         return text
-    return ESCAPED + json.dumps(text)[1:-1] if _UNFIT.search(text) else text
+    if not _UNFIT.search(text):
+        return text
+    return ESCAPED + SEAM.join(json.dumps(part)[1:-1] for part in _HALVES.split(text))
 
 
 def unescape_stored_text(stored: str) -> str:
     """The text that was kept so. Raises ValueError when nothing could have been kept so."""
     if not stored.startswith(ESCAPED):
         return stored
-    text = json.loads(f'"{stored[1:]}"')
-    if not isinstance(text, str) or escape_stored_text(text) != stored:
+    text = _unescape(_SEAMED, stored[1:])
+    if escape_stored_text(text) == stored:
+        return text
+    text = _unescape(_UNSEAMED, stored[1:])  # as it was written before there were seams
+    if escape_stored_text(text).replace(SEAM, "") != stored:
         raise ValueError("this escape was not written by the ledger")
     return text
+
+
+def _unescape(seams: re.Pattern[str], escaped: str) -> str:
+    """The text of an escape, whose parts are read each by itself."""
+    return "".join(json.loads(f'"{part}"') for part in seams.split(escaped))
 
 
 class _Bodies(threading.local):
