@@ -36,7 +36,12 @@ from loopforge.models.providers.model_request import (
 )
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.native_tools import CALLS, calls_of, form_of, has_native_tools
-from loopforge.models.providers.provider_client import ProviderClient, closing_responses, open_wire
+from loopforge.models.providers.provider_client import (
+    ProviderClient,
+    came_to_its_end,
+    closing_responses,
+    open_wire,
+)
 from loopforge.models.providers.provider_faults import fault_of
 from loopforge.models.providers.schema_check import parse_json_answer, schema_violation
 from loopforge.models.providers.token_estimate import estimate_tokens
@@ -69,13 +74,14 @@ class AnswerCut(Exception):
 
 @dataclass
 class StreamedText:
-    """What has come so far of one attempt."""
+    """What has come so far of one attempt; `ended`: its server said that this was all."""
 
     began: float
     spoken: SpokenWords
     text: str = ""
     first: float | None = None
     last: float = 0.0
+    ended: bool = False
     response: ModelResponse | None = None
 
 
@@ -200,7 +206,7 @@ class Provider:
         pictures = await self._shown_pictures(question)
         try:
             async with (
-                closing_responses(),
+                closing_responses() as responses,
                 model_request_stream(
                     wire.model,
                     messages_of(self.spec, question, pictures),
@@ -208,13 +214,17 @@ class Provider:
                     model_request_parameters=parameters_of(self.spec, question),
                 ) as stream,
             ):
-                await self._follow_stream(stream, hear, heard, most, question.longest)
+                try:
+                    await self._follow_stream(stream, hear, heard, most, question.longest)
+                finally:
+                    heard.ended = came_to_its_end(responses)
         except EndlessAnswer as error:
             return AttemptOutcome("malformed", str(error))
         except AnswerCut as error:
             return AttemptOutcome("answered", str(error))
         except Exception as error:
-            return fault_of(error, begun=_has_begun(heard))
+            fault = fault_of(error, begun=_has_begun(heard))
+            return None if heard.ended and fault.cause == "cut" else fault
         return None
 
     async def _shown_pictures(self, question: Question) -> dict[str, bytes]:
@@ -301,7 +311,8 @@ class Provider:
         if "error" in (finish, _provider_details(heard).get("finish_reason")):
             told = f"the model broke off: {_provider_details(heard)}"
             return AttemptOutcome("failed", told, cause="broken"), None
-        if finish is None and "finish_reason" not in _provider_details(heard):
+        reasonless = finish is None and "finish_reason" not in _provider_details(heard)
+        if reasonless and not (heard.ended and _has_begun(heard)):
             if _has_begun(heard):
                 told = "the stream ended before the answer did"
                 return AttemptOutcome("failed", told, again=True, cause="cut"), None

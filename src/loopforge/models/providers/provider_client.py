@@ -8,7 +8,7 @@ All of it is imported when the first question is asked; that takes a second or t
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.unstreamed_answer import as_stream
 from loopforge.runtime.mind_containment import bounded_text
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ MOST_BYTES = 16 * 2**20
 """No answer is longer on the wire; a server that goes on is cut off."""
 LONGEST_LINE = 2**20
 """No event is longer; the clients' decoders take ever longer over one that does not end."""
+
+
+DONE = b"[DONE]"
 
 
 class OversizedAnswer(Exception):
@@ -53,7 +57,7 @@ _responses: ContextVar[list[httpx2.Response]] = ContextVar("responses")
 
 
 @asynccontextmanager
-async def closing_responses() -> AsyncIterator[None]:
+async def closing_responses() -> AsyncIterator[list[httpx2.Response]]:
     """Whatever responses begin inside are closed at its end, whoever still holds them.
 
     The SDKs leave that to nested generators, and those to the garbage collector.
@@ -61,11 +65,16 @@ async def closing_responses() -> AsyncIterator[None]:
     responses: list[httpx2.Response] = []
     token = _responses.set(responses)
     try:
-        yield
+        yield responses
     finally:
         _responses.reset(token)
         for response in responses:
             await response.aclose()
+
+
+def came_to_its_end(responses: Iterable[httpx2.Response]) -> bool:
+    """Whether one of these said by OpenAI's sign that this was all."""
+    return any(getattr(one.stream, "last", b"").rstrip().endswith(DONE) for one in responses)
 
 
 def is_exact(spec: ModelSpec) -> bool:
@@ -83,6 +92,7 @@ def open_wire(spec: ModelSpec) -> ProviderClient:
     import pydantic_ai.direct  # noqa: F401  likewise by model_attempt.py
 
     http = http_client(spec.base_url, LONGEST_LINE)
+    http.event_hooks["response"].append(_take_unstreamed)
     match spec.provider:
         case "anthropic":
             model = _anthropic(spec, http)
@@ -103,11 +113,15 @@ def http_client(base_url: str, longest_line: int = MOST_BYTES, **more: Any) -> h
     import httpx2
 
     class Bounded(httpx2.AsyncByteStream):
-        """A body that ends in OversizedAnswer; no generator: it is closed with its response."""
+        """A body that ends in OversizedAnswer; no generator: it is closed with its response.
+
+        `last` is what came last of it.
+        """
 
         def __init__(self, inner: httpx2.AsyncByteStream, packed: str) -> None:
             self._inner, self._chunks, self._packed = inner, aiter(inner), packed
             self._all = self._line = 0
+            self.last = b""
 
         def __aiter__(self) -> AsyncIterator[bytes]:
             return self
@@ -118,6 +132,7 @@ def http_client(base_url: str, longest_line: int = MOST_BYTES, **more: Any) -> h
                 raise OversizedAnswer(
                     f"the answer is packed ({bounded_text(self._packed)}), which nobody asked"
                 )
+            self.last = (self.last + chunk)[-len(DONE) - len(b"\r\n\r\n") :]
             self._all += len(chunk)
             ended = chunk.rfind(b"\n") + 1
             self._line = len(chunk) - ended + (0 if ended else self._line)
@@ -146,6 +161,21 @@ def http_client(base_url: str, longest_line: int = MOST_BYTES, **more: Any) -> h
         trust_env=not here,
         **options,
     )
+
+
+async def _take_unstreamed(response: httpx2.Response) -> None:
+    """Read a body whole that is no stream, and let it be what it means."""
+    import httpx2
+
+    media = response.headers.get("content-type", "")
+    if response.status_code != 200 or not media.startswith("application/json"):
+        return
+    stream = response.stream
+    assert isinstance(stream, httpx2.AsyncByteStream)
+    body = b"".join([chunk async for chunk in stream])
+    await stream.aclose()
+    response.status_code, body = as_stream(body)
+    response.stream = httpx2.ByteStream(body)
 
 
 def _openai(spec: ModelSpec, http: httpx2.AsyncClient) -> Model:
