@@ -120,6 +120,8 @@ SAID: dict[str, tuple[str, str]] = {
     "another name for say": (f'{{"response": "{HI}"}}', HI),
     "another name, and a mode": (f'{{"text": "{HI}", "mode": "context"}}', HI),
     "thoughts before it": (f"<think>She greets. {{}}</think>\n{WHOLE}", HI),
+    "thoughts in its words": (f'{{"say": "<think>She greets.</think>\\n{HI}", {REST}}}', HI),
+    "thoughts in its words alone": (f'{{"say": "<think>She greets.", {REST}}}', ""),
     "thoughts with an object": (f'<think>{{"say": "no"}}</think>{WHOLE}', HI),
     "thoughts without a beginning": (f'Maybe {{"say": "no"}}?\n</think>\n{WHOLE}', HI),
     "thoughts before plain words": (f"<think>Hm.</think>{HI}", HI),

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from loopforge.core.text.erasable_text import replace_lone_surrogates
 from loopforge.core.text.malformed_answer import read_lenient_answer
 from loopforge.core.text.streamed_answer import SpokenWords
 from tests.core.test_malformed_answer import CUT, FORM, PASSING, SAID
@@ -38,6 +39,16 @@ def test_words_stream_at_once() -> None:
     assert drafts('{"say": "Hi, a', 1)[-1] == "Hi, a"
     assert drafts('```json\n[{"say": "Hi, a', 1)[-1] == "Hi, a"
     assert drafts('{"answer": {"say": "Hi, a', 1)[-1] == "Hi, a"
+
+
+def test_half_a_sign_is_not_shown_before_its_other_half() -> None:
+    """Servers that cut a text by UTF-16 send an emoji in two pieces: it is shown when both came."""
+    spoken, seen = SpokenWords(FORM, "say"), []
+    for piece in ('{"say": "Tea ', "\ud83e", "\uded6", ' now"'):
+        spoken.feed(piece)
+        seen.append(replace_lone_surrogates(spoken.words))
+    assert seen == ["Tea ", "Tea ", "Tea 🫖", "Tea 🫖 now"]
+    assert replace_lone_surrogates({"say": ["a \ud83e", "\uded6\ud83e"]}) == {"say": ["a ?", "??"]}
 
 
 def test_of_whom_nobody_addressed_nothing_is_shown_before_its_yes() -> None:

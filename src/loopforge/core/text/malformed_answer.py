@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 from msgspec import Struct
 
 from loopforge.core.text.json_repair import JsonRepair, is_affirmative
+from loopforge.core.text.template_calls import with_json_calls
 from loopforge.core.text.thought_stripping import BLOCKS, ThoughtFilter
 
 CUT = "…"
@@ -98,8 +99,7 @@ def read_lenient_answer(
     text: str, schema: Mapping[str, Any], field: str, *, cut: bool = False
 ) -> LenientReading:
     """What an answer says. `cut`: more would have come."""
-    thoughts = ThoughtFilter()
-    text = thoughts.feed(text) + thoughts.rest()
+    text = _without_thoughts(text)
     reader = JsonRepair(text, field)
     if reader.found is None or reader.prose:
         after = _after_thoughts(text)
@@ -118,6 +118,11 @@ def read_valid_answer(
 ) -> LenientReading:
     """The reading of an object that fits the form; what is too long in it is cut."""
     return _made(dict(given), schema, field, [])
+
+
+def _without_thoughts(text: str) -> str:
+    thoughts = ThoughtFilter()
+    return thoughts.feed(text) + thoughts.rest()
 
 
 def _after_thoughts(text: str) -> str | None:
@@ -232,7 +237,7 @@ def _text(value: Any, part: Mapping[str, Any], spoken: str) -> tuple[Any, str]:
             return None, "no words"
     if value is None or (spoken and isinstance(value, bool)):
         return "", note
-    text = str(value)
+    text = _without_thoughts(str(value)) if spoken else str(value)
     if "enum" in part and text not in part["enum"]:
         folded = {str(one).casefold(): one for one in part["enum"]}
         return folded.get(text.strip().casefold()), "not one of the choices"
@@ -292,6 +297,7 @@ def _used(
 
     Of one that says something its words. Where no tools are offered, what stands before them.
     """
+    text = with_json_calls(text)
     first = _CALL.search(text)
     parts = [JsonRepair(part, field) for part in _CALL.split(text)[1:]]
     held = [part.value if isinstance(part.value, list) else [part.outermost] for part in parts]

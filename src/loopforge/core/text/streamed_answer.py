@@ -39,7 +39,7 @@ class SpokenWords:
     def __init__(self, schema: Mapping[str, Any] | None, field: str) -> None:
         self._opening = _opening(gate_of(schema, field), field) if schema and field else None
         self._formed = self._opening is not None
-        self._thoughts = ThoughtFilter()
+        self._thoughts, self._inner = ThoughtFilter(), ThoughtFilter()
         self._held = ""
         self._text: list[str] = []
         self._over = False
@@ -57,6 +57,7 @@ class SpokenWords:
                 return
             self._opening, self._held = None, self._held[opening.end() :]
         words, self._held = self._read(self._held) if self._formed else (self._held, "")
+        words = self._inner.feed(words) if self._formed else words
         if self._formed and not self._text and words.startswith("{"):
             self._over = True  # it may be a form once more, of which not all is said
         elif words:
@@ -73,5 +74,6 @@ class SpokenWords:
 
     @property
     def words(self) -> str:
-        """The words as far as they may be shown."""
-        return "".join(self._text)
+        """The words as far as they may be shown: without half a sign, of which more is to come."""
+        words = "".join(self._text)
+        return words[:-1] if "\ud800" <= words[-1:] <= "\udbff" else words
