@@ -32,6 +32,18 @@ SECOND = 50
 TRUE = ("1", "true", "True")
 WEBHOOKS = 15
 """Webhooks a channel may have."""
+BUCKETS = {
+    ("POST", "messages"): (5, 1.0),
+    ("PATCH", "messages"): (5, 1.0),
+    ("DELETE", "messages"): (5, 0.2),
+    ("PUT", "reactions"): (1, 0.05),
+    ("DELETE", "reactions"): (1, 0.05),
+    ("POST", "typing"): (5, 1.0),
+    ("POST", "webhooks"): (5, 0.4),
+}
+"""Calls of one route in one place, and for which share of `Rest.window`."""
+QUICK = 1.0
+"""Seconds of that window; Discord's are five."""
 
 
 @dataclass
@@ -61,6 +73,16 @@ class Asked:
         return self.path.strip("/").split("/")
 
 
+def _used_up(asked: Asked, headers: dict[str, str]) -> Fault | None:
+    """The refusal of a call beyond the limit of its route."""
+    if not headers.pop("X-Used-Up", ""):
+        return None
+    wait = float(headers["X-RateLimit-Reset-After"])
+    body = {"message": "You are being rate limited.", "retry_after": wait, "global": False}
+    told = {"Retry-After": "1", "X-RateLimit-Scope": "user", "Via": "1.1 google"}
+    return Fault("bucket", asked.path, status=429, body=body, headers=told)
+
+
 class Rest(Gateway):
     """A world that answers calls."""
 
@@ -71,6 +93,8 @@ class Rest(Gateway):
         self.a_second = SECOND
         self.maker = 0
         self.portal: dict[str, Any] = {}
+        self.window = QUICK
+        self._buckets: dict[tuple[str, ...], tuple[float, int]] = {}
         self._times: dict[str, deque[float]] = defaultdict(deque)
         self._nonces: dict[tuple[int, str], tuple[float, int, int]] = {}
 
@@ -78,9 +102,9 @@ class Rest(Gateway):
         """One call."""
         asked = await self._parse(request)
         name = asked.bot.name if asked.bot is not None else ""
-        fault = self._limited(asked) or self.faults.take(
-            ("call",), f"{asked.method} {asked.path}", name
-        )
+        headers = self._bucket(asked)
+        fault = self._limited(asked) or _used_up(asked, headers)
+        fault = fault or self.faults.take(("call",), f"{asked.method} {asked.path}", name)
         if fault is not None and not fault.carried:
             await fault.wait()
         carried = fault is None or fault.carried or fault.status == 0
@@ -98,7 +122,7 @@ class Rest(Gateway):
         self.stir()
         if fault is not None and fault.status is None and request.transport is not None:
             request.transport.abort()
-        return self._reply(asked, status, out, base, fault)
+        return self._reply(status, out, base, headers | (fault.headers if fault else {}))
 
     def _limited(self, asked: Asked) -> Fault | None:
         """Discord's limit for a bot as a whole."""
@@ -117,6 +141,34 @@ class Rest(Gateway):
         headers["X-RateLimit-Scope"] = "global"
         body |= {"retry_after": wait, "global": True}
         return Fault("global", asked.path, status=429, body=body, headers=headers)
+
+    def _bucket(self, asked: Asked) -> dict[str, str]:
+        """What stands in the headers on the limit of this route: `window` 0 is none."""
+        parts, (_, now) = asked.parts, self.town.stamp()
+        kind = next((each for each in parts[2:] if each in ("messages", "reactions", "typing")), "")
+        if parts[0] == "webhooks" and len(parts) == 3:
+            kind = "webhooks"
+        if "reactions" in parts:
+            kind = "reactions"
+        most, share = BUCKETS.get((asked.method, kind), (1000, 1.0))
+        lasts = self.window * share or 1.0
+        names = [part if not part.isdigit() else "0" for part in parts[2:]]
+        route = sha256(f"{asked.method} {parts[0]} {names[:3]}".encode()).hexdigest()[:32]
+        left, until = 999, now + lasts
+        if self.window and most < 1000:
+            bot = asked.bot.name if asked.bot is not None else ""
+            key = (route, bot, *parts[:2])
+            until, used = self._buckets.get(key, (0.0, 0))
+            if until <= now:
+                until, used = now + lasts, 0
+            left = most - used - 1
+            self._buckets[key] = until, used + 1
+        return {
+            "X-RateLimit-Limit": str(most),
+            "X-RateLimit-Remaining": str(max(0, left)),
+            "X-RateLimit-Reset-After": str(round(max(0.001, until - now), 3)),
+            "X-RateLimit-Bucket": route,
+        } | ({"X-Used-Up": "yes"} if left < 0 else {})
 
     def story(self) -> str:
         """What happened last, and what was called."""
@@ -180,18 +232,8 @@ class Rest(Gateway):
         return status, out
 
     def _reply(
-        self, asked: Asked, status: int, out: Any, base: str, fault: Fault | None
+        self, status: int, out: Any, base: str, headers: dict[str, str]
     ) -> web.StreamResponse:
-        parts = [part if not part.isdigit() else "0" for part in asked.parts[2:]]
-        bucket = sha256(f"{asked.method} {asked.parts[0]} {parts[:3]}".encode()).hexdigest()[:32]
-        headers = {
-            "X-RateLimit-Limit": "1000",
-            "X-RateLimit-Remaining": "999",
-            "X-RateLimit-Reset-After": "1.0",
-            "X-RateLimit-Bucket": bucket,
-        }
-        if fault is not None:
-            headers |= fault.headers
         if out is None:
             return web.Response(status=status or 204, headers=headers)
         if isinstance(out, str):

@@ -49,6 +49,25 @@ async def test_a_reply_calls_the_mate_it_answers(city: Twin, tmp_path: Path, sha
     assert [line.by for line in city.lines(plaza)] == ["ben", "Merlin", "ben", "Merlin"]
 
 
+@pytest.mark.parametrize("shared", [False, True])
+async def test_what_was_said_is_known_while_its_route_rests(
+    city: Twin, tmp_path: Path, shared: bool
+) -> None:
+    """discord.py keeps the answer to the last call of a route until that has rested, for a while."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    city.window = 25.0
+    async with lodged(city, tmp_path, {maya: "*" if shared else "maya"}) as home:
+        for count in range(1, 6):
+            await city.say(ben, plaza, f"maya, tell me {count}")
+            await city.until(lambda count=count: len(city.lines(plaza)) == 2 * count)  # type: ignore[misc]
+        await city.say(ben, plaza, "is it?", reply_to=city.lines(plaza)[-1])
+        await home.hears(plaza, *(f"maya, tell me {count}" for count in range(1, 6)), "is it?")
+        events = await home.events(plaza)
+    *_, said = [event for event in events if isinstance(event.body, Said)]
+    *_, heard = [event.body for event in events if isinstance(event.body, Heard)]
+    assert heard.reply_to == said.id
+
+
 async def test_two_bots_hear_a_message_once(city: Twin, tmp_path: Path) -> None:
     """Two of our bots in one channel make one line of one message; both mates are in the room."""
     maya, merlin = city.bot("Maya"), city.bot("Merlin")

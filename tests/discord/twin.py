@@ -35,7 +35,9 @@
 As a process: `python -m tests.discord.twin` prints its addresses as JSON (control.py, remote.py).
 In tests elsewhere: `from tests.discord.conftest import city`. SimCord is the model of Discord, third
 party; here stand sockets and what it lacks (town.py, rest.py, mend.py, rules.py). One guild. Fifty calls
-a second and bot are served, the others get Discord's global 429; `city.refused` tells when. Does not cover voice, sharding, OAuth, pictures of the CDN, or unplanned limits of one route.
+a second and bot are served, the others get Discord's global 429; `city.refused` tells when. A route
+rests after a few calls, as Discord's do, for shorter (`city.window`). Does not cover voice, sharding,
+OAuth, or pictures of the CDN.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ import discord
 from discord import app_commands
 from discord.gateway import KeepAliveHandler
 from loopforge.io.discord.connection.api_errors import redact_tokens
+from loopforge.io.discord.connection.message_answers import MessageCalls, note_answer
 from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.platforms.bot_tokens import BotAccount
 
@@ -102,6 +103,7 @@ class GatewayClient(discord.Client):
         connector: aiohttp.BaseConnector | None,
         trace: aiohttp.TraceConfig,
     ) -> None:
+        trace.on_response_chunk_received.append(note_answer)
         intents = discord.Intents(guilds=True, messages=True, reactions=True, message_content=True)
         super().__init__(
             intents=intents,
@@ -120,7 +122,7 @@ class GatewayClient(discord.Client):
             allowed_contexts=app_commands.AppCommandContext(guild=True, dm_channel=True),
         )
         self.privates: dict[int, discord.DMChannel] = {}
-        self.speech = TokenConflict()
+        self.speech, self.calls = TokenConflict(), MessageCalls()
         self._told: set[str] = set()
         self._asked: deque[int] = deque(maxlen=REMEMBERED)
         self._ended: deque[float] = deque(maxlen=ENDED)
@@ -182,6 +184,7 @@ class GatewayClient(discord.Client):
 
         The thread of its heartbeats would go on after its client's end.
         """
+        await self.calls.close()
         await super().close()
         for thread in threading.enumerate():
             ws = thread.ws if isinstance(thread, KeepAliveHandler) else None

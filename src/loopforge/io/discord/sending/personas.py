@@ -10,6 +10,7 @@ The same voice posts, changes and takes away. Every failure is a SendFailed. Doe
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import discord
@@ -31,6 +32,7 @@ from loopforge.io.discord.connection.bot_accounts import (
     find_channel,
 )
 from loopforge.io.discord.connection.gateway_client import NOBODY, own_permissions
+from loopforge.io.discord.connection.message_answers import MessageAnswer
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.markdown import webhook_name
 
@@ -106,18 +108,18 @@ class DiscordSpeaker:
         """
         channel, reference = self.seat.channel, None
         if self.hook is not None:
-            said = await self._try_work(
-                self.hook.send(
-                    text,
-                    username=self.name,
-                    wait=True,
-                    files=list(files),
-                    allowed_mentions=NOBODY,
-                    suppress_embeds=True,
-                    thread=self._thread(),
-                    view=buttons or discord.utils.MISSING,
-                )
+            call = partial(
+                self.hook.send,
+                text,
+                username=self.name,
+                wait=True,
+                files=list(files),
+                allowed_mentions=NOBODY,
+                suppress_embeds=True,
+                thread=self._thread(),
+                view=buttons or discord.utils.MISSING,
             )
+            said = await self._try_work(self.seat.client.calls.answer(call))
             self.seat.client.speech.said(said.id)
             await self._check_stayed(said)
             return said.id
@@ -125,30 +127,31 @@ class DiscordSpeaker:
             reference = discord.MessageReference(
                 message_id=reply, channel_id=channel.id, fail_if_not_exists=False
             )
-        message = await self._try_work(
-            channel.send(
-                text,
-                nonce=nonce,
-                reference=reference,  # type: ignore[arg-type]
-                mention_author=False,
-                files=list(files),
-                allowed_mentions=NOBODY,
-                suppress_embeds=True,
-                view=buttons,  # type: ignore[arg-type]
-            ),
-            self._lacking_permission(files=bool(files)),
+        sent = partial(
+            channel.send,
+            text,
+            nonce=nonce,
+            reference=reference,
+            mention_author=False,
+            files=list(files),
+            allowed_mentions=NOBODY,
+            suppress_embeds=True,
+            view=buttons,
         )
+        lacks = self._lacking_permission(files=bool(files))
+        message = await self._try_work(self.seat.client.calls.answer(sent), lacks)
         self.seat.client.speech.said(message.id)
         return message.id
 
-    async def _check_stayed(self, said: discord.WebhookMessage) -> None:
+    async def _check_stayed(self, said: MessageAnswer) -> None:
         """Take it back if somebody moved the webhook to another channel. Raises SendFailed then."""
-        if isinstance(self.seat.channel, discord.Thread) or said.channel.id == self.seat.channel.id:
+        if isinstance(self.seat.channel, discord.Thread) or said.channel_id == self.seat.channel.id:
             return
-        if self.hook is not None and self._lost is not None:
+        assert self.hook is not None
+        if self._lost is not None:
             self._lost(self.hook)
         try:
-            await said.delete()
+            await self.hook.delete_message(said.id)
         except Exception as error:
             log.warning("what a moved webhook said stands elsewhere: %s", redact_tokens(error))
         raise SendFailed(NO_HOOK)
@@ -156,18 +159,19 @@ class DiscordSpeaker:
     async def edit(self, message: int, text: str, buttons: DiscordButtons = UNTOUCHED) -> bool:
         """Change what was said, and its buttons; True. Raises SendFailed."""
         if self.hook is not None:
-            changed = self.hook.edit_message(
+            changed = partial(
+                self.hook.edit_message,
                 message,
                 content=text,
                 allowed_mentions=NOBODY,
                 thread=self._thread(),
                 view=buttons,
             )
-            await self._try_work(changed)
+            await self._try_work(self.seat.client.calls.answer(changed))
         else:
-            partial = self.seat.channel.get_partial_message(message)
-            edited = partial.edit(content=text, allowed_mentions=NOBODY, view=buttons)
-            await self._try_work(edited)
+            said = self.seat.channel.get_partial_message(message)
+            edited = partial(said.edit, content=text, allowed_mentions=NOBODY, view=buttons)
+            await self._try_work(self.seat.client.calls.answer(edited))
         return True
 
     async def delete(self, message: int) -> bool:
