@@ -9,6 +9,7 @@ import pytest
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.egress.egress_filter import CUT, TOO_LONG
+from loopforge.core.model_trouble import Cause
 from loopforge.core.perception import AgentPerception
 from loopforge.core.policy import AnswerOutcome, as_policy
 from loopforge.core.room_vocabulary import Heard, Said
@@ -16,7 +17,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.core.turn_events import Answered, TurnEnded
 from loopforge.errors import BadLine, InputError, LedgerFull, Unknown
 from loopforge.models.scripted_model import ScriptedAnswer
-from loopforge.runtime.ports import Question
+from loopforge.runtime.ports import Question, Withdrawn
 from tests.rooms.conftest import Home, living, write_mates
 from tests.rooms.test_talking import speaker
 
@@ -240,3 +241,28 @@ async def test_the_scribe_of_a_room_never_says_a_line(
         assert any(speaker(question) == "the room" for question in home.models.asked)
         assert set(await home.said()) == {"maya"}
         assert not any("cannot help" in line for line in await home.lines())
+
+
+@pytest.mark.parametrize(
+    ("outcome", "cause", "why"),
+    [
+        ("failed", "cut", "the model was cut off"),
+        ("timed_out", "stalled", "the model stopped in the middle of its answer"),
+        ("refused", "", "the model would not answer"),
+        ("answered", "", "it decided to say nothing"),
+    ],
+)
+async def test_what_is_taken_back_says_why(
+    tmp_path: Path, outcome: AnswerOutcome, cause: Cause, why: str
+) -> None:
+    """A mate that was merely asked says it whole or not at all: people read what came between."""
+    begun = '{"speak": true, "say": "Bridges fall where'
+    broken = ScriptedAnswer(text=begun, outcome=outcome, cause=cause, pieces=3)
+    silent = ScriptedAnswer(data={"speak": False, "say": ""})
+    async with living(tmp_path, lambda _: silent if why[:2] == "it" else broken) as home:
+        await home.enter("ana", "ben", mates=("maya",))
+        ear = home.app.front.rooms.listen(home.room)
+        await home.hears("ana", "what is the best tea for a cold")
+        ear.close()
+        gone = [what.why async for what in ear if isinstance(what, Withdrawn)]
+        assert (await home.said(), gone) == ([], [why])

@@ -290,9 +290,11 @@ class Bot:
             )
         done = self._carry_out_plan(state, turn, plan, verdicts)
         refused = next((v.why for v in verdicts if v.act == "say" and not v.allowed), "")
+        named = str(plan.meta.get("trouble", ""))
+        cause = cause_to_report(each[1] for each in turn.troubles) if named in UNREACHED else ""
+        unanswered = explain_no_answer(cause) if cause else TROUBLE.get(named, "")
 
         def after() -> list[Fact]:
-            named = str(plan.meta.get("trouble", ""))
             unpaid = any(each[1] == "budget" for each in turn.troubles)
             reached = done.spoke or done.again or named not in UNREACHED or unpaid
             relief = self._fallback_facts(state, turn, reached=reached)
@@ -301,16 +303,12 @@ class Bot:
             whole = done.spoke and turn.due.summons != TRANSCRIPT  # of several notes one may fail
             if whole or done.again or (relief and not reached):
                 trouble = ""
-            elif named in UNREACHED and (
-                cause := cause_to_report(each[1] for each in turn.troubles)
-            ):
-                trouble = explain_no_answer(cause)
             else:
-                trouble = TROUBLE.get(named, "") if named or turn.egress.leaks else refused
+                trouble = unanswered if named or turn.egress.leaks else refused
             fallback = ended.fallback if done.spoke else ""
             return [*relief, *self._turn_notices(state, turn, fallback, trouble)]
 
-        gone = "" if done.spoke else refused or "it decided to say nothing"
+        gone = "" if done.spoke else refused or unanswered or "it decided to say nothing"
         facts = [*done.facts, *self._waking_notices(state, turn, done.facts)]
         if done.spoke and not state.conversation:  # it speaks up after a long silence
             facts = [self._ports.stamp.fact(ConversationBegan(why="idle"), actor="room"), *facts]
