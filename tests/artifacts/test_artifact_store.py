@@ -171,14 +171,15 @@ async def test_what_a_crash_left_half_written_is_no_file(tmp_path: Path, clock: 
 async def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path, clock: SimClock) -> None:
     """Where a file stands in place of the folder, the error says where and what to do.
 
-    The words of the disk or the store are not for rooms.
+    The words of the disk or the store are not for rooms, nor is where the home lies.
     """
     (tmp_path / "artifacts").write_text("in the way")
     artifacts = Artifacts(tmp_path / "artifacts", clock)
     for work in (artifacts.put(b"x"), artifacts.get(HELLO), artifacts.hashes()):
         match = r"artifacts could not be (written|read): the disk or the store failed\. The home's"
-        with pytest.raises(ArtifactError, match=match):
+        with pytest.raises(ArtifactError, match=match) as told:
             await work
+        assert str(tmp_path) not in str(told.value)
     assert artifacts.young() == frozenset()
 
 

@@ -67,3 +67,16 @@ async def test_what_is_not_ended_yet_is_not_said_to_want_a_stop(place: Path) -> 
     async with working(place, in_order()) as shop:
         await shop.rest(id)
         assert "Forgotten" in await shop.app.work.forgetting.forget(id, "ana")
+
+
+async def test_what_is_done_is_not_done_again_by_resume(place: Path) -> None:
+    """A command of a task ran once more, where somebody said so as it had just ended."""
+    async with working(place, in_order()) as shop:
+        id = await shop.give("run echo ran >> times.txt")
+        with pytest.raises(Changed, match="It is done: say what is to be done besides"):
+            await shop.tasks.resume(id, "ana")
+        await shop.rest(id)
+        assert shop.file(id, "times.txt").read_text() == "ran\n"
+        await shop.tasks.say(id, "ana", "again")
+        await shop.rest(id)
+        assert shop.file(id, "times.txt").read_text() == "ran\nran\n"

@@ -1,6 +1,7 @@
 """What comes of a task in a repository: shown, approved as it was shown, rejected, undone."""
 
 import asyncio
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -426,3 +427,19 @@ async def test_a_question_goes_with_the_change_that_led_to_it(place: Path) -> No
         assert (await shop.state(id)).stage == "waiting"
         asked = [one for one in shop.models.asked if "Which colour?" in str(one.messages)]
         assert not asked
+
+
+async def test_why_it_cannot_begin_is_told_in_whole_sentences(place: Path, project: Path) -> None:
+    """A repository that is gone is said to be, by one full stop; brought back, it begins."""
+    async with working(place / "home", in_order(*STEPS)) as shop:
+        name = (await shop.tasks.places.repositories.registered.register(project)).name
+        away = shutil.move(project, place / "away")
+        id = await shop.give(TASK, repo=name)
+        state = await shop.state(id)
+        (event,) = [one for one in await shop.events(id) if one.kind == "task.stopped"]
+        for told in (*lines_of(event), told_of(event, state), str(state.summary)):
+            assert "Bring it back" in told
+            assert not {"..", ".)"} & {told[nth : nth + 2] for nth in range(len(told))}
+        shutil.move(away, project)
+        await shop.tasks.resume(id, "ana")
+        assert (await shop.rest(id)).stage == "finished"

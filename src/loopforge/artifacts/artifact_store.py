@@ -210,7 +210,8 @@ class Artifacts:
             problem = "this is not allowed. Check who owns the folder and the disk it is on."
         else:
             problem = "the disk or the store failed. The home's log says how; then try again."
-        raise ArtifactError(f"A file in {self._where} could not be {done}: {problem}") from error
+        where = self._where.name if isinstance(self._where, Path) else self._where
+        raise ArtifactError(f"A file in {where} could not be {done}: {problem}") from error
 
 
 def _path(hash: str) -> str:

@@ -247,7 +247,7 @@ class TaskWorld:
             if flaw := self._flaw(state):
                 return flaw
             if why := await self._places.ready(state):
-                return [self._fact_of(TaskStopped(kind="lost", why=Words(why)), state)]
+                return self._lost(state, why)
             return [self._fact_of(TaskLeased(fence=held.fence), state)]
         if state.stage != "queued" or state.behind != held.task:
             return [self._fact_of(TaskQueued(behind=held.task), state)]
@@ -257,7 +257,12 @@ class TaskWorld:
     def _flaw(self, state: TaskState) -> list[Fact]:
         """That nobody can do it, as files of the home stand now; else nothing."""
         why = self.calls.flaw(state)
-        return [self._fact_of(TaskStopped(kind="lost", why=Words(why)), state)] if why else []
+        return self._lost(state, why) if why else []
+
+    def _lost(self, state: TaskState, why: str) -> list[Fact]:
+        """That it stands still for this, which is told within a sentence."""
+        body = TaskStopped(kind="lost", why=Words(why.removesuffix(".")))
+        return [self._fact_of(body, state)]
 
     def _met_limit(self, state: TaskState) -> list[Fact]:
         """The limit that is met, if one is."""

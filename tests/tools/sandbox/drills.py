@@ -305,7 +305,7 @@ async def files_that_are_deleted_while_open(ground: Ground) -> list[str]:
         "time.sleep(15); print('WON')"
     )
     ended = await python(ground.workspace("deleted", reserve=reserve), code)
-    return told(ended.met == "disk", ended)
+    return told(ended.met == "room", ended)
 
 
 @drill

@@ -82,3 +82,43 @@ async def test_a_merge_that_was_rewritten_since_is_not_said_to_be_taken_back(
         await bench.git.take_back(TASK)
     assert git(bench.project, "rev-parse", "main") == head
     assert git(bench.project, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("way", ["--merge", "--apply"])
+async def test_nothing_is_merged_into_a_branch_that_is_being_rebased(
+    bench: Bench, way: str
+) -> None:
+    """Git would set the branch to what was rebased: the merge was lost, though it was said to be."""
+    git(bench.project, "switch", "-qc", "other")
+    bench.commit({"b.py": "x = 5\n"})
+    git(bench.project, "switch", "-q", "main")
+    bench.commit({"b.py": "x = 6\n"})
+    shown = await bench.proposed(EDIT)
+    git(bench.project, "rebase", way, "other", ok=False)
+    assert "Unmerged" in git(bench.project, "status")
+    with pytest.raises(RepositoryError, match="is in the middle of a rebase"):
+        await bench.git.approve(TASK, shown.commit)
+    git(bench.project, "rebase", "--abort")
+    await bench.git.approve(TASK, shown.commit)
+    assert git(bench.project, "rev-parse", "main") == shown.commit
+
+
+async def test_a_task_s_branch_that_is_being_rebased_stays(bench: Bench) -> None:
+    """Whoever works on what a task did finds it there when that is done."""
+    shown = await bench.proposed("echo x = 5 > b.py")
+    bench.commit({"b.py": "x = 6\n"})
+    git(bench.project, "switch", "-q", shown.branch)
+    git(bench.project, "rebase", "main", ok=False)
+    assert "checked out" in await bench.git.reject(TASK)
+    git(bench.project, "rebase", "--skip")
+    assert git(bench.project, "branch", "--show-current") == shown.branch
+
+
+async def test_what_was_shown_is_merged_though_git_swept_it_away(bench: Bench) -> None:
+    """The person deleted the task's branch by hand, and had git clean up; Loopforge has it still."""
+    shown = await bench.proposed(EDIT)
+    git(bench.project, "branch", "-q", "-D", shown.branch)
+    git(bench.project, "reflog", "expire", "--expire=now", "--all")
+    git(bench.project, "gc", "-q", "--prune=now")
+    await bench.git.approve(TASK, shown.commit)
+    assert bench.file("a.py") == "def f():\n    return 2\n"

@@ -19,7 +19,7 @@ from typing import Literal
 
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 
-Limit = Literal["", "time", "memory", "disk", "files", "output"]
+Limit = Literal["", "time", "memory", "disk", "files", "output", "room"]
 """Which limit ended a program; "" where it ended by itself."""
 MIB = 1024 * 1024
 COMPLAINTS = 8_000
@@ -69,6 +69,8 @@ def exceeded_limit_text(limits: SandboxLimits, met: Limit) -> str:
         "disk": f"{limits.disk // MIB} MiB of disk; take files away",
         "files": f"{limits.files} files; take some away",
         "output": f"{limits.output} bytes of output",
+        "room": "the disk of this machine has room for. Where that is not filled by what you made, "
+        "do not take files away: a person has to make room",
     }
     return most[met]
 
@@ -153,7 +155,7 @@ def exceeded_disk_limit(workspace: Path, limits: SandboxLimits) -> Limit:
     """Which limit of the disk is met in this folder; "" for none."""
     free = os.statvfs(workspace)
     if free.f_bavail * free.f_frsize < limits.reserve:
-        return "disk"
+        return "room"
     held, files = _lying(workspace, limits)
     return "disk" if held > limits.disk else "files" if files > limits.files else ""
 

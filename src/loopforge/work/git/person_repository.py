@@ -44,6 +44,8 @@ IN_THE_WAY = (
     ("index.lock", "a command of git, or one died there and left its index.lock; delete it then"),
 )
 """What lies in git's folder while something is under way."""
+REBASED = ("rebase-merge/head-name", "rebase-apply/head-name")
+"""In git's folder, which branch a rebase there sets when it is done; until then none is on it."""
 UNDER_WAY = "loopforge-advance"
 """In git's folder while files are brought along: from where and to where."""
 COMPARE = ("diff-index", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules")
@@ -120,16 +122,27 @@ class PersonRepository:
         return True
 
     async def checkout(self, branch: str) -> Path | None:
-        """The folder in which a branch is checked out; none that was deleted by hand."""
-        told = dict[str, str]()
+        """The folder where a branch is checked out, or rebased; none that was deleted by hand."""
+        name, told = f"refs/heads/{branch}", dict[str, str]()
         for line in [*await self._git.parts("worktree", "list", "--porcelain", "-z"), ""]:
             if line:
                 what, _, told[what] = line.partition(" ")
                 continue
-            if told.get("branch") == f"refs/heads/{branch}" and "prunable" not in told:
-                return Path(told["worktree"])
+            if "prunable" not in told and "worktree" in told:
+                folder = Path(told["worktree"])
+                if told.get("branch") == name or await self._rebases(folder, name, told):
+                    return folder
             told.clear()
         return None
+
+    async def _rebases(self, folder: Path, name: str, told: Mapping[str, str]) -> bool:
+        """Whether a rebase of this branch is under way there."""
+        if "detached" not in told or not await asyncio.to_thread(folder.is_dir):
+            return False
+        asked = [each for file in REBASED for each in ("--git-path", file)]
+        files = (await HostGit(folder).text("rev-parse", *asked)).split("\n")
+        reads = [await asyncio.to_thread(_reads, folder / file, f"{name}\n") for file in files]
+        return any(reads)
 
     async def uncommitted(self, branch: str) -> list[str]:
         """The files where a branch is checked out that are not as it has them, or new there."""

@@ -8,6 +8,7 @@ nobody.
 import shlex
 
 from loopforge.errors import RepositoryError
+from loopforge.tools.sandbox.sandbox_limits import exceeded_limit_text
 from loopforge.work.git.host_git import COMMITTER_MAIL, COMMITTER_NAME
 from loopforge.work.git.merge_proposals import TaskBranch
 from loopforge.work.workspace.task_workspace import GIT as DOT_GIT
@@ -106,5 +107,6 @@ class TaskClone:
         said = ended.output.decode("utf-8", "replace").strip()
         if empty and empty in said:
             raise RepositoryError("Nothing was changed, so there is nothing to propose.")
-        how = f"more than its limit of {ended.met}" if ended.met else said[-500:]
+        met = ended.met and f"more than {exceeded_limit_text(self._workspace.limits, ended.met)}"
+        how = met or said[-500:]
         raise RepositoryError(f"Git in the clone did not do it: {how or ended.code}")

@@ -253,6 +253,8 @@ class TaskRepositories:
             await self._settle_proposal(task, "merged")
             return MergeResult(commit=commit, again=True)
         try:
+            if await person.find(proposal.target) == proposal.before:  # git may have swept it away
+                await person.take(await self._shelf_of(task).packed([commit], [proposal.before]))
             folder = await person.advance(proposal.target, commit, proposal.before)
         except Changed as error:
             if await person.contains(proposal.target, commit):
