@@ -195,8 +195,8 @@ class TaskService:
     async def resume(self, task: str, person: str, budget: float = 0.0) -> str:
         """Have it go on from where it stands; `budget` adds US dollars. Raises Changed, BadLine.
 
-        Also where all of its money is spent and no more is given: it would stand still at once; and
-        of what is done, which would be done again. One that waits for its model asks it now.
+        Also where all of its money is spent and no more is given: it would stand still at once. One
+        that waits for its model asks it now; what is done is not done again.
         """
         more = checked_budget(budget)
 
@@ -206,9 +206,7 @@ class TaskService:
             if state.stage in ("approved", "rejected"):
                 raise Changed(f"This task is {state.stage}; give a new one.")
             if state.stage == "finished":
-                raise Changed(
-                    "It is done: say what is to be done besides, and it goes on with that."
-                )
+                return "It is done: say what is to be done besides, and it goes on with that."
             most = self.world.calls.budget_of(state)
             if most and float(state.dollars) >= most + more:
                 raise Changed(f"It cost its ${most:g}. {PAID.format(id=state.id[-8:])}")
