@@ -22,7 +22,7 @@ import discord
 from discord import app_commands
 from discord.gateway import KeepAliveHandler
 from loopforge.io.discord.connection.api_errors import redact_tokens
-from loopforge.io.discord.connection.message_answers import MessageCalls, note_answer
+from loopforge.io.discord.connection.posted_messages import MessageCalls, note_answer
 from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.platforms.bot_tokens import BotAccount
 

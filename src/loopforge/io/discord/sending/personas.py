@@ -32,7 +32,7 @@ from loopforge.io.discord.connection.bot_accounts import (
     find_channel,
 )
 from loopforge.io.discord.connection.gateway_client import NOBODY, own_permissions
-from loopforge.io.discord.connection.message_answers import MessageAnswer
+from loopforge.io.discord.connection.posted_messages import PostedMessage
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
 from loopforge.io.discord.text.markdown import webhook_name
 
@@ -143,7 +143,7 @@ class DiscordSpeaker:
         self.seat.client.speech.said(message.id)
         return message.id
 
-    async def _check_stayed(self, said: MessageAnswer) -> None:
+    async def _check_stayed(self, said: PostedMessage) -> None:
         """Take it back if somebody moved the webhook to another channel. Raises SendFailed then."""
         if isinstance(self.seat.channel, discord.Thread) or said.channel_id == self.seat.channel.id:
             return

@@ -19,15 +19,15 @@ import discord
 from loopforge.runtime.background_tasks import BackgroundTasks
 
 
-class MessageAnswer(msgspec.Struct, frozen=True):
+class PostedMessage(msgspec.Struct, frozen=True):
     """Which message there is by a call, and where."""
 
     id: int
     channel_id: int
 
 
-_answer: ContextVar[asyncio.Future[MessageAnswer] | None] = ContextVar("answer", default=None)
-_read = msgspec.json.Decoder(MessageAnswer, strict=False)
+_answer: ContextVar[asyncio.Future[PostedMessage] | None] = ContextVar("answer", default=None)
+_read = msgspec.json.Decoder(PostedMessage, strict=False)
 """Ids are words in JSON."""
 
 
@@ -53,10 +53,10 @@ class MessageCalls:
         """Make none any more."""
         await self._tasks.close()
 
-    async def answer(self, call: Callable[[], Awaitable[discord.Message]]) -> MessageAnswer:
+    async def answer(self, call: Callable[[], Awaitable[discord.Message]]) -> PostedMessage:
         """Make a call; its answer. Raises what it does, and breaks it off if that is cancelled."""
         loop = asyncio.get_running_loop()
-        answered: asyncio.Future[MessageAnswer] = loop.create_future()
+        answered: asyncio.Future[PostedMessage] = loop.create_future()
         before = _answer.set(answered)
         task = self._tasks.spawn(_outcome(call), "a message on Discord")
         _answer.reset(before)
@@ -73,9 +73,9 @@ class MessageCalls:
         return outcome
 
 
-async def _outcome(call: Callable[[], Awaitable[discord.Message]]) -> MessageAnswer | Exception:
+async def _outcome(call: Callable[[], Awaitable[discord.Message]]) -> PostedMessage | Exception:
     try:
         made = await call()
     except Exception as error:
         return error
-    return MessageAnswer(made.id, made.channel.id)
+    return PostedMessage(made.id, made.channel.id)
