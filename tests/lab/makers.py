@@ -99,6 +99,27 @@ def dies(seen: AgentPerception) -> AgentActionPlan:
     return AgentActionPlan(intent="work", mode="context")
 
 
+class Moody:
+    """A mind that keeps to the rule in every third thing that it is asked, counted in a file."""
+
+    def __init__(self, counted: Path) -> None:
+        self._counted = counted
+
+    def __call__(self, seen: AgentPerception) -> AgentActionPlan:
+        """Plan."""
+        with self._counted.open("a") as file:
+            file.write(".")
+        keeps = self._counted.stat().st_size % 3 == 0
+        return AgentActionPlan(
+            intent=seen.context["keeps" if keeps else "otherwise"], mode="context", narrative="Hm."
+        )
+
+
+def moody(asked: str) -> Minds:
+    """A mind that is not the same from one time to the next."""
+    return Minds(own={"moody": Moody(Path(asked))})
+
+
 def deadly() -> Minds:
     """Minds that can die."""
     return Minds(own={"dies": dies})

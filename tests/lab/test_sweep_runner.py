@@ -310,6 +310,22 @@ def test_a_miss_on_a_tape_is_an_error(tmp_path: Path) -> None:
         sweep(layout, tmp_path / "empty", maker=maker(tmp_path), rescore=True)
 
 
+def test_runs_that_come_out_otherwise_do_not_take_the_place_of_results(tmp_path: Path) -> None:
+    """A mind that does not do the same each time is found out, and what it did first stays."""
+    levels = {"policy": ["moody", "guardrail"], "steps_per_day": [4], "perception": ["accurate"]}
+    layout, out = laid(factors=levels), tmp_path / "sweep"
+    sweep(layout, out, maker=maker(tmp_path, "moody"))
+    before = written(out)
+    assert "(moody)" in manifest_of(out)["not_deterministic"][1]
+    (tmp_path / "asked").write_text(".")  # it goes on from another mood
+    with pytest.raises(BadRun, match=r"2 of 4 runs came out otherwise .* such as c0000-s1:"):
+        sweep(layout, out, maker=maker(tmp_path, "moody"), rescore=True)
+    assert written(out) == before
+    (tmp_path / "asked").unlink()
+    sweep(layout, out, maker=maker(tmp_path, "moody"), rescore=True)
+    assert written(out) == before
+
+
 def test_a_run_is_made_again_from_its_tape(tmp_path: Path) -> None:
     """`again` of a run that asked models asks nobody."""
     sweep(asking(), tmp_path / "sweep", maker=maker(tmp_path))

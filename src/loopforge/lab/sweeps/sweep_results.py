@@ -90,6 +90,11 @@ def results_of(folder: Path) -> list[RunResult]:
     return sorted(found, key=lambda each: (each.cell, each.seed))
 
 
+def heads_in(path: Path) -> dict[Key, str]:
+    """The hash of all rows of each run in a results file."""
+    return {(result.cell, result.seed): result.head for _, result in _lines(path)}
+
+
 def answers_in(results: Iterable[RunResult]) -> AnswerCounts:
     """How many decisions of these runs were answered, together."""
     return sum_answer_counts([(each.decisions, each.counts, each.asked) for each in results])

@@ -39,6 +39,7 @@ from loopforge.lab.sweeps.sweep_results import (
     MANIFEST,
     RESULTS,
     Key,
+    heads_in,
     layout_of,
     lock_folder,
     manifest_of,
@@ -206,7 +207,8 @@ def sweep(
     """Run what is missing of an experiment in this folder, or with `rescore` score all of it again.
 
     `cost_cap` goes before the one of the experiment. Raises BadScenario, and BadRun for a folder of
-    another experiment, a worker that died, a tape that lacks an answer.
+    another experiment, a worker that died, a tape that lacks an answer, runs that come out
+    otherwise.
     """
     experiment = layout.experiment
     cap = cost_cap if cost_cap is not None else experiment.cost_cap
@@ -231,6 +233,8 @@ def sweep(
                 engine(work, queue.give, queue.take)
         if queue.done < len(jobs) and rescore:
             raise BadRun("Not all runs were scored again; the results are as they were.")
+        if rescore:
+            _refuse_other_runs(out)
         sort_results(target, out / RESULTS)
         swept = _outcome_of(out, layout, queue, cap)
         write_json(
@@ -238,6 +242,19 @@ def sweep(
             {**manifest, "state": _state_of(swept, sorted({job.seed for job in queue.waiting}))},
         )
     return swept
+
+
+def _refuse_other_runs(out: Path) -> None:
+    """Raises BadRun where what was scored again are not the runs that stand in the results."""
+    there, anew = heads_in(out / RESULTS), heads_in(out / ANEW)
+    others = [SweepJob(*key).name for key in sorted(there) if there[key] != anew[key]]
+    if others:
+        raise BadRun(
+            f"{len(others)} of {len(there)} runs came out otherwise than when they were run, such "
+            f"as {others[0]}: a mind of theirs does not do the same each time, or the program, a "
+            "plugin or a prompt is another. The results are as they were; what came out now lies "
+            f"beside them, in {ANEW}."
+        )
 
 
 def _run_keys(layout: ExperimentDesign) -> list[Key]:
@@ -315,6 +332,11 @@ def _manifest_of(layout: ExperimentDesign, minds: Minds, *, asks: bool) -> dict[
         "What models answer. It is on the tapes, and scored from there the results are the same "
         "bytes; asked anew they would not be."
     )
+    own = sorted({*names} & {*minds.own})
+    unsure_of_own = (
+        f"What minds of plugins do without asking a model ({', '.join(own)}). No tape holds it; "
+        "where one does not do the same each time, scoring again says so, and changes nothing."
+    )
     return {
         "experiment": experiment.name,
         "question": experiment.question,
@@ -329,7 +351,7 @@ def _manifest_of(layout: ExperimentDesign, minds: Minds, *, asks: bool) -> dict[
         "policies": {name: replace(minds, policy=name).version(name) for name in sorted({*names})},
         "minds": {"supervisor": minds.supervisor, "named": minds.named, "reflects": minds.reflects},
         "versions": {"loopforge": __version__, "format": str(FORMAT)},
-        "not_deterministic": [unsure] if asks else [],
+        "not_deterministic": [unsure] * asks + [unsure_of_own] * bool(own),
         "cells": layout.cells,
         "left_out": layout.left_out,
     }
