@@ -11,8 +11,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from loopforge.core.mates.mate_file import parse_mate, without_small_talk
 from loopforge.home import shipped_mates
 from loopforge.ledger_opening import open_ledger_of
@@ -56,21 +54,21 @@ def lab_minds(
         mates = {mate.handle: mate for mate in shipped}
     prompts = PromptFiles(settings.home / "prompts", SystemClock())
     installed = build_policies(prompts, robots=True)
-    return Minds(
+    minds = Minds(
         models=models,
-        route=Route(model=model),
         prompts=prompts,
         own={name: policy for name, (policy, _) in installed.items()},
         versions={name: version for name, (_, version) in installed.items()},
         personas={
             handle: Persona(
                 without_small_talk(mate.prompt),
-                replace(Route.of(mate), model=model or mate.model),
+                Route.of(mate),
                 mate.hash,
             )
             for handle, mate in mates.items()
         },
     )
+    return minds.on_model(model)
 
 
 @asynccontextmanager

@@ -172,6 +172,25 @@ async def test_a_sweep_that_nobody_answered_finds_nothing(lab: Lab, scripted: Pa
     assert "Not decided. " not in page
 
 
+async def test_a_sweep_goes_on_with_the_model_that_began_it(lab: Lab, scripted: Path) -> None:
+    """Where the tier has another first by now, that is an error: an arm would be of two models."""
+    (scripted / "scenarios" / "small.toml").write_text(SCENARIO)
+    (scripted / "tiny.toml").write_text(EXPERIMENT.format(policy="llm"))
+    async with serving() as server:
+        home = SERVED.format(url=server.url)
+        (scripted / "loopforge.toml").write_text(home)
+        server.does(Behaviour(status=400, body="{}"))
+        await asyncio.to_thread(lab, "sweep", "tiny.toml", "--out", "mine")
+        results = (scripted / "mine" / "results.jsonl").read_bytes()
+        (scripted / "mine" / "results.jsonl").write_bytes(results.splitlines(keepends=True)[0])
+        turned = home.replace('["named", "other"]', '["other", "named"]')
+        (scripted / "loopforge.toml").write_text(turned)
+        server.asked.clear()
+        code, out, err = await asyncio.to_thread(lab, "sweep", "tiny.toml", "--out", "mine")
+        assert (code, out, server.asked) == (2, "", [])
+        assert "other models ({'llm': 'named'}, now {'llm': 'other'})" in err
+
+
 async def test_an_audit_that_nobody_answered_finds_nothing(lab: Lab, scripted: Path) -> None:
     """The run was answered; asked again, nobody does, and it ends with 3."""
     (scripted / "scenarios" / "small.toml").write_text(SCENARIO)

@@ -77,9 +77,10 @@ class Stuck(Priced):
         raise AssertionError
 
 
-def priced(asked: str, price: str = PRICE, *, small: bool = False) -> Minds:
-    """Minds over a model at this price."""
-    return Minds(models=Priced(price, Path(asked), small=small), prompts=PromptFiles())
+def priced(asked: str, price: str = PRICE, *, small: bool = False, model: str = "") -> Minds:
+    """Minds over a model at this price, of this name."""
+    models = Priced(price, Path(asked), small=small)
+    return Minds(models=models, prompts=PromptFiles()).on_model(model)
 
 
 def broken(asked: str) -> Minds:

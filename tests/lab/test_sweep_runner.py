@@ -310,6 +310,22 @@ def test_a_miss_on_a_tape_is_an_error(tmp_path: Path) -> None:
         sweep(layout, tmp_path / "empty", maker=maker(tmp_path), rescore=True)
 
 
+def test_a_named_model_is_part_of_a_sweep(tmp_path: Path) -> None:
+    """It goes on with no other, and its tapes are found without naming it: to score, to play again."""
+    layout, out = asking(seeds=2), tmp_path / "sweep"
+    sweep(layout, out, maker=maker(tmp_path, model="mine"))
+    before, count = written(out), asked(tmp_path)
+    for model in ("", "yours"):
+        with pytest.raises(BadRun, match=r"other minds .* 'mine'"):
+            sweep(layout, out, maker=maker(tmp_path, model=model))
+    sweep(layout, out, maker=maker(tmp_path), rescore=True)
+    assert written(out) == before
+    run = replay_sweep_run(out, 0, 2, tmp_path / "run", maker(tmp_path))
+    assert run.head == results_of(out)[1].head
+    assert asked(tmp_path) == count
+    sweep(layout, out, maker=maker(tmp_path, model="mine"))
+
+
 def test_runs_that_come_out_otherwise_do_not_take_the_place_of_results(tmp_path: Path) -> None:
     """A mind that does not do the same each time is found out, and what it did first stays."""
     levels = {"policy": ["moody", "guardrail"], "steps_per_day": [4], "perception": ["accurate"]}

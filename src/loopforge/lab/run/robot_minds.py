@@ -10,6 +10,7 @@ What only those that ask need is imported where they do: a sweep's workers start
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -122,6 +123,24 @@ class Minds:
         """The route of what this policy asks: a mate has its own."""
         persona = self._persona(name)
         return persona.route if persona else self.route
+
+    def on_model(self, model: str) -> Minds:
+        """The same, asking the model of this name, mates too; "" leaves each the one it has."""
+        if not model:
+            return self
+        personas = {
+            handle: dataclasses.replace(each, route=replace(each.route, model=model))
+            for handle, each in self.personas.items()
+        }
+        route = replace(self.route, model=model)
+        return dataclasses.replace(self, route=route, personas=personas)
+
+    def models_asked(self) -> dict[str, str]:
+        """The model that each policy asks, by name; none where another may step in."""
+        models, names = self.models, (self.policy, self.supervisor, *self.named.values())
+        if not isinstance(models, PinnedModel):
+            return {}
+        return {name: models.named(self._route(name)) for name in names if self.asks(name)}
 
     def asks(self, name: str) -> bool:
         """Whether this policy needs a model (one given as a function may ask, or not)."""

@@ -53,6 +53,8 @@ from loopforge.models.model_tape import Tape, spent_on
 
 SHARE = 4
 """A run may spend one part in so many of what is left below a cap, before it has to ask again."""
+ASKED = ("models", "minds")
+"""What a manifest says of who is asked; `models` by policy, none where others may step in."""
 LEFT_OVER = 0.005
 """The part of a cap that may stay unspent: below it a sweep stops, since nothing would fit."""
 
@@ -216,9 +218,10 @@ def sweep(
         raise BadScenario("A cost cap is in US dollars, more than 0; leave it out for no cap.")
     minds = maker.make() if maker else Minds()
     asks = _asks_models(minds, layout, rescore=rescore)
-    work = SweepWork(layout.to_dict(), str(out), maker, experiment.keep_logs, replay=rescore)
     with lock_folder(out):
         manifest = _open_manifest(out, layout, minds, asks=asks, rescore=rescore)
+        model = _model_named(manifest) if rescore else ""
+        work = SweepWork(layout.to_dict(), str(out), maker, experiment.keep_logs, rescore, model)
         keys = _run_keys(layout)
         done = recover_finished_runs(out / RESULTS, frozenset(keys))
         jobs = [SweepJob(*key) for key in keys if (key in done) == rescore]
@@ -296,19 +299,21 @@ def _open_manifest(
     out: Path, layout: ExperimentDesign, minds: Minds, *, asks: bool, rescore: bool
 ) -> dict[str, Any]:
     """The manifest of this sweep in this folder, begun or found. Raises BadRun if it is another."""
-    manifest = _manifest_of(layout, minds, asks=asks)
+    manifest = _manifest_of(layout, minds, asks=asks, rescore=rescore)
     if (out / MANIFEST).exists():
         there = manifest_of(out)
         if there["digest"] != manifest["digest"]:
             raise BadRun(f"{out} holds a sweep of another experiment. Name another --out.")
-        for name in ("versions", "policies"):
-            if there[name] != manifest[name] and not rescore:
-                raise BadRun(
-                    f"{out} was begun with other {name} ({there[name]}, now {manifest[name]}), and "
-                    "results of both do not mix. Name another --out."
-                )
         if rescore:
-            return manifest
+            return {**manifest, **{name: there[name] for name in ASKED if name in there}}
+        for name in ("versions", "policies", *ASKED):
+            now = manifest[name]
+            then = {**now, **there[name]} if name == "minds" else there.get(name, now)
+            if then != now:
+                raise BadRun(
+                    f"{out} was begun with other {name} ({then}, now {now}), and results of both "
+                    "do not mix. Name another --out."
+                )
         return there
     if rescore:
         raise BadRun(f"{out} holds no sweep that could be scored again.")
@@ -323,7 +328,14 @@ def _open_manifest(
     return manifest
 
 
-def _manifest_of(layout: ExperimentDesign, minds: Minds, *, asks: bool) -> dict[str, Any]:
+def _model_named(manifest: Mapping[str, Any]) -> str:
+    """The model that a sweep was told to ask; "" where none was named."""
+    return str(manifest["minds"].get("model", ""))
+
+
+def _manifest_of(
+    layout: ExperimentDesign, minds: Minds, *, asks: bool, rescore: bool
+) -> dict[str, Any]:
     from loopforge import __version__
 
     experiment = layout.experiment
@@ -349,7 +361,17 @@ def _manifest_of(layout: ExperimentDesign, minds: Minds, *, asks: bool) -> dict[
         "hypotheses": experiment.hypotheses,
         "scenarios": {name: each.digest for name, each in layout.scenarios.items()},
         "policies": {name: replace(minds, policy=name).version(name) for name in sorted({*names})},
-        "minds": {"supervisor": minds.supervisor, "named": minds.named, "reflects": minds.reflects},
+        "minds": {
+            "supervisor": minds.supervisor,
+            "named": minds.named,
+            "reflects": minds.reflects,
+            "model": minds.route.model,
+        },
+        "models": {
+            name: model
+            for policy in (() if rescore else policies_of(layout))
+            for name, model in replace(minds, policy=policy).models_asked().items()
+        },
         "versions": {"loopforge": __version__, "format": str(FORMAT)},
         "not_deterministic": [unsure] * asks + [unsure_of_own] * bool(own),
         "cells": layout.cells,
@@ -381,7 +403,8 @@ def replay_sweep_run(
     found = next((each for each in layout.cells if each.cell == cell), None)
     if found is None or seed not in layout.experiment.all_seeds:
         raise BadRun(f"{folder} has no run of cell {cell} with seed {seed}.")
-    minds = replace(maker.make() if maker else Minds(), policy=policy_of(found.levels))
+    made = (maker.make() if maker else Minds()).on_model(_model_named(manifest_of(folder)))
+    minds = replace(made, policy=policy_of(found.levels))
     tape = tape_of(folder, SweepJob(cell, seed))
     if tape.exists() or not minds.deterministic():
         minds.models = Tape(tape)

@@ -52,13 +52,17 @@ class MindsMaker(Struct, frozen=True):
 
 
 class SweepWork(Struct, frozen=True):
-    """What all jobs of a sweep have in common. `replay`: tapes alone answer, nobody is asked."""
+    """What all jobs of a sweep have in common.
+
+    `replay`: tapes alone answer, as `model` did, if one was named; nobody is asked.
+    """
 
     layout: dict[str, Any]
     folder: str
     maker: MindsMaker | None = None
     keep_logs: bool = False
     replay: bool = False
+    model: str = ""
 
 
 class SweepJob(Struct, frozen=True):
@@ -99,7 +103,7 @@ class SweepWorker:
         self._work = work
         self._layout = ExperimentDesign.from_dict(work.layout)
         self._cells = {cell.cell: cell for cell in self._layout.cells}
-        self._minds = work.maker.make() if work.maker else Minds()
+        self._minds = (work.maker.make() if work.maker else Minds()).on_model(work.model)
         self._runner = asyncio.Runner()
 
     def run(self, job: SweepJob) -> RunDone:
