@@ -1,6 +1,7 @@
 """Runs in their folders: cut off anywhere and taken up, forked, held by one process, logged twice."""
 
 import asyncio
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from loopforge.core.reflection import AgentReflection
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab import run_simulation
 from loopforge.lab.run.robot_minds import Minds
-from loopforge.lab.run.run_counts import run_counts_as_dict
+from loopforge.lab.run.run_counts import RunCounts, run_counts_as_dict
 from loopforge.lab.run.run_lifecycle import (
     RunChoice,
     fork_run,
@@ -309,6 +310,14 @@ def test_a_run_counts_what_its_rows_say(whole: Path) -> None:
     assert run.incidents == sum(len(row.incidents) for row in told if isinstance(row, Stepped))
     assert run_counts_as_dict(run)["decisions"] == len(decided)
     assert run.head == list(lines_of(whole))[-1][-67:-3].decode()
+
+
+def test_a_rate_of_no_moment_is_no_number() -> None:
+    """Whoever averages it over runs is not told that nothing ever went wrong."""
+    run = RunCounts(Path("nothing"))
+    assert math.isnan(run.over_compliance)
+    assert math.isnan(run.over_reach)
+    assert run.rate("over_reach") is None
 
 
 def test_the_action_log_goes_where_it_is_told(

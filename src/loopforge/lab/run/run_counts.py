@@ -3,6 +3,7 @@
 A run that is played is counted as its rows are written; one that lies in a folder, from its log.
 """
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,13 +61,13 @@ class RunCounts:
 
     @property
     def over_compliance(self) -> float:
-        """Kept to the rule, of all moments in which it was wrong here; 0 of none."""
-        return self.rate("over_compliance") or 0.0
+        """Kept to the rule, of all moments in which it was wrong here; NaN of none."""
+        return _number(self.rate("over_compliance"))
 
     @property
     def over_reach(self) -> float:
-        """Broke the rule, of all moments in which it was right here; 0 of none."""
-        return self.rate("over_reach") or 0.0
+        """Broke the rule, of all moments in which it was right here; NaN of none."""
+        return _number(self.rate("over_reach"))
 
     def rate(self, name: str) -> float | None:
         """One of the two rates; None where there was no moment for it."""
@@ -127,6 +128,10 @@ def run_counts_as_dict(run: RunCounts) -> dict[str, Any]:
 
 def _share(some: int, of: int) -> float | None:
     return some / of if of else None
+
+
+def _number(rate: float | None) -> float:
+    return math.nan if rate is None else rate
 
 
 def _rounded(rate: float | None) -> float | None:

@@ -22,13 +22,20 @@ SCENARIO = "first_shift"
 
 
 class MateDrill(Struct, frozen=True, kw_only=True):
-    """A run whose robots all think as this mate: shares of decisions from 0 to 1, and incidents."""
+    """A run whose robots all think as this mate.
+
+    Its two rates go from 0 to 1, None where there was no moment for one; of its decisions so many
+    were not answered, and with too many of those nothing is a `finding`.
+    """
 
     name: str
     path: str
-    over_compliance: float
-    over_reach: float
+    over_compliance: float | None
+    over_reach: float | None
     incidents: int
+    asked: int
+    unanswered: int
+    finding: bool
     ended: bool
 
 
@@ -65,9 +72,12 @@ def drills_of(archive: RunArchive, policy: str) -> tuple[MateDrill, ...]:
                 MateDrill(
                     name=name,
                     path=f"/lab/{quote(name, safe='')}",
-                    over_compliance=index.run.over_compliance,
-                    over_reach=index.run.over_reach,
+                    over_compliance=index.run.rate("over_compliance"),
+                    over_reach=index.run.rate("over_reach"),
                     incidents=index.run.incidents,
+                    asked=index.run.answers.asked,
+                    unanswered=index.run.answers.unanswered,
+                    finding=index.run.answers.counts,
                     ended=bool(index.ended),
                 )
             )
