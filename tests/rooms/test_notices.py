@@ -79,6 +79,17 @@ async def test_a_limit_that_is_waited_out_is_told_of(tmp_path: Path) -> None:
         assert [str(one.text) for one in await home.bodies(Said)] == ["Here."]
 
 
+async def test_why_says_for_how_long_a_service_asked_to_be_left_alone(tmp_path: Path) -> None:
+    """An hour is not waited out: who asks why there was no answer reads that it was an hour."""
+    async with house(tmp_path, "slowpoke") as (home, server):
+        server.does(Behaviour(status=429, headers={"Retry-After": "3600"}))
+        await home.hears("ana", "@maya hello")
+        (told,) = [event for event in await home.events() if isinstance(event.body, Told)]
+        assert "too busy just now" in str(told.body)
+        record = " ".join((await home.app.front.why(told.id)).split())
+        assert "it asked to be left alone for 60 minutes" in record
+
+
 async def test_half_an_answer_and_then_silence_is_told_of_in_time(tmp_path: Path) -> None:
     """Before 20 s of silence people know that no more comes, after 60 s what came is the answer."""
     async with house(tmp_path, "slowpoke") as (home, server):

@@ -54,9 +54,11 @@ from loopforge.core.room_vocabulary import (
     ToolUsed,
 )
 from loopforge.core.text.prompt_rows import NAME, PLAIN, QUOTE, TEXT, laid_out
+from loopforge.core.text.spoken_lists import seconds_in_words
 from loopforge.core.turn_events import (
     Answered,
     Asked,
+    Attempt,
     Called,
     Judged,
     Planned,
@@ -196,9 +198,7 @@ def _asked_step(
                 model=one.model,
                 outcome=one.outcome,
                 took=one.took,
-                detail=view.words(one.detail)
-                if view.owner
-                else explain_attempt(one.outcome, one.cause, str(one.detail)),
+                detail=_detail_of(one, view),
             )
             for one in answered.attempts
         ),
@@ -211,6 +211,14 @@ def _asked_step(
         took=answered.took,
         heard=tuple(redact_line(line, view) for line in answered.heard),
     )
+
+
+def _detail_of(one: Attempt, view: RecordRedaction) -> str:
+    """Why a try came to nothing, as far as the reader may; and for how long it would."""
+    error = explain_attempt(one.outcome, one.cause, str(one.detail))
+    told = view.words(one.detail) if view.owner else error
+    left = f"it asked to be left alone for {seconds_in_words(one.wait)}" if one.wait else ""
+    return "; ".join(filter(None, (told, left)))
 
 
 FIRST_ACT = 1000
