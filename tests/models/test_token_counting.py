@@ -1,6 +1,9 @@
 """Counting tokens: by the model's own tokenizer where it can be asked, else estimated."""
 
+import asyncio
+
 import pytest
+from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +12,7 @@ from loopforge.models.embedded.embedded_model import EmbeddedModel, count_tokens
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate_tokens
 from loopforge.models.token_counting import TokenCounter
+from tests.listening import listening
 from tests.models.server import serving
 from tests.seeded_dice import SeededDice
 
@@ -52,6 +56,33 @@ async def test_a_server_that_does_not_is_asked_once() -> None:
         asked = len(server.asked)
         await counting.count(spec, ["something else"])
         assert len(server.asked) == asked
+    await counting.close()
+
+
+async def test_nobody_waits_long_for_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has no count in time is estimated: a server that is busy may drip one for ever."""
+    monkeypatch.setattr(token_counting, "SECONDS", 0.5)
+    asked: list[str] = []
+
+    async def tokenize(request: web.Request) -> web.StreamResponse:
+        asked.append((await request.json())["content"])
+        if len(asked) == 1:
+            return web.json_response({"count": 7})
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b" ")
+            await asyncio.sleep(0)
+
+    counting, app = counter(), web.Application()
+    app.router.add_post("/tokenize", tokenize)
+    async with listening(app) as url:
+        spec = ModelSpec(name="m", provider="openai", base_url=f"{url}/v1", id="m-1")
+        rest = estimate_tokens("two"), estimate_tokens("three")
+        assert await counting.count(spec, ["one", "two", "three"]) == [7, *rest]
+        assert await counting.count(spec, ["two"]) == [rest[0]]
+        assert await counting.count(spec, ["three"]) == [rest[1]]
+        assert asked == ["one", "two", "two"]
     await counting.close()
 
 

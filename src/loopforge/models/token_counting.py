@@ -9,7 +9,9 @@ Counts are remembered by text. Knows nothing of prompts.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
 REMEMBERED = 8192
 SECONDS = 2.0
-"""Longest wait for a count, while people wait; a server that takes longer is not asked again."""
+"""Longest wait for counts, while people wait: what has none by then is estimated. A server that
+gives none in that time is not asked again."""
 
 
 class TokenCounter:
@@ -54,19 +57,24 @@ class TokenCounter:
                 if embedded is self._embedded:
                     self._silent.add(spec.name)
                 return [estimate_tokens(text) for text in texts]
-            found |= zip(unknown, counts, strict=True)
-        for text in counted:
+            found |= counts
+        for text in found:
             self._known[spec.name, text] = found[text]
-        return [found[text] for text in texts]
+        return [found[text] if text in found else estimate_tokens(text) for text in texts]
 
-    async def _ask(self, spec: ModelSpec, texts: list[str]) -> list[int] | None:
-        """What the model's own tokenizer says; None if it cannot be asked."""
+    async def _ask(self, spec: ModelSpec, texts: list[str]) -> dict[str, int] | None:
+        """What the model's own tokenizer says in time; None if it cannot be asked."""
+        found: dict[str, int] = {}
         try:
             if spec.provider == "embedded":
-                return await self._by_embedded(texts)
-            return [await self._by_server(spec, text) for text in texts]
+                return dict(zip(texts, await self._by_embedded(texts), strict=True))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(SECONDS):
+                    for text in texts:
+                        found[text] = await self._by_server(spec, text)
         except (ModelError, ValueError, OSError, KeyError, TypeError):
-            return None
+            pass  # what was counted before is
+        return found or None
 
     async def _by_embedded(self, texts: list[str]) -> list[int]:
         address = await self._embedded.address()
