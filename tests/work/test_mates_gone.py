@@ -8,8 +8,10 @@ from loopforge.app import open_aside
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question
 from tests.work.conftest import Step, in_order, says, uses, working
+from tests.work.test_task_results import project
 from tests.work.test_thread_tasks import commons
 
+__all__ = ["project"]
 ENDLESS = uses("work_run", command="sleep 60")
 ORDER = "Otto, write a Python server in serve.py"
 
@@ -97,3 +99,17 @@ async def test_a_role_whose_file_breaks_amid_the_work_takes_no_other_turn(place:
         assert (state.stage, state.turns) == ("stopped", 1)
         assert state.halted is not None
         assert "python-coder.md" in str(state.halted.why)
+
+
+async def test_a_watch_whose_mate_is_gone_says_so(place: Path, project: Path) -> None:
+    """It gives no task until that is mended, which stood in the log alone."""
+    home = place / "home"
+    home.mkdir()
+    async with commons(home, in_order()) as room:
+        name = (await room.shop.tasks.places.repositories.registered.register(project)).name
+        await room.app.work.watch.begin(name, "ana", "every day at 9:00", 0.25, mate="otto")
+        assert (await room.app.work.watch.shown())[0].trouble == ""
+    (home / "mates" / "otto.md").unlink()
+    async with commons(home, in_order()) as room:
+        (shown,) = await room.app.work.watch.shown()
+        assert shown.trouble.startswith("There is no mate otto any more")
