@@ -19,6 +19,7 @@ from loopforge.core.factory_vocabulary import Decided
 from loopforge.core.perception import AgentPerception
 from loopforge.core.statistics.rate_statistics import Interval, cluster_rate
 from loopforge.errors import BadRun
+from loopforge.lab.report.factor_effects import levels_passed_over
 from loopforge.lab.report.html_report import write_report
 from loopforge.lab.report.number_format import format_estimate, format_rate
 from loopforge.lab.report.study_data import counts_by_seed
@@ -156,6 +157,22 @@ def test_a_sweep_without_hypotheses_is_headed_by_intervals_over_seeds(bare: Repo
     for rate in ("over_compliance", "over_reach"):
         assert format_rate(cluster_rate(counts_by_seed(results, rate)).rate) in said
     assert "bootstrap over 2 seeds" in said
+
+
+def test_what_one_seed_says_is_called_no_interval_over_seeds(tmp_path: Path) -> None:
+    """One seed is one trial: the page says that it tells next to nothing."""
+    sweep(laid(seeds=1), tmp_path / "one")
+    said = reported(tmp_path / "one").leaf.sections["answer"]
+    assert "bootstrap over" not in said
+    assert "next to nothing" in said
+
+
+def test_levels_that_are_held_against_nothing_are_named() -> None:
+    """Eight levels stand in the table beside the first; what is more is told below it."""
+    many = tuple(f"mind-{nth}" for nth in range(11))
+    varied: dict[str, tuple[str | int, ...]] = {"policy": many, "ablate": many[:9]}
+    varied["days"] = tuple(range(1, 21))
+    assert levels_passed_over(varied) == {"policy": "mind-9, mind-10"}
 
 
 def test_numbers_that_stand_together_have_as_many_digits() -> None:

@@ -15,8 +15,8 @@ from typing import Any, TypeGuard
 from msgspec import Struct
 
 from loopforge.core.text.json_repair import JsonRepair, is_affirmative
-from loopforge.core.text.template_calls import with_json_calls
 from loopforge.core.text.thought_stripping import BLOCKS, ThoughtFilter
+from loopforge.core.text.tool_markup import with_json_calls
 
 CUT = "…"
 """What words end with that broke off."""

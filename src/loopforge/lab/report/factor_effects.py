@@ -43,6 +43,7 @@ from loopforge.lab.report.study_data import (
     Study,
     counts_by_seed,
     drop_incomplete_seeds,
+    factor_label,
     level_label,
     level_phrase,
     means_by_seed,
@@ -205,12 +206,21 @@ def exploratory_hypotheses(study: Study) -> list[Hypothesis]:
         numbers = [level for level in levels if isinstance(level, int)]
         if len(numbers) == len(levels):
             first, others = min(numbers), (max(numbers),)
-        for level in others[:MOST_LEVELS]:
+        for level in others[:MOST_LEVELS]:  # what is more is told: `levels_passed_over`
             for measure in ERRORS:
                 arms = f"{level_label(factor, level)}, not {level_label(factor, first)}"
                 told = f"{CALLED[measure]}: {arms}"
                 found.append(Hypothesis(told, told, measure, factor, first, level, "differs"))
     return found
+
+
+def levels_passed_over(varied: Mapping[str, Sequence[Level]]) -> dict[str, str]:
+    """The levels of factors that are held against none, in words, by the factor's label."""
+    return {
+        factor_label(factor): ", ".join(map(str, levels[1 + MOST_LEVELS :]))
+        for factor, levels in varied.items()
+        if levels[1 + MOST_LEVELS :] and not all(isinstance(level, int) for level in levels)
+    }
 
 
 def ablation_hypotheses(study: Study) -> list[Hypothesis]:

@@ -26,6 +26,7 @@ from loopforge.lab.report.factor_effects import (
     contrast_exhibit,
     exploratory_hypotheses,
     few_seeds_warning,
+    levels_passed_over,
     paired_contrasts,
 )
 from loopforge.lab.report.html_page import Table, render_report
@@ -96,6 +97,7 @@ def _data(study: Study, maker: MindsMaker | None) -> dict[str, object]:
         "study": study,
         "declared": declared,
         "looked": looked,
+        "passed_over": levels_passed_over(study.varied),
         "ablated": paired_contrasts(study, ablation_hypotheses(study)),
         "too_few": few_seeds_warning(declared),
         "looked_at_few": few_seeds_warning(looked, "difference", "differences"),

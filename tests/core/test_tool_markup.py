@@ -3,7 +3,7 @@
 import pytest
 
 from loopforge.core.text.malformed_answer import read_lenient_answer
-from loopforge.core.text.template_calls import with_json_calls
+from loopforge.core.text.tool_markup import with_json_calls
 from loopforge.policies.tool_requests import WantedCall, wanted_calls
 from tests.core.test_malformed_answer import TOOLS, said
 
