@@ -77,6 +77,21 @@ async def test_a_first_line_in_a_server_that_is_late(city: Twin, tmp_path: Path)
         await home.hears(alley, "first here")
 
 
+async def test_a_server_that_comes_back_is_read_before_what_is_said_in_it_then(
+    city: Twin, tmp_path: Path
+) -> None:
+    """Whoever speaks as soon as it is there again is heard after those who spoke before."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.tell(ben, plaza, "one")
+        await city.darken()
+        await city.say(ben, plaza, "two")
+        await city.say(ben, plaza, "three")
+        await city.lighten()
+        await city.say(ben, plaza, "four")
+        await home.hears(plaza, "one", "two", "three", "four")
+
+
 async def _changes(home: Lodging, place: Place) -> tuple[dict[str, str], list[str]]:
     """What lines were changed to, and which were deleted; by what was said at first, or its id."""
     events = await home.events(place)

@@ -101,7 +101,7 @@ class IncomingEvents:
         takes = (self._hear_once, self._take_edit)
         self._backlog, self._turnstile = Backlog(parts.front), ReadLimiter()
         self._missed = MissedBackfill(crowd, parts, options, watch, drafts, self._backlog, takes)
-        self._reading: dict[int, set[object]] = defaultdict(set)
+        self._reading: dict[int, dict[object, bool]] = defaultdict(dict)
         self._tasks = BackgroundTasks()
 
     async def close(self) -> None:
@@ -122,7 +122,7 @@ class IncomingEvents:
     async def on_connect(self, client: GatewayClient) -> None:
         """A session began: what is heard now waits until it is known what was missed."""
         self._held.setdefault(client, [])
-        self._reading[self._crowd.index(client)] = set()
+        self._reading[self._crowd.index(client)] = {}
         await self.on_disconnect(client)
 
     async def on_disconnect(
@@ -145,12 +145,13 @@ class IncomingEvents:
             self._queue_or_hold(client, id, _Turn(partial(self._let_mates_join, client, channel)))
         if not self._crowd.mates_awaited():
             self._unsure.clear()
-        self._tasks.spawn(self._catch_up(client), f"what {client.user} missed")
+        self._begin_catch_up(client)
 
     async def on_guild_available(self, client: GatewayClient, guild: discord.Guild) -> None:
-        """A server that was late: what was missed there is read too."""
-        if client not in self._held:
-            self._tasks.spawn(self._catch_up(client, guild), f"what {client.user} missed there")
+        """A server that was late, or away: what was missed there is read before what comes now."""
+        if client not in self._held or self._reading[self._crowd.index(client)]:
+            self._held.setdefault(client, [])
+            self._begin_catch_up(client, guild)
 
     async def on_message(self, client: GatewayClient, message: discord.Message) -> None:
         """Somebody said something."""
@@ -285,19 +286,23 @@ class IncomingEvents:
             if turn.message and written:
                 await self._backlog.settled(turn.message)
 
-    async def _catch_up(self, client: GatewayClient, late: discord.Guild | None = None) -> None:
+    def _begin_catch_up(self, client: GatewayClient, late: discord.Guild | None = None) -> None:
+        reading = object()
+        self._reading[self._crowd.index(client)][reading] = False
+        self._tasks.spawn(self._catch_up(client, late, reading), f"what {client.user} missed")
+
+    async def _catch_up(
+        self, client: GatewayClient, late: discord.Guild | None, reading: object
+    ) -> None:
         """Let every place read what was missed first, then what was heard meanwhile.
 
         What cannot be read now is read later, unless a newer session reads all of it.
         """
-        reading, index = object(), self._crowd.index(client)
-        self._reading[index].add(reading)
         while not await self._caught_up(client, late, reading):
             await self._clock.sleep(AGAIN)
             if self._given_up(client, reading):
                 return
-        if reading in self._reading[index]:
-            self._reading[index].remove(reading)
+        if self._reading[self._crowd.index(client)].pop(reading, False):
             await self._finish_backfill(client)
 
     async def _caught_up(
@@ -309,10 +314,8 @@ class IncomingEvents:
             waiting = [self._queue_reading(*each) for each in missed]
             self._release_held(client, reading)
             closed = await self._missed.closed(client, late)
-            missed, waiting = (
-                missed + closed,
-                waiting + [self._queue_reading(*each) for each in closed],
-            )
+            waiting += [self._queue_reading(*each) for each in closed]
+            missed += closed
             while not all(read := await asyncio.gather(*waiting)):
                 await self._clock.sleep(AGAIN)
                 if self._given_up(client, reading):
@@ -333,15 +336,17 @@ class IncomingEvents:
     async def _finish_backfill(self, client: GatewayClient) -> None:
         """It missed nothing, if nothing is left to be read, and nothing is away."""
         index = self._crowd.index(client)
-        if client not in self._held and not self._reading[index] and _all_there(client):
+        there = client.ws.open and not any(guild.unavailable for guild in client.guilds)
+        if there and client not in self._held and not self._reading[index]:
             await self._backlog.done(index)
 
     def _release_held(self, client: GatewayClient, reading: object) -> None:
-        """Take what was heard meanwhile, after what is read there; but not a newer session's."""
-        if reading not in self._reading[self._crowd.index(client)]:
-            return
-        for by, channel, turn in self._held.pop(client, []):
-            self._queue_or_hold(by, channel, turn)
+        """Take what was heard meanwhile, after all that is read; but not a newer session's."""
+        readings = self._reading[self._crowd.index(client)]
+        if reading in readings:
+            readings[reading] = True
+            for by, channel, turn in self._held.pop(client, []) if all(readings.values()) else []:
+                self._queue_or_hold(by, channel, turn)
 
     def _queue_reading(self, channel: int, read: Read) -> asyncio.Future[bool]:
         """Let a place be read in its turn; whether all of it was."""
@@ -593,8 +598,3 @@ class IncomingEvents:
             except FAILURES:
                 return ""
         return self._names[event.user_id]
-
-
-def _all_there(client: GatewayClient) -> bool:
-    """Whether its connection is, and all of its servers are."""
-    return client.ws.open and not any(guild.unavailable for guild in client.guilds)
