@@ -31,9 +31,8 @@ MOST_BYTES = 16 * 2**20
 """No answer is longer on the wire; a server that goes on is cut off."""
 LONGEST_LINE = 2**20
 """No event is longer; the clients' decoders take ever longer over one that does not end."""
-
-
 DONE = b"[DONE]"
+"""OpenAI's sign that a stream is at its end."""
 
 
 class OversizedAnswer(Exception):

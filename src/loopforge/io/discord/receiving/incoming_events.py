@@ -336,8 +336,8 @@ class IncomingEvents:
     async def _finish_backfill(self, client: GatewayClient) -> None:
         """It missed nothing, if nothing is left to be read, and nothing is away."""
         index = self._crowd.index(client)
-        there = client.ws.open and not any(guild.unavailable for guild in client.guilds)
-        if there and client not in self._held and not self._reading[index]:
+        read = client not in self._held and not self._reading[index]
+        if read and client.ws.open and not any(each.unavailable for each in client.guilds):
             await self._backlog.done(index)
 
     def _release_held(self, client: GatewayClient, reading: object) -> None:
