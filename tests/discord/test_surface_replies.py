@@ -41,7 +41,7 @@ async def test_a_relayed_answer_says_what_it_answers(city: Twin, tmp_path: Path)
         await home.delivered(plaza)
     shown = city.lines(mall)
     address = f"https://discord.com/channels/{city.guild.id}/{mall.id}/{shown[0].id}"
-    said = f"-# ↪ [ben: the bread is ▇▇▇ again]({address})\noh no"
+    said = f"-# ↪ [ben: the bread is ▒▒▒ again]({address})\noh no"
     assert (shown[1].by, shown[1].text) == ("ben (plaza)", said)
     assert shown[2].text.startswith("-# ↪ [ben: oh no](https://")
     assert shown[2].text.endswith(")\nshort")
@@ -111,11 +111,12 @@ async def test_where_what_was_said_cannot_be_read(city: Twin, tmp_path: Path) ->
 def test_a_glimpse_of_a_text() -> None:
     """It is one short line without marks, addresses and hidden words, and stays in its brackets."""
     assert glimpse("# A\n> b\n```py\nc_d = [1]\n``` _e_ ~~f~~ ||g\nh|| <@12>") == (
-        "A b c_d = (1) e f ▇▇▇ ‹@12›"
+        "A b c_d = (1) e f ▒▒▒ ‹@12›"
     )
     assert glimpse("see [this](https://a.example/x) or https://key@b.example/y.") == (
         "see this or (link)"
     )
+    assert glimpse("Run `a || b || c`. || He did it. || ||She") == "Run a b c. ▒▒▒ ▒▒▒"
     assert glimpse("🦊" * 100) == "🦊" * 39 + "…"
     assert glimpse("a" + "_" * 100_000 + "b") == "a"
     head = reference("B]en*", "x" * 900 + "||secret||", "https://discord.com/channels/1/2/3")

@@ -48,23 +48,23 @@ def cover_lines(text: str) -> str:
     return "".join([*parts, text[after:]])
 
 
-def without_spoilers(text: str) -> str:
-    """The text, with a cover in place of what is hidden."""
+def without_spoilers(text: str, *, spaced: bool = False) -> str:
+    """The text, with a cover in place of what is hidden; `spaced` as above."""
     parts, after = [], 0
-    for start, end in _spans(text):
+    for start, end in _spans(text, spaced=spaced):
         parts += [text[after:start], COVERED]
         after = min(end + len(BARS), len(text))
     return "".join([*parts, text[after:]])
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
+def _spans(text: str, *, spaced: bool = False) -> Iterator[tuple[int, int]]:
     """Where the bars of each spoiler stand; the end of the text where none end it."""
-    opened = -1
-    for at in _marks(text):
+    marks, opened = list(_marks(text)), -1
+    for nth, at in enumerate(marks, 1):
         if opened >= 0:
             yield opened, at
             opened = -1
-        elif _hides(text, at):
+        elif _hides(text, at) or (spaced and nth < len(marks)):
             opened = at
     if opened >= 0:
         yield opened, len(text)

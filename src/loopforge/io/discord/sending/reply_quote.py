@@ -19,6 +19,7 @@ from loopforge.io.discord.connection.gateway_client import Talk
 from loopforge.io.discord.text.markdown import as_discord_markdown
 from loopforge.io.text.graphemes import clip, utf16_length
 from loopforge.io.text.message_split import VOID
+from loopforge.io.text.spoilers import without_spoilers
 from loopforge.runtime.ports import Outgoing
 
 START = "-# ↪ "
@@ -30,9 +31,7 @@ BEGINNING = 1000
 """Characters of a line that are looked at, once its spoilers are hidden."""
 READ = 500
 """Events after the answered line among which is looked for whether the place came later."""
-HIDDEN = "▇▇▇"
 
-_SPOILER = re.compile(r"\|\|.+?\|\|", re.DOTALL)
 _FENCE = re.compile(r"```(?:\S*\n)?|~~~")
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\(<?https?:[^()\s]*\)", re.IGNORECASE)
 _URL = re.compile(r"<?\b[a-z][a-z0-9+.-]{0,15}://[^\s<>]+>?", re.IGNORECASE)
@@ -47,7 +46,7 @@ _MARKS = {
 
 def glimpse(text: str, most: int = WORDS) -> str:
     """The first words of a text, without formatting, in one line of at most `most` units."""
-    text = _SPOILER.sub(HIDDEN, text)[:BEGINNING]
+    text = without_spoilers(text, spaced=True)[:BEGINNING]
     for pattern, instead in ((_FENCE, ""), (_LINK, r"\1"), (_URL, "(link)"), (_LEADING, "")):
         text = pattern.sub(instead, text)
     line = " ".join(_EMPHASIS.sub("", text.translate(_MARKS)).split())
