@@ -2,7 +2,8 @@
 
 from loopforge.core.memory.evidence_overlap import is_supported_by, stems_of, supporting_lines
 
-LINES = ("Fish makes me ill, I am allergic", "The train was late", "We meet at 17:30")
+SAID = ("Fish makes me ill, I am allergic", "The train was late", "We meet at 17:30")
+LINES = tuple(map(stems_of, SAID))
 
 
 def test_a_sentence_rests_on_lines_that_share_a_word_of_weight() -> None:

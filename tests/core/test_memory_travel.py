@@ -38,9 +38,25 @@ def test_what_is_about_itself_alone_travels(text: str) -> None:
         "J'aime le calme.",
         "I müde.",
         "I am " + "very " * 60 + "calm.",
+        "I trust four seven one one.",
         "",
     ],
 )
 def test_whatever_is_not_sure_stays_where_it_was(text: str) -> None:
     """Names, in any case; others without a name; words of the talk; numbers, quotes, languages."""
     assert not may_travel(text, NAMES, LINES)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ich bin schwanger und ziehe im Mai nach Riga um",
+        "estoy embarazada y me mudo en mayo",
+        "мой брат Игорь болен",
+        "弟は病気です",
+    ],
+)
+def test_of_a_talk_in_another_language_nothing_travels(line: str) -> None:
+    """What is said again in English shares no word with it, so nobody can tell that it is a fact."""
+    assert not may_travel("I care for pregnant people and for igor.", NAMES, [line])
+    assert not may_travel("I enjoy being patient.", NAMES, [*LINES, line])

@@ -340,7 +340,7 @@ class Bot:
                 person="".join(asker),
                 zone=self._rules.zone.key,
             ),
-            grounds=partial(grounds_of, state, turn.perception, turn.due.called.lines),
+            grounds=partial(grounds_of, state, handle, turn.perception, turn.due.called.lines),
         )
 
     def _keep_cut_line(self, state: RoomState, turn: Taken) -> list[Fact]:

@@ -66,6 +66,11 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """When it was said: where it came late, before it came here."""
         return self.at - timedelta(seconds=self.ago)
 
+    @property
+    def given(self) -> str:
+        """What came with it: the names of its files, and what these say."""
+        return "\n".join(f"{file.name}\n{file.text}" for file in self.files)
+
 
 PRIVATE = frozenset({"note", "result"})
 """The kinds of entries that only their own mate sees."""

@@ -41,6 +41,7 @@ from loopforge.core.text.topics import fold_case
 from loopforge.errors import InputError, Unknown
 from loopforge.ledger.erasure.text_erasure import Erasure, ErasureRequest
 from loopforge.ledger.sql_ledger import SqlLedger
+from loopforge.ledger.storage.revised_lines import latest_revisions
 from loopforge.memory.memory_view import is_automatic, items_of, keeping_of
 from loopforge.runtime.ports.memory_port import KeptItem
 from loopforge.runtime.system_clock import Stamp
@@ -168,7 +169,17 @@ class MemoryStore:
             )
         if not item.evidence and not item.told_by:
             raise InputError("An item of memory rests on a line, or on somebody's word.")
-        return item
+        return await self._with_edits(item)
+
+    async def _with_edits(self, item: MemoryKept) -> MemoryKept:
+        """The item, resting on the edits, too, that made its lines say what they say now."""
+        known = {line.line: line.stream for line in item.evidence}
+        made = (await self._ledger.look(partial(latest_revisions, lines=known))).values()
+        edits = (
+            EvidenceLine(known[one.line], one.seq, one.event) for one in made if not one.deleted
+        )
+        new = tuple(edit for edit in edits if edit.line not in known)
+        return replace(item, evidence=(*item.evidence, *new)) if new else item
 
     async def _wanted(self, item: MemoryKept) -> bool:
         """Whether those whom it is of, and the rooms that it rests on, are remembered."""

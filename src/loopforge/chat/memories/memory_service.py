@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.room.member_visibility import MemberSight, sights_by_stream
+from loopforge.chat.room.member_visibility import MemberSight, sights_by_stream, sights_of
 from loopforge.chat.room.room_store import PREFIX as ROOM
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.events import Event
@@ -138,7 +138,9 @@ class MemoryService:
 
     async def _of_mate(self, reader: MemoryReader, mate: str, *, all: bool) -> list[Belief]:
         items = await self._store.items(mate)
-        look = partial(_looked_up, items=items, person=reader.person)
+        known = {reader.person, *(one for item in items for one in (item.told_by, *item.about))}
+        selves = [one for one in known if one and reader.person in (one, self._same(one))]
+        look = partial(_looked_up, items=items, person=reader.person, selves=selves)
         lines, seen, shares = await self._ledger.look(look)
         doubts = await self._audit.doubts(mate)
         beliefs = []
@@ -162,9 +164,10 @@ class MemoryService:
     ) -> Belief:
         concerned = {self._same(one) for one in item.about or (item.told_by,) if one}
         machine, mine = not reader.person, reader.person in concerned
-        own = machine or self._same(item.worded_by or item.told_by) == reader.person
         there = _visible_lines(item, lines, seen)
         known = all_seen(item, seen)
+        theirs = self._same(item.worded_by or item.told_by) == reader.person
+        own = machine or (theirs and (known or not item.evidence or bool(item.worded_by)))
         worked = mine and item.layer == "insight"  # the mate's own words on work for them
         shown = (
             own or worked or (item.travels and not item.worded_by) or (known and not item.worded_by)
@@ -374,9 +377,12 @@ def _visible_lines(
 
 
 def _looked_up(
-    connection: Connection, items: Sequence[KeptItem], person: str
+    connection: Connection, items: Sequence[KeptItem], person: str, selves: Sequence[str]
 ) -> tuple[dict[str, Event], dict[str, MemberSight] | None, dict[str, list[str]]]:
-    """The lines that items rest on, what somebody saw of rooms, where they share which items."""
+    """The lines that items rest on, what somebody saw of rooms, where they share which items.
+
+    `selves` are the ids by which they were there.
+    """
     ids = {line.line for item in items for line in item.evidence}
     found = apply_revisions(connection, events_by_id(connection, ids))
     lines = {event.id: event for event in found if event.stream.startswith(ROOM)}
@@ -385,4 +391,10 @@ def _looked_up(
     for row in connection.execute(query):
         if not person or row.person == person:
             shares.setdefault(row.item, []).append(row.target)
-    return lines, sights_by_stream(connection, person) if person else None, shares
+    if not person:
+        return lines, None, shares
+    seen: dict[str, MemberSight] = {}
+    for each in sights_of(connection, selves).values():
+        for stream, one in each.items():
+            seen[stream] = MemberSight((*seen[stream].stays, *one.stays)) if stream in seen else one
+    return lines, seen, shares

@@ -4,7 +4,8 @@
     cites none, but some hold its words                    kept, resting on those
     no line holds enough of it                             refused
     a core memory                                          rests on all lines; travels if it holds
-                                                           no person, no quote and no fact
+                                                           no person, no quote and no fact, and
+                                                           nobody gave a file or picture
     a word of the room                                     rests on the lines that hold it, of which
                                                            there must be two
 
@@ -23,7 +24,12 @@ from loopforge.core.context_window import ContextEntry
 from loopforge.core.effect_states import EffectFailed, EffectProposed
 from loopforge.core.events import Event, kind_of
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.memory.evidence_overlap import is_supported_by, supporting_lines
+from loopforge.core.memory.evidence_overlap import (
+    Stems,
+    is_supported_by,
+    stems_of,
+    supporting_lines,
+)
 from loopforge.core.memory.memory_travel import LONGEST_CORE, may_travel
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, Layer, MemoryKept
 from loopforge.core.room_vocabulary import Remember, StaySilent
@@ -41,11 +47,18 @@ MOST_LESSONS = 3
 
 
 class NotedTalk(Struct, frozen=True, kw_only=True):
-    """The lines that a mate looks back on, and the room that they were said in."""
+    """The lines that a mate looks back on, the stems of each, and the room they were said in."""
 
     room: RoomState
     mate: Mate
     entries: tuple[ContextEntry, ...]
+    stems: tuple[Stems, ...]
+
+
+def noted_talk(room: RoomState, mate: Mate, entries: Sequence[ContextEntry]) -> NotedTalk:
+    """The talk of these lines."""
+    stems = tuple(stems_of(str(entry.text), entry.given) for entry in entries)
+    return NotedTalk(room=room, mate=mate, entries=tuple(entries), stems=stems)
 
 
 class CheckedNote(Struct, frozen=True):
@@ -65,7 +78,7 @@ def check_note(act: Act, talk: NotedTalk) -> CheckedNote:
     layer: Layer = act.layer if act.layer in LAYERS else "note"  # type: ignore[assignment]
     said = f"“{act.subject}”: {act.text.strip()}" if layer == "word" else act.text.strip()
     text, grounds = said[:LONGEST_ITEM], _grounds(act, talk)
-    if not text or not grounds or not _holds(text, layer, grounds):
+    if not text or not grounds or not _holds(text, layer, talk, grounds):
         return CheckedNote(Verdict(act="remember", allowed=False, rule="evidence", why=UNSUPPORTED))
     item = _item(act, text, layer, grounds, talk)
     return CheckedNote(Verdict(act="remember", allowed=True), item)
@@ -82,7 +95,7 @@ def _grounds(act: Remember, talk: NotedTalk) -> list[ContextEntry]:
     if act.layer == "word":
         return [entry for entry in talk.entries if _has(str(entry.text), act.subject)]
     cited = {entry.id for entry in talk.entries if entry.seq in act.lines}
-    near = supporting_lines(act.text, [str(entry.text) for entry in talk.entries])
+    near = supporting_lines(act.text, talk.stems)
     wanted = cited | {talk.entries[place].id for place in near}
     return [entry for entry in talk.entries if entry.id in wanted]
 
@@ -93,12 +106,14 @@ def _has(text: str, word: str) -> bool:
     return bool(wanted) and f" {' '.join(wanted)} " in f" {' '.join(said)} "
 
 
-def _holds(text: str, layer: Layer, grounds: Sequence[ContextEntry]) -> bool:
+def _holds(text: str, layer: Layer, talk: NotedTalk, grounds: Sequence[ContextEntry]) -> bool:
     if layer == "core":
         return len(text) <= LONGEST_CORE
     if layer == "word":
         return len(grounds) >= USES and len(text) <= LONGEST_WORD
-    return is_supported_by(text, [str(entry.text) for entry in grounds])
+    those = {entry.id for entry in grounds}
+    stems = zip(talk.entries, talk.stems, strict=True)
+    return is_supported_by(text, [held for entry, held in stems if entry.id in those])
 
 
 def _item(
@@ -113,6 +128,7 @@ def _item(
     names = [str(person.name) for person in everybody]
     names += [talk.mate.name, *talk.room.mates]
     said = [str(entry.text) for entry in talk.entries]
+    free = layer == "core" and not any(entry.files for entry in talk.entries)
     return MemoryKept(
         layer=layer,
         text=Words(text),
@@ -122,7 +138,7 @@ def _item(
         told_by=one,
         subject=Words(act.subject) if act.subject else public_words(""),
         room=talk.room.stream,
-        travels=layer == "core" and may_travel(text, names, said),
+        travels=free and may_travel(text, names, said),
         trusted=not any(entry.untrusted or entry.bot for entry in grounds),
     )
 

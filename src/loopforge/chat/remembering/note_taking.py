@@ -22,9 +22,9 @@ from sqlalchemy.engine import Connection
 
 from loopforge.chat.remembering.note_checks import (
     CheckedNote,
-    NotedTalk,
     check_note,
     lessons_from_failures,
+    noted_talk,
 )
 from loopforge.chat.remembering.remembered_rooms import is_remembered, newest_since
 from loopforge.chat.room.member_visibility import mates_in, stays_of_mate
@@ -378,7 +378,7 @@ class NoteWorld:
         after = state.covered.get(due.room, 0)
         last = await self._ledger.event(due.line)
         entries = await self._kept_of(await self._lines_to_look_at(room, after, last.seq))
-        talk = NotedTalk(room=room, mate=due.mate, entries=tuple(entries))
+        talk = noted_talk(room, due.mate, entries)
         found: list[CheckedNote] = [check_note(act, talk) for act in plan.acts]
         items = [one.item for one in found if one.item is not None]
         items += await self._failed_tool_lessons(due, after, last.seq)

@@ -16,7 +16,8 @@ as they did when it was made:
 
     its lines    all lie in spans that everybody present saw while the mate was there, of rooms of
                  which something may be used here, as above
-    own word     the only person present told it of themselves, and the room is private
+    own word     the only person present told it of themselves, saw all of its lines, and the room
+                 is private
     shared       each person whom it concerns said that it may be used here
     travels      it was checked when it was made to hold no person, no quote, no fact about anybody
 
@@ -25,6 +26,7 @@ made of counts by its lines: an item has the lines of its sources, too, and thei
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -198,10 +200,21 @@ class _Place:
             return True
         if row.item in seen and set(ground.worded_by).issuperset(self._query.present):
             return True
+        return self._own_word(row, ground) or self._shared(row, ground)
+
+    def _own_word(self, row: Row[Any], ground: _Ground) -> bool:
+        """Whether it is of the only person present, by their word alone: nothing new to them."""
         told_by = set(ground.worded_by or (row.told_by,))
-        if self._alone and told_by == {self._alone} and set(ground.about) <= {self._alone}:
+        if not self._alone or told_by != {self._alone} or not set(ground.about) <= {self._alone}:
+            return False
+        if ground.worded_by:
             return True
-        return self._shared(row, ground)
+        sights = self._own_sights
+        return all(stream in sights and sights[stream].sees(seq) for stream, seq in ground.lines)
+
+    @cached_property
+    def _own_sights(self) -> Mapping[str, MemberSight]:
+        return sights_of(self._connection, [self._alone])[self._alone]
 
     def _saw(self, learned_by: str, stream: str, seq: int) -> bool:
         if not self._query.everywhere and stream != self._query.stream:

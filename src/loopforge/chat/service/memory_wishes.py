@@ -19,14 +19,16 @@ from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.service.memory_notice import MemoryNotice
 from loopforge.chat.turns.apply_acts import delivery_facts
+from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import Mate, mate_name
-from loopforge.core.memory.evidence_overlap import stems_of
+from loopforge.core.memory.evidence_overlap import stems_of, supporting_lines
 from loopforge.core.memory.memory_vocabulary import PREFIX, EvidenceLine, Layer, MemoryKept
-from loopforge.core.room_vocabulary import MemoryAsked, Told
+from loopforge.core.room_vocabulary import Heard, MemoryAsked, Said, Told
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.errors import LedgerError, LoopforgeError
+from loopforge.ledger.storage.revised_lines import apply_revisions, events_by_id
 from loopforge.ledger.table_access import ReadableLedger
 from loopforge.memory.memory_settings import KeptWhat
 from loopforge.memory.memory_store import MemoryStore
@@ -143,7 +145,8 @@ class MemoryWishes:
         done = await self._ledger.read(PREFIX + mate, kinds=["memory.kept"])
         if any(one.cause == event.id for one in done):
             return True
-        items, lines = await self._grounds(asked.rests_on)
+        told = await self._told_by_tools(asked)
+        items, lines = await self._grounds((*asked.rests_on, *told))
         layer: Layer = "instruction" if asked.standing else "note" if asked.turn else "fact"
         item = MemoryKept(
             layer=layer,
@@ -167,6 +170,21 @@ class MemoryWishes:
         items = [one for one in ids if await self._store.known(one)]
         events = [await self._ledger.event(one) for one in ids if one not in items]
         return tuple(items), tuple(EvidenceLine(e.stream, e.seq, e.id) for e in events)
+
+    async def _told_by_tools(self, asked: MemoryAsked) -> list[str]:
+        """What was told by results that it rests on, as far as it shares a word of weight."""
+        ids = list[str]()
+        for line in asked.lines:
+            body = (await self._ledger.event(line.line)).body
+            ids += body.tells if isinstance(body, EffectReturned) else ()
+        items = {one.id: str(one.text) for one in await self._store.items(ids=ids)} if ids else {}
+        lines = await self._ledger.look(
+            lambda tables: apply_revisions(tables, events_by_id(tables, set(ids) - items.keys()))
+        )
+        spoken = {e.id: str(e.body.text) for e in lines if isinstance(e.body, Heard | Said)}
+        texts = items | spoken
+        near = supporting_lines(str(asked.text), [stems_of(text) for text in texts.values()])
+        return [id for place, id in enumerate(texts) if place in near]
 
     # ------------------------------------------------------------ letting go
 

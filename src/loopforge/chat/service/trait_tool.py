@@ -6,10 +6,12 @@ shares a word of weight with why. Whoever may not see all of those may not read 
 them it is forgotten.
 """
 
+from collections.abc import Sequence
 from typing import get_args
 
 from loopforge.chat.room.room_store import RoomStore
-from loopforge.core.memory.evidence_overlap import supporting_lines
+from loopforge.core.effect_states import EffectReturned
+from loopforge.core.memory.evidence_overlap import stems_of, supporting_lines
 from loopforge.core.memory.memory_vocabulary import MemoryKept
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.quantity_bands import Band
@@ -61,26 +63,33 @@ class TraitTool:
         turn = state.open.get(call.turn)
         called = [turn.line] if turn and turn.line else [call.turn]
         minded = [entry for entry in state.lines.values() if entry.kind in ("heard", "said")]
-        near = supporting_lines(why, [str(entry.text) for entry in minded])
+        near = supporting_lines(why, [stems_of(str(entry.text), entry.given) for entry in minded])
+        results = [entry.id for entry in state.visible(call.mate) if entry.kind == "result"]
         reminded = [
             line
-            for text, lines in await self._reminded(call.turn)
-            if supporting_lines(why, [text])
+            for text, lines in await self._reminded(call.turn, results)
+            if supporting_lines(why, [stems_of(text)])
             for line in lines
         ]
         return list(dict.fromkeys([*called, *(minded[at].id for at in near), *reminded]))
 
-    async def _reminded(self, turn: str) -> list[tuple[str, list[str]]]:
-        """What was remembered for a turn: its words, and the lines that it is or rests on."""
+    async def _reminded(self, turn: str, results: Sequence[str]) -> list[tuple[str, list[str]]]:
+        """What was remembered for a turn, or by tools: its words, the lines that it is or rests on.
+
+        `results` are the ends of the tools that it sees.
+        """
         try:
             seen = (await self._ledger.event(turn)).body
         except Unknown:
             return []
+        recalled = seen.recalled if isinstance(seen, Perceived) else ()
+        ids = [one.of for one in recalled if not one.left]
+        for result in results:
+            body = (await self._ledger.event(result)).body
+            ids += body.tells if isinstance(body, EffectReturned) else ()
         found = []
-        for one in seen.recalled if isinstance(seen, Perceived) else ():
-            if one.left:
-                continue
-            event = await self._ledger.event(one.of)
+        for id in dict.fromkeys(ids):
+            event = await self._ledger.event(id)
             match event.body:
                 case MemoryKept():
                     item = await self._items.item(event.id)
