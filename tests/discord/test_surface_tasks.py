@@ -93,6 +93,31 @@ async def test_a_task_lives_in_a_channel(city: Twin, place: Path) -> None:
         assert (await city.press(ben, second, id="do:stop")).text == "It is stopped already."
 
 
+async def test_a_task_stands_still_whose_thread_is_deleted(city: Twin, place: Path) -> None:
+    """At once, with nothing sent there; the channel that the thread was in is as it was."""
+    otto, plaza, ben = city.bot("Otto"), city.channel("plaza"), city.person("ben")
+    thread = await city.thread(ben, plaza, "the script")
+    write_mates(place, (), otto=OTTO)
+    script = only([uses("work_run", command="sleep 300")])
+    async with lodged(city, place, {otto: "otto"}, script) as home:
+        await home.tell(ben, plaza, "hello")
+        await home.tell(ben, thread, "hello")
+        room = await home.room(thread)
+        await home.app.rooms.add(room, "", FREE)
+        await city.say(ben, thread, "otto, write a Python script hello.py")
+        await city.until(lambda: starts(city, thread))
+        await home.delivered(thread)
+        (task,) = await home.app.work.store.of_thread(f"room:{room}")
+        assert task.at_work
+        await city.delete_channel(thread)
+        await home.parted(room)
+        async for _ in home.looks("the task stands still"):
+            if (await home.app.work.store.state(task.stream)).stage == "stopped":
+                break
+        assert await home.heard(plaza) == ["hello"]
+        assert await home.room(thread) == ""
+
+
 @pytest.mark.patient
 async def test_a_commit_is_decided_on_under_its_message(
     city: Twin, place: Path, project: Path

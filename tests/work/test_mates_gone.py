@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from loopforge.app import open_aside
+from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.core.work.work_vocabulary import TaskStopped
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question
 from tests.work.conftest import Step, in_order, says, uses, working
@@ -113,3 +115,39 @@ async def test_a_watch_whose_mate_is_gone_says_so(place: Path, project: Path) ->
     async with commons(home, in_order()) as room:
         (shown,) = await room.app.work.watch.shown()
         assert shown.trouble.startswith("There is no mate otto any more")
+
+
+async def test_a_task_whose_last_place_is_gone_works_on_no_longer(place: Path) -> None:
+    """Nobody could stop it there; while another place of its room stands, it goes on."""
+    spots = [ChannelSpot(key=f"x:{n}", name=f"bench {n}", kind="group") for n in (1, 2)]
+    async with commons(place, in_order(ENDLESS, says("done", "On 80."))) as room:
+        rooms = room.app.front.rooms
+        for spot in spots:
+            await rooms.join_place(spot, (), "commons")
+        task = await room.gives(ORDER, "effect.running")
+        await rooms.leave_place("commons", "x:1", "it was deleted", lost=True)
+        assert room.app.work.posts is not None
+        await room.app.work.posts.settled()
+        assert (await room.shop.state(task)).at_work
+        await rooms.leave_place("commons", "x:2", "it was deleted", lost=True)
+        await room.shop.until(task, "task.stopped")
+        (stopped,) = await room.shop.bodies(task, TaskStopped)
+        assert stopped.why.text == "nobody can steer it where it was given: it was deleted"
+        await rooms.join_place(spots[0], (), "commons")
+        await room.does("resume")
+        assert (await room.said())[-1] == "otto: On 80."
+
+
+async def test_a_task_whose_place_was_lost_as_its_home_ended_works_on_no_longer(
+    place: Path,
+) -> None:
+    """It stands still at the next start."""
+    spot = ChannelSpot(key="x:1", name="bench", kind="group")
+    async with commons(place, in_order(ENDLESS)) as room:
+        await room.app.front.rooms.join_place(spot, (), "commons")
+        task = await room.gives(ORDER, "task.opened")
+    async with open_aside(room.app.settings) as aside:
+        await aside.front.rooms.leave_place("commons", spot.key, "it was deleted", lost=True)
+    async with commons(place, in_order()) as room:  # nobody is asked
+        await room.rest()
+        assert (await room.shop.state(task)).stage == "stopped"

@@ -177,7 +177,10 @@ class TaskService:
         return await self._decide_on(task, attempt)
 
     async def stop(self, task: str, person: str, why: str = SAID_STOP) -> str:
-        """Have it stand still, wherever it stands, forgotten or not. What is told of it."""
+        """Have it stand still, wherever it stands, forgotten or not. What is told of it.
+
+        `person` is "" where nobody stopped it, but `why` did.
+        """
 
         async def attempt(state: TaskState, seq: int) -> str:
             over = state.stage in ("stopped", "finished", "approved", "rejected")
@@ -431,10 +434,10 @@ class TaskService:
         self, state: TaskState, bodies: list[Body], person: str, seq: int | None
     ) -> None:
         assert state.opened is not None
-        cause = state.opened.id
+        cause, actor = state.opened.id, f"person:{person}" if person else "runtime"
         facts: list[Fact] = []
         for body in bodies:
-            facts.append(self._stamp.fact(body, actor=f"person:{person}", cause=cause))
+            facts.append(self._stamp.fact(body, actor=actor, cause=cause))
             cause = facts[0].id
         await self._ledger.append(state.stream, facts, expect=seq)
 

@@ -9,8 +9,8 @@
 A line that asks for something says so no longer when that is over. Edits are gathered: PAUSE lies
 between two, and while one has not arrived on a platform no other follows. Each line is said once
 for the event it tells of, so that a new start says nothing twice.
-Stop in the room stops its task, and so does sending its mate out; a thumb on a line of the task
-rates it.
+Stop in the room stops its task, and so do sending its mate out and the loss of the room's last
+place on a platform; a thumb on a line of the task rates it.
 """
 
 import asyncio
@@ -35,6 +35,8 @@ from loopforge.core.room_vocabulary import (
     LineDeleted,
     MateLeft,
     PersonReacted,
+    PlaceJoined,
+    PlaceLeft,
     Said,
     Stopped,
 )
@@ -126,7 +128,8 @@ class _Post:
         return [(line, text) for line, text in now.items() if text != self.texts.get(line)]
 
 
-STOPS = ("room.stopped", "room.mate_left")
+STOPS = ("room.stopped", "room.mate_left", "room.place_left")
+PLACES = ("room.place_joined", "room.place_left")
 LET_GO = ("task.opened", "task.steered", "task.resumed")
 """What people have a task go on with, also behind a stop of its room."""
 
@@ -142,6 +145,8 @@ def _stop_of(event: Event, state: TaskState) -> tuple[str, str]:
             return person, SAID_STOP
         case MateLeft(mate=mate) if mate == state.task.mate:
             return event.actor.removeprefix("person:"), f"{mate} was sent out of the room"
+        case PlaceLeft(why=why) if event.actor == "runtime":
+            return "", f"nobody can steer it where it was given: {str(why).rstrip('.')}"
         case _:
             return "", ""
 
@@ -196,6 +201,8 @@ class ThreadPosts:
             self._spawn(partial(self._stop_tasks, stream, event), "a task is stopped")
 
     async def _stop_tasks(self, room: str, event: Event) -> None:
+        if isinstance(event.body, PlaceLeft) and await self._has_place(room):
+            return
         for state in await self._tasks.store.of_thread(room):
             person, why = _stop_of(event, state)
             if why and (_is_stoppable(state) or state.looks_back):
@@ -208,9 +215,21 @@ class ThreadPosts:
         (let_go,) = await self._ledger.read(state.stream, kinds=LET_GO, limit=1, newest=True)
         for event in await self._ledger.read(state.thread, kinds=STOPS):
             person, why = _stop_of(event, state)
-            if why and event.at > let_go.at:
+            kept = isinstance(event.body, PlaceLeft) and await self._has_place(state.thread)
+            if why and event.at > let_go.at and not kept:
                 await self._tasks.stop(state.id, person, why)
                 return
+
+    async def _has_place(self, room: str) -> bool:
+        """Whether a platform still has a place of this room."""
+        places: dict[str, None] = {}
+        for event in await self._ledger.read(room, kinds=PLACES):
+            match event.body:
+                case PlaceJoined(place=place):
+                    places[place] = None
+                case PlaceLeft(place=place):
+                    places.pop(place, None)
+        return bool(places)
 
     def _follow_reactions(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:

@@ -1,6 +1,6 @@
 """Incoming events: what people do on Discord, in the order of each place, taken to the reception.
 
-    a client hears  --> the place's queue --> reception.take / edited / deleted / reacted
+    a client hears  --> the place's queue (channel_queues.py) --> reception.take, edited, ...
     it was away     --> that queue first reads what was missed there (missed_backfill.py)
 
 Several of our bots hear the same message: the first one counts. What we ourselves said, by an
@@ -13,7 +13,6 @@ import logging
 from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import discord
 from loopforge.core.room_vocabulary import File
@@ -32,12 +31,12 @@ from loopforge.io.discord.connection.gateway_client import (
     Talk,
     is_complete_message,
 )
-from loopforge.io.discord.connection.rate_limit import ReadLimiter
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.discord_settings import DiscordOptions
 from loopforge.io.discord.mate_threads import HeardPlace, Threads
+from loopforge.io.discord.receiving.channel_queues import ChannelQueues
 from loopforge.io.discord.receiving.file_download import FileDownload
-from loopforge.io.discord.receiving.missed_backfill import TRIES, Job, MissedBackfill, Read
+from loopforge.io.discord.receiving.missed_backfill import MissedBackfill
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
 from loopforge.io.discord.sending.personas import post_notice, tell_author_alone
 from loopforge.io.discord.sending.webhooks import DiscordWebhooks
@@ -64,15 +63,9 @@ from loopforge.runtime.background_tasks import BackgroundTasks
 log = logging.getLogger(__name__)
 AGAIN = 60.0
 """Seconds after which a gap is read again that could not be read."""
+DELETED = "it was deleted"
 REMEMBERED = 4000
 """Messages of which it is known that they were heard; the ledger knows all the others."""
-
-
-class _Turn(NamedTuple):
-    """Something to be done in a place; `message`: the one that is heard by it, or 0."""
-
-    job: Job
-    message: int = 0
 
 
 class IncomingEvents:
@@ -93,16 +86,14 @@ class IncomingEvents:
         self._crowd, self._reception, self._hooks = crowd, parts.reception, hooks
         self._files, self._clock, self._watch = files, parts.clock, watch
         self._threads, self._arrived = threads, arrived
-        self._queues: dict[int, asyncio.Queue[_Turn]] = {}
-        self._held: dict[GatewayClient, list[tuple[GatewayClient, int, _Turn]]] = {}
         self._known: deque[int] = deque(maxlen=REMEMBERED)
         self._names: dict[int, str] = {}
         self._unsure: dict[int, Talk] = {}
         takes = (self._hear_once, self._take_edit)
-        self._backlog, self._turnstile = Backlog(parts.front), ReadLimiter()
+        self._backlog, self._tasks = Backlog(parts.front), BackgroundTasks()
+        self._queues = ChannelQueues(crowd, self._backlog, parts.clock, self._tasks)
         self._missed = MissedBackfill(crowd, parts, options, watch, drafts, self._backlog, takes)
         self._reading: dict[int, dict[object, bool]] = defaultdict(dict)
-        self._tasks = BackgroundTasks()
 
     async def close(self) -> None:
         """Hear nothing any more."""
@@ -121,7 +112,7 @@ class IncomingEvents:
 
     async def on_connect(self, client: GatewayClient) -> None:
         """A session began: what is heard now waits until it is known what was missed."""
-        self._held.setdefault(client, [])
+        self._queues.hold(client)
         self._reading[self._crowd.index(client)] = {}
         await self.on_disconnect(client)
 
@@ -142,15 +133,15 @@ class IncomingEvents:
         self._crowd.stands(self._crowd.index(client), "connected")
         self._arrived(client)
         for id, channel in self._unsure.items():
-            self._queue_or_hold(client, id, _Turn(partial(self._let_mates_join, client, channel)))
+            self._queues.put(client, id, partial(self._let_mates_join, client, channel))
         if not self._crowd.mates_awaited():
             self._unsure.clear()
         self._begin_catch_up(client)
 
     async def on_guild_available(self, client: GatewayClient, guild: discord.Guild) -> None:
         """A server that was late, or away: what was missed there is read before what comes now."""
-        if client not in self._held or self._reading[self._crowd.index(client)]:
-            self._held.setdefault(client, [])
+        if not self._queues.holds(client) or self._reading[self._crowd.index(client)]:
+            self._queues.hold(client)
             self._begin_catch_up(client, guild)
 
     async def on_message(self, client: GatewayClient, message: discord.Message) -> None:
@@ -162,16 +153,26 @@ class IncomingEvents:
         self._backlog.heard(self._crowd.index(client), message.id)
         if is_sent_by_account(client, message) and client.speech.heard(message.id):
             self._crowd.contested(self._crowd.index(client))
-        turn = _Turn(lambda: self._hear_once(client, message), message.id)
-        self._queue_or_hold(client, message.channel.id, turn)
+        work = partial(self._hear_once, client, message)
+        self._queues.put(client, message.channel.id, work, message.id)
 
     async def on_guild_channel_update(self, client: GatewayClient, *channel: object) -> None:
         """A channel or a thread may bear another name now."""
         if isinstance(it := channel[-1], Talk):
             work = partial(self._reception.sessions.renamed, spot_of(it, ""))
-            self._queue_change(client, it.id, work)
+            self._queues.put_change(client, it.id, work)
 
     on_thread_update = on_guild_channel_update
+
+    async def on_guild_channel_delete(
+        self, client: GatewayClient, gone: discord.abc.GuildChannel | discord.RawThreadDeleteEvent
+    ) -> None:
+        """A channel or a thread is no more: nobody steers or stops anything there."""
+        id = gone.thread_id if isinstance(gone, discord.RawThreadDeleteEvent) else gone.id
+        work = partial(self._reception.sessions.part, place_of(id), DELETED, lost=True)
+        self._queues.put_change(client, id, work)
+
+    on_raw_thread_delete = on_guild_channel_delete
 
     async def on_raw_message_edit(
         self, client: GatewayClient, event: discord.RawMessageUpdateEvent
@@ -186,7 +187,7 @@ class IncomingEvents:
         elif event.message.flags.source_message_deleted:
             self._queue_deletion(client, event.channel_id, {event.message_id})
         elif event.message.edited_at is not None:
-            self._queue_change(
+            self._queues.put_change(
                 client, event.channel_id, lambda: self._take_edit(client, event.message)
             )
 
@@ -196,9 +197,9 @@ class IncomingEvents:
         """A message came without what is needed of it: ask for it, in its turn."""
         job = partial(self._missed.again, client, channel, message, edited=edited)
         if edited:
-            self._queue_change(client, channel, job)
+            self._queues.put_change(client, channel, job)
         else:
-            self._queue_or_hold(client, channel, _Turn(job, message))
+            self._queues.put(client, channel, job, message)
 
     async def on_raw_message_delete(
         self, client: GatewayClient, event: discord.RawMessageDeleteEvent
@@ -218,73 +219,23 @@ class IncomingEvents:
                 for place in await self._threads.places(channel, each):
                     await self._reception.deleted(place, str(each))
 
-        self._queue_change(client, channel, work)
+        self._queues.put_change(client, channel, work)
 
     async def on_raw_reaction_add(
         self, client: GatewayClient, event: discord.RawReactionActionEvent
     ) -> None:
         """An emoji was put on a message, or taken back; our own do not count."""
         if not self._crowd.us(event.user_id):
-            self._queue_change(client, event.channel_id, lambda: self._take_reaction(client, event))
+            work = partial(self._take_reaction, client, event)
+            self._queues.put_change(client, event.channel_id, work)
 
     on_raw_reaction_remove = on_raw_reaction_add
 
     def forget(self, client: GatewayClient) -> None:
         """This client is no more; what it heard last, its successor reads."""
-        for by, channel, turn in self._held.pop(client, []):
-            if by is not client:
-                self._queue_or_hold(by, channel, turn)
+        self._queues.release(client, gone=True)
 
-    # ------------------------------------------------------------ one queue for each place
-
-    def _queue_or_hold(self, client: GatewayClient, channel: int, turn: _Turn) -> None:
-        reads = client if client in self._held else self._crowd.first(channel)
-        if reads is not None and reads in self._held:  # what was missed there comes first
-            self._held[reads].append((client, channel, turn))
-        else:
-            self._queue_turn(channel, turn)
-
-    def _queue_change(self, client: GatewayClient, channel: int, job: Job) -> None:
-        """The same, for what says not by itself that it was brought already by another of us."""
-
-        async def work() -> None:
-            if self._crowd.first(channel) in (client, None):
-                await job()
-
-        self._queue_or_hold(client, channel, _Turn(work))
-
-    def _queue_turn(self, channel: int, turn: _Turn) -> None:
-        if channel not in self._queues:
-            self._queues[channel] = asyncio.Queue()
-            self._tasks.spawn(self._work_through(channel), f"inward {channel}")
-        self._queues[channel].put_nowait(turn)
-        if turn.message:
-            self._backlog.waits(turn.message)
-        self._turnstile.hurry(channel)
-
-    async def _work_through(self, channel: int) -> None:
-        """Do what came in one place, in order, for as long as this lives."""
-        queue = self._queues[channel]
-        while True:
-            turn, written = await queue.get(), True
-            waits = (LedgerError, *FAILURES) if turn.message else LedgerError
-            for pause in (*TRIES, None):
-                try:
-                    await turn.job()
-                except waits as error:
-                    log.warning("something said on Discord waits: %s", redact_tokens(repr(error)))
-                    if pause is not None:
-                        await self._clock.sleep(pause)
-                        continue
-                    log.critical("something said on Discord could not be written down")
-                    written = False  # so it is read again after the next start
-                except Exception as error:
-                    log.critical(
-                        "something said on Discord was not heard: %s", redact_tokens(repr(error))
-                    )
-                break
-            if turn.message and written:
-                await self._backlog.settled(turn.message)
+    # ------------------------------------------------------------ what was missed
 
     def _begin_catch_up(self, client: GatewayClient, late: discord.Guild | None = None) -> None:
         reading = object()
@@ -311,17 +262,17 @@ class IncomingEvents:
         """Whether it could be found out what was missed, and that was read, or is not to be."""
         try:
             missed = await self._missed.jobs(client, late)
-            waiting = [self._queue_reading(*each) for each in missed]
+            waiting = [self._queues.put_reading(*each) for each in missed]
             self._release_held(client, reading)
             closed = await self._missed.closed(client, late)
-            waiting += [self._queue_reading(*each) for each in closed]
+            waiting += [self._queues.put_reading(*each) for each in closed]
             missed += closed
             while not all(read := await asyncio.gather(*waiting)):
                 await self._clock.sleep(AGAIN)
                 if self._given_up(client, reading):
                     return False
                 missed = [each for each, done in zip(missed, read, strict=True) if not done]
-                waiting = [self._queue_reading(*each) for each in missed]
+                waiting = [self._queues.put_reading(*each) for each in missed]
         except LedgerError as error:
             log.critical("what was missed on Discord cannot be found out now: %s", error)
             return False
@@ -336,7 +287,7 @@ class IncomingEvents:
     async def _finish_backfill(self, client: GatewayClient) -> None:
         """It missed nothing, if nothing is left to be read, and nothing is away."""
         index = self._crowd.index(client)
-        read = client not in self._held and not self._reading[index]
+        read = not self._queues.holds(client) and not self._reading[index]
         if read and client.ws.open and not any(each.unavailable for each in client.guilds):
             await self._backlog.done(index)
 
@@ -345,25 +296,8 @@ class IncomingEvents:
         readings = self._reading[self._crowd.index(client)]
         if reading in readings:
             readings[reading] = True
-            for by, channel, turn in self._held.pop(client, []) if all(readings.values()) else []:
-                self._queue_or_hold(by, channel, turn)
-
-    def _queue_reading(self, channel: int, read: Read) -> asyncio.Future[bool]:
-        """Let a place be read in its turn; whether all of it was."""
-        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-
-        async def job() -> None:
-            hurried = not self._queues[channel].empty()
-            complete = False
-            try:
-                async with self._turnstile.turn(channel, hurried=hurried):
-                    complete = await read()
-            finally:
-                if not done.done():
-                    done.set_result(complete)
-
-        self._queue_turn(channel, _Turn(job))
-        return done
+            if all(readings.values()):
+                self._queues.release(client)
 
     # ------------------------------------------------------------ hearing
 
