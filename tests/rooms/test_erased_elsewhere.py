@@ -14,7 +14,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
 from tests.rooms.test_note_taking import held, noted, talk
-from tests.rooms.test_presence_attacks import WORD
+from tests.rooms.test_presence_attacks import WORD, kept, said
 from tests.rooms.test_presence_in_turn import ASK, looking, scene, telling
 
 ASKED: dict[Callable[[Question], Any], str] = {telling: ASK, looking: "@maya look up what I build"}
@@ -64,6 +64,34 @@ async def test_a_long_line_that_was_shown_in_part_leaves_nothing(tmp_path: Path)
         line = await home.hears("ana", long)
         home.room = here
         await home.hears("ana", ASK)
+        assert "marmoladic" in str(home.models.asked)
+        await deleted(home, line)
+        assert home.holding(b"marmoladic") == []
+
+
+async def test_what_a_line_said_since_it_was_edited_leaves_nothing(tmp_path: Path) -> None:
+    """A tool that told of it elsewhere names the line, and told what the edit made of it."""
+    async with scene(tmp_path, looking, keeps=False) as home:
+        line = await told_line(home)
+        told = line.stream.removeprefix("room:")
+        now = "Now it is marmoladic domes that we build"
+        await home.app.front.rooms.edit(told, home.people["ana"], line.id, now)
+        await home.hears("ana", ASKED[looking])
+        assert "marmoladic" in str(home.models.asked)
+        await deleted(home, line)
+        assert home.holding(b"marmoladic", WORD.encode()) == []
+
+
+async def test_what_a_memory_said_since_it_was_corrected_leaves_nothing(tmp_path: Path) -> None:
+    """It goes with its line; a tool that told of it elsewhere names it, and told its later words."""
+    async with scene(tmp_path, looking, keeps=False) as home:
+        here, told = home.room, (await told_line(home)).stream
+        line = await said(home, told, "ana", "so be it")
+        item = await kept(home, line, "Ana hums", trusted=False)
+        now = "What towers of glass she likes: marmoladic"
+        await home.app.memory.store.correct(item, now, by=home.people["ana"])
+        home.room = here
+        await home.hears("ana", ASKED[looking])
         assert "marmoladic" in str(home.models.asked)
         await deleted(home, line)
         assert home.holding(b"marmoladic") == []

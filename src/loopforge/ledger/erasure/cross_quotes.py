@@ -22,16 +22,18 @@ looked at.
 """
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Heard
+from loopforge.core.memory.memory_vocabulary import MemoryCorrected
+from loopforge.core.room_vocabulary import Heard, LineEdited
 from loopforge.ledger.erasure.erasure_search import ErasureSearch, Origin
 from loopforge.ledger.erasure.quote_matching import ForgottenText, folded_words, is_distinctive
 from loopforge.ledger.erasure.stream_quotes import EVER, QuotesMade, Span, made_of
 from loopforge.ledger.storage.event_reading import read_events
+from loopforge.ledger.storage.revised_lines import events_by_id
 from loopforge.ledger.storage.row_codec import sql_placeholder, unescape_stored_text
 
 RUN = 6
@@ -132,10 +134,8 @@ def _texts(connection: Connection, stream: str, since: str) -> Iterator[tuple[st
 # ---------------------------------------------------------------- shown elsewhere
 
 
-SAID = (
-    *("room.heard", "room.line_edited"),
-    *("memory.kept", "memory.corrected"),
-)
+CHANGES = ("room.line_edited", "memory.corrected")
+SAID = ("room.heard", "memory.kept", *CHANGES)
 """Events whose words a mind in another stream can be shown."""
 
 
@@ -179,14 +179,25 @@ def _brought(origins: Mapping[str, Origin], named: Collection[str]) -> dict[str,
     return {ref: one for ref, one in origins.items() if one.kind in SAID or ref in named}
 
 
+def _changed(connection: Connection, origins: Iterable[Origin]) -> dict[str, str]:
+    """What changes gave other words, by the changes: a line or memory, by whose id it is shown."""
+    ids = {origin.event for origin in origins if origin.kind in CHANGES}
+    found = ((event.id, event.body) for event in events_by_id(connection, ids))
+    return {
+        id: body.line if isinstance(body, LineEdited) else body.item
+        for id, body in found
+        if isinstance(body, LineEdited | MemoryCorrected)
+    }
+
+
 def _places(
     connection: Connection, search: ErasureSearch, brought: Mapping[str, Origin], whole: str
 ) -> dict[str, dict[str, set[int]]]:
     """By stream, which of these texts were shown there, and in which events."""
-    called: dict[str, set[str]] = {}
+    called, changed = dict[str, set[str]](), _changed(connection, brought.values())
     for ref, origin in brought.items():
-        called.setdefault(ref, set()).add(ref)
-        called.setdefault(origin.event, set()).add(ref)
+        for name in {ref, origin.event, changed.get(origin.event, origin.event)}:
+            called.setdefault(name, set()).add(ref)
     found: dict[str, dict[str, set[int]]] = {}
     if not brought:
         return found
