@@ -42,6 +42,7 @@ from loopforge.chat.service.history_access import LineHistory
 from loopforge.chat.service.line_deletion import LineDeletion
 from loopforge.chat.service.mate_questions import ASK_MATE, MateQuestions
 from loopforge.chat.service.memory_notice import MemoryNotice
+from loopforge.chat.service.memory_visibility import usable_spans
 from loopforge.chat.service.memory_wishes import MemoryWishes
 from loopforge.chat.service.room_closing import RoomClosing
 from loopforge.chat.service.trait_tool import PROPOSE_TRAIT, TraitTool
@@ -361,8 +362,8 @@ def _wire(
     tasks: BackgroundTasks,
 ) -> App:
     stamp, clock = ledger.stamp, ledger.stamp.clock
-    recorder, signals = Recorder(), LocalSignals()
-    live, files = LiveSettings(settings, ledger, stamp, tiers_of), KeptRoomFiles(ledger, artifacts)
+    live, recorder = LiveSettings(settings, ledger, stamp, tiers_of), Recorder()
+    signals, files = LocalSignals(), KeptRoomFiles(ledger, artifacts, usable_spans)
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
     roster, house = MateRoster(settings.home / "mates"), RoomStore(ledger, signals, recorder)
     cast, people, hours = MateCache(roster, clock), PersonRegistry(ledger, stamp), _hours_of(live)

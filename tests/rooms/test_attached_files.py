@@ -9,6 +9,7 @@ from loopforge.artifacts.artifact_store import hash_of
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.artifacts.file_retention import referenced_hashes
 from loopforge.chat.room.room_store import stream_of
+from loopforge.chat.service.memory_visibility import usable_spans
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.room_vocabulary import File, Said
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
@@ -63,7 +64,9 @@ async def test_a_table_is_attached_by_its_name_and_read_by_all(tmp_path: Path) -
         call = ToolCall(
             arguments={}, stream=stream_of(home.room), mate="zuzu", people=(home.people["bo"],)
         )
-        _, text = await KeptRoomFiles(home.app.ledger, home.app.artifacts).text(call, "slugs.csv")
+        _, text = await KeptRoomFiles(home.app.ledger, home.app.artifacts, usable_spans).text(
+            call, "slugs.csv"
+        )
         assert text == TABLE
 
 

@@ -11,6 +11,7 @@ import pytest
 from loopforge.artifacts.artifact_store import hash_of
 from loopforge.artifacts.file_intake import store_file
 from loopforge.artifacts.file_lookup import KeptRoomFiles
+from loopforge.chat.service.memory_visibility import usable_spans
 from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectReturned
 from loopforge.core.room_vocabulary import RightsSet
 from loopforge.errors import InputError
@@ -39,7 +40,7 @@ async def press(tmp_path: Path, wanted: dict[str, str]) -> AsyncIterator[tuple[H
     async with living(tmp_path, script) as home:
 
         async def publish(call: ToolCall) -> str:
-            files = KeptRoomFiles(home.app.ledger, home.app.artifacts)
+            files = KeptRoomFiles(home.app.ledger, home.app.artifacts, usable_spans)
             file = await files.data(call, str(call.arguments["file"]))
             published.append(file.data)
             return "It is out."

@@ -13,6 +13,7 @@ from loopforge.app import open_aside
 from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.artifacts.file_lookup import KeptRoomFiles
 from loopforge.chat.commands.command_request import CommandRequest
+from loopforge.chat.service.memory_visibility import usable_spans
 from loopforge.chat.turns import progress_lines
 from loopforge.chat.turns.progress_lines import ProgressLines
 from loopforge.core.events import Event
@@ -505,7 +506,7 @@ async def test_a_task_given_by_a_command_in_a_line_is_given_once(place: Path) ->
     async with commons(place, in_order(says("question", "Which port?"))) as room:
         given = await room.hears(words := "/work otto: write a Python server in serve.py")
         before, app = await room.said(), room.app
-        files = KeptRoomFiles(app.ledger, app.artifacts)
+        files = KeptRoomFiles(app.ledger, app.artifacts, usable_spans)
         voice = ProgressLines(
             app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp
         )

@@ -1,15 +1,17 @@
 """The kept files of a room, as tools take them: by handle or name, as far as a call may see them.
 
-A file that somebody gave to the room, or that a mate attached to a line, is there for all who are
-in it. What a tool gave is its mate's, and only while it answers nobody else than then: it may hold
-what others must not know. A call that waited for a yes takes what people were asked about: neither
-a newer file of the same name, nor one that is called like another's handle, can come between.
+A file that somebody gave to the room, or that a mate attached to a line, is there where everybody
+present could see that line. What a tool gave is its mate's, likewise, and only while it answers
+nobody else than then: it may hold what others must not know. A call that waited for a yes takes
+what people were asked about: neither a newer file of the same name, nor one that is called like
+another's handle, can come between.
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from math import inf
 
 from sqlalchemy import select
+from sqlalchemy.engine import Connection
 
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.document_process import read_document
@@ -33,11 +35,15 @@ LONGEST = 20_000_000
 """Bytes of a text that is read on in."""
 
 
-class KeptRoomFiles:
-    """See `RoomFiles`."""
+UsableSpans = Callable[[Connection, ToolCall], Sequence[tuple[int, int]] | None]
+"""From which events to which a use may be told files of its stream; None: there is no bound."""
 
-    def __init__(self, ledger: ReadableLedger, artifacts: Artifacts) -> None:
-        self._ledger, self._artifacts = ledger, artifacts
+
+class KeptRoomFiles:
+    """See `RoomFiles`. What is `usable` is for others to say."""
+
+    def __init__(self, ledger: ReadableLedger, artifacts: Artifacts, usable: UsableSpans) -> None:
+        self._ledger, self._artifacts, self._usable = ledger, artifacts, usable
 
     async def keep(self, file: ToolFile) -> File:
         """Keep what a tool gave. Raises ArtifactError."""
@@ -102,10 +108,13 @@ class KeptRoomFiles:
         query = select(kept.c.event).where(kept.c.stream == call.stream).distinct()
         until = await self._asked(call)
         newest = query.order_by(kept.c.event.desc()).limit(NEWEST)
+        spans = await self._ledger.look(lambda table: self._usable(table, call))
         for id in await self._ledger.look(lambda table: list(table.execute(newest).scalars())):
             event = await self._ledger.event(id)
             body, tool = event.body, ""
             if event.seq > until:
+                continue
+            if spans is not None and not any(one <= event.seq <= last for one, last in spans):
                 continue
             if isinstance(body, EffectReturned):
                 tool = await self._own(call, body.effect)

@@ -218,6 +218,7 @@ class Bot:
             turn=turn.id,
             mate=turn.due.mate.handle,
             people=answered_people(state, lines),
+            present=tuple(state.people),
         )
         most = self._rules.file_limit
         turn.attached.update(

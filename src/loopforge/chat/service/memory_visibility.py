@@ -1,4 +1,4 @@
-"""Presence: what may be used in a room of lines and of memory, decided in the query, nowhere else.
+"""Presence: what may be used in a room of lines, files and memory, decided in the query, only here.
 
 Of the lines of rooms:
 
@@ -7,9 +7,10 @@ Of the lines of rooms:
     an open room       takes in what all of them saw of other open rooms, likewise
     a group or thread  of a platform takes in nothing: who reads along there is not known
 
-So what was said in private comes up again in private alone, among people who were there. Who comes
-later changes what may be used from that moment on; who left still knows what they saw. A person who
-was met under another account is somebody else here until the room knows them as one.
+A room's files come with its lines. So what was said in private comes up again in private alone,
+among people who were there. Who comes later changes what may be used from that moment on; who left
+still knows what they saw. A person who was met under another account is somebody else here until
+the room knows them as one.
 
 An item of memory may be used where one of these holds, and all lines that it rests on still stand
 as they did when it was made:
@@ -55,6 +56,7 @@ from loopforge.memory.memory_view import (
     memory_shares,
     memory_sources,
 )
+from loopforge.runtime.ports import ToolCall
 from loopforge.runtime.ports.memory_port import RecallQuery
 
 MOVES = Members.kinds | {"room.place_joined", "room.place_left"}
@@ -71,6 +73,15 @@ def usable_rooms(connection: Connection, query: RecallQuery) -> Rooms:
     own = [each[query.stream].stays if query.stream in each else () for each in seen]
     here = {query.stream: shared(own)}
     return here if apart else _elsewhere(connection, query, list(seen)) | here
+
+
+def usable_spans(connection: Connection, call: ToolCall) -> tuple[MembershipSpan, ...] | None:
+    """The spans of its room of which a use of a tool may tell; None in no room, and for nobody."""
+    present = tuple(dict.fromkeys((*call.present, *call.people)))
+    if not call.stream.startswith(PREFIX) or not present:
+        return None
+    query = RecallQuery(text="", stream=call.stream, present=present, mate=call.mate)
+    return usable_rooms(connection, query)[call.stream]
 
 
 def is_private(connection: Connection, stream: str) -> bool:
