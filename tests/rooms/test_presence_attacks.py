@@ -18,12 +18,13 @@ from loopforge.core.memory.memory_vocabulary import (
     EvidenceLine,
     MemoryKept,
 )
-from loopforge.core.room_vocabulary import Heard, PlaceJoined, Said
+from loopforge.core.room_vocabulary import Heard, PlaceJoined, PlaceLeft, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import ToolCall
 from loopforge.runtime.ports.memory_port import RecallQuery
 from tests.rooms.conftest import Home, hum
+from tests.rooms.test_files import give
 
 SCRIPT = hum
 WORD = "zarquonish"
@@ -368,6 +369,41 @@ async def test_deleted_lines_and_people_are_told_to_nobody(home: Home) -> None:
     await home.app.ledger.erase(ErasureRequest(person=home.people["ana"], by="owner"))
     third = await home.private_room("bo")
     assert not await leaks(home, third, "bo")
+
+
+@pytest.mark.parametrize("tool", ["", "room_history", "recall", "search_files"])
+async def test_a_group_that_a_room_is_joined_with_is_told_nothing_of_before(
+    tool: str, home: Home
+) -> None:
+    """Who reads along was not there then. One that was lost and is back knows what it saw."""
+    told, _ = await scene(home)
+    ana, place = home.people["ana"], PlaceJoined(place="discord:1", name=Words("x"), kind="group")
+    home.room = told.removeprefix("room:")
+    await give(home, "here", ("plan.txt", SECRET.encode()))
+    await home.does("ana", "new")
+    await home.clock.advance(86_400)
+
+    async def found() -> bool:
+        if not tool:
+            return bool(await leaks(home, told, "ana"))
+        argument = {"about": "towers of glass"} if tool == "recall" else {"words": "glass"}
+        call = ToolCall(
+            arguments=argument, stream=told, mate="maya", turn="t", people=(ana,), present=(ana,)
+        )
+        return WORD in str(await home.app.tools.call(tool, call))
+
+    assert await found()
+    await home.does("ana", "new")
+    await home.app.ledger.append(told, [home.app.stamp.fact(place, actor="room")])
+    assert not await found()
+    await give(home, f"I build {WORD} glass towers", ("plan-2.txt", SECRET.encode()))
+    await home.does("ana", "new")
+    await home.clock.advance(86_400)
+    left = PlaceLeft(place=place.place, why=Words("it is gone"))
+    for by, there in (("runtime", True), (f"person:{ana}", False)):
+        gone, back = home.app.stamp.fact(left, actor=by), home.app.stamp.fact(place, actor="room")
+        await home.app.ledger.append(told, [gone, back])
+        assert await found() == there
 
 
 async def test_nobody_present_is_told_nothing(home: Home) -> None:

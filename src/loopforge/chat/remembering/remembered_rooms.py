@@ -15,7 +15,9 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.ledger.database.table_schema import events
 from loopforge.memory.memory_view import keeping_of
 
-_CROWD = select(places).where(places.c.stream == bindparam("room"), places.c.kind != "private")
+_CROWD = select(places.c.place).where(
+    places.c.stream == bindparam("room"), places.c.kind != "private"
+)
 
 _SINCE = (
     select(events.c.stream, events.c.seq)
@@ -30,7 +32,12 @@ _SINCE = (
 
 def is_crowd(connection: Connection, stream: str) -> bool:
     """Whether a room is a group, channel or thread of a platform: who reads along is not known."""
-    return connection.execute(_CROWD, {"room": stream}).first() is not None
+    return bool(crowds_of(connection, stream))
+
+
+def crowds_of(connection: Connection, stream: str) -> Sequence[str]:
+    """The groups, channels and threads of platforms that are part of a room."""
+    return connection.execute(_CROWD, {"room": stream}).scalars().all()
 
 
 def newest_since(

@@ -5,8 +5,8 @@
     PersonLeft            sees no more of it
 
 A view keeps each stay as a pair of sequence numbers. What was said between two stays is hidden for
-ever. When mates were in a room, and which rooms are private, stands beside it. Knows nothing of
-accounts.
+ever. When mates were in a room, which rooms are private, and since when a group of a platform has
+been part of one, stands beside it. Knows nothing of accounts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -33,6 +33,8 @@ from loopforge.core.room_vocabulary import (
     MateLeft,
     PersonJoined,
     PersonLeft,
+    PlaceJoined,
+    PlaceLeft,
     RoomClosed,
     RoomOpened,
     Said,
@@ -67,6 +69,15 @@ private = Table(
     Column("stream", Name, nullable=False),
     PrimaryKeyConstraint("stream", name="private_rooms_room"),
 )
+groups = Table(
+    "room_groups",
+    metadata,
+    *name_columns("stream", "place"),
+    *number_columns("since"),
+    PrimaryKeyConstraint("stream", "place", name="room_groups_group"),
+)
+"""Groups, channels and threads that are part of a room, or were until nothing could be sent there;
+`since` when they came."""
 
 _OF_PEOPLE = (
     select(stays)
@@ -84,6 +95,7 @@ _MATES_IN = (
     .where(mate_stays.c.stream == bindparam("stream"), mate_stays.c.until == FOREVER)
     .order_by(mate_stays.c.since)
 )
+_GROUPS = select(groups.c.place, groups.c.since).where(groups.c.stream == bindparam("stream"))
 _PRIVATE = select(private)
 _PRIVATE_OF = _PRIVATE.where(private.c.stream.in_(bindparam("streams", expanding=True)))
 """What is asked at every turn; built once."""
@@ -139,10 +151,12 @@ class Members:
     """Folds who came and went into one row for each stay."""
 
     name = "members"
-    version = 3
+    version = 4
     kinds = frozenset(
         {
             "room.opened",
+            "room.place_joined",
+            "room.place_left",
             "room.person_joined",
             "room.person_left",
             "room.mate_joined",
@@ -150,7 +164,7 @@ class Members:
             "room.closed",
         }
     )
-    tables = (stays, mate_stays, private)
+    tables = (stays, mate_stays, private, groups)
     holds_texts = False
 
     def apply(self, connection: Connection, events: Sequence[Event]) -> None:
@@ -160,6 +174,13 @@ class Members:
                 case RoomOpened(private=True):
                     if not private_rooms(connection, [event.stream]):
                         connection.execute(private.insert().values(stream=event.stream))
+                case PlaceJoined(place=place, kind=kind) if kind != "private":
+                    if place not in groups_of(connection, event.stream):
+                        row = {"stream": event.stream, "place": place, "since": event.seq}
+                        connection.execute(groups.insert().values(row))
+                case PlaceLeft(place=place) if event.actor != "runtime":  # else it was lost
+                    here = (groups.c.stream == event.stream) & (groups.c.place == place)
+                    connection.execute(groups.delete().where(here))
                 case PersonJoined(person=person, past=past):
                     self._come(connection, event, person, past=past)
                 case PersonLeft(person=person):
@@ -195,6 +216,11 @@ class Members:
             .where(stays.c.stream == event.stream, gone, stays.c.until == FOREVER)
             .values(until=event.seq)
         )
+
+
+def groups_of(connection: Connection, stream: str) -> dict[str, int]:
+    """When groups of platforms became part of a room, those that were lost among them, by place."""
+    return {row.place: row.since for row in connection.execute(_GROUPS, {"stream": stream})}
 
 
 def mates_in(connection: Connection, stream: str) -> list[str]:

@@ -9,9 +9,10 @@ from functools import partial
 
 from sqlalchemy import select
 
-from loopforge.chat.room.member_visibility import MemberSight, sight_in_stream
+from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore
+from loopforge.chat.service.memory_visibility import usable_spans
 from loopforge.core.events import Event, epoch_micros
 from loopforge.core.room_vocabulary import Heard, Said
 from loopforge.core.text.topics import fold_case
@@ -36,20 +37,18 @@ class LineHistory:
 
     async def lines(self, call: ToolCall, wanted: LineSearch) -> Sequence[FoundLine]:
         """See `RoomHistory.lines`."""
-        readers = {*call.present, *call.people}
-        if not call.stream.startswith(PREFIX) or not readers:
+        spans = await self._ledger.look(partial(usable_spans, call=call))
+        if not spans:
             return ()
-        seen = [
-            await self._ledger.look(partial(sight_in_stream, stream=call.stream, person=person))
-            for person in readers
-        ]
+        seen = MemberSight(spans)
         state = await self._house.state(call.stream)
         turn = state.open.get(call.turn)
         found = [
             line
             for event in await self._candidates(call.stream, wanted)
             if event.id != (turn.line if turn else "")
-            and all(_sees(each, event) for each in seen)
+            and seen.sees(event.seq)
+            and seen.follows(event)
             and (line := _line(state, event)) is not None
             and fold_case(wanted.who) in fold_case(line.who)
         ]
@@ -69,10 +68,6 @@ class LineHistory:
         return await self._ledger.look(
             lambda table: apply_revisions(table, events_of(table, table.execute(newest).all()))
         )
-
-
-def _sees(reader: MemberSight, event: Event) -> bool:
-    return reader.sees(event.seq) and reader.follows(event)
 
 
 def _within(event: Event, wanted: LineSearch) -> bool:

@@ -5,7 +5,8 @@ Of the lines of rooms:
     the room itself    what all may see who are there and whom the turn answers
     a private room     takes in, besides, what all saw of other rooms while the mate was there
     an open room       takes in what all of them saw of other open rooms, likewise
-    a group or thread  of a platform takes in nothing: who reads along there is not known
+    a group or thread  of a platform takes in nothing: who reads along there is not known; of a room
+                       that it was joined with, nothing of before
 
 A room's files come with its lines. So what was said in private comes up again in private alone,
 among people who were there. Who comes later changes what may be used from that moment on; who left
@@ -34,13 +35,14 @@ from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Row, select
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.remembering.remembered_rooms import is_crowd
+from loopforge.chat.remembering.remembered_rooms import crowds_of, is_crowd
 from loopforge.chat.room.member_visibility import (
     FOREVER,
     Members,
     MembershipSpan,
     MemberSight,
     audience_of_lines,
+    groups_of,
     private_rooms,
     sights_of,
     stays_of_mate,
@@ -59,7 +61,7 @@ from loopforge.memory.memory_view import (
 from loopforge.runtime.ports import ToolCall
 from loopforge.runtime.ports.memory_port import RecallQuery
 
-MOVES = Members.kinds | {"room.place_joined", "room.place_left"}
+MOVES = Members.kinds
 """Kinds of events after which other rooms, or other lines of them, may be usable."""
 Rooms = dict[str, tuple[MembershipSpan, ...]]
 
@@ -68,9 +70,12 @@ def usable_rooms(connection: Connection, query: RecallQuery) -> Rooms:
     """The streams of rooms, each with the spans whose lines may be used. Nobody present: none."""
     if not query.stream.startswith(PREFIX) or not query.present:
         return {}
-    apart = not query.everywhere or is_crowd(connection, query.stream)
+    crowds = crowds_of(connection, query.stream)
+    apart = not query.everywhere or bool(crowds)
     seen = sights_of(connection, query.present, query.stream if apart else "").values()
     own = [each[query.stream].stays if query.stream in each else () for each in seen]
+    first = groups_of(connection, query.stream) if crowds else {}
+    own += [(MembershipSpan(first.get(crowd, 0), FOREVER),) for crowd in crowds]
     here = {query.stream: shared(own)}
     return here if apart else _elsewhere(connection, query, list(seen)) | here
 
