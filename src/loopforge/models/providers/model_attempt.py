@@ -60,6 +60,8 @@ MOST_TOKENS = 10**9
 """Tokens of one answer that are believed; sums of more would outgrow the database."""
 MOST_PARTS = 500
 """Uses of tools, thoughts and texts of one answer: putting them together takes their square."""
+LINGERING = 5.0
+"""Seconds, at most twice, that a server may keep an answer open behind its end."""
 LONGEST_TOKEN = 48
 """Characters; a text longer than this times its `max_tokens` comes from a model that never ends."""
 
@@ -82,7 +84,13 @@ class StreamedText:
     first: float | None = None
     last: float = 0.0
     ended: bool = False
+    stream: StreamedResponse | None = None
     response: ModelResponse | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it was told why the answer ends; only how many tokens it had may follow."""
+        return self.stream is not None and self.stream.finish_reason is not None
 
 
 class Provider:
@@ -161,7 +169,7 @@ class Provider:
             reading.cancel()
             await asyncio.gather(watching, reading, return_exceptions=True)
         fault = None if reading.cancelled() else reading.result()
-        if reading.cancelled():
+        if reading.cancelled() and not heard.finished:
             fault = self._late_outcome(heard)
         return self._outcome_of(question, heard, fault, exact=wire.exact)
 
@@ -171,15 +179,18 @@ class Provider:
         self, heard: StreamedText, reading: asyncio.Task[AttemptOutcome | None], within: float
     ) -> None:
         """End the reading when its time is up."""
-        await self._clock.sleep(min(within, self.spec.total_seconds))
-        while heard.first is not None and (left := self._seconds_left(heard)) > 0:
-            await self._clock.sleep(min(left, self.spec.first_token_seconds))
+        while (left := self._seconds_left(heard, within)) > 0:
+            await self._clock.sleep(min(left, LINGERING))
         reading.cancel()
 
-    def _seconds_left(self, heard: StreamedText) -> float:
-        """Seconds until the whole must be there, or more of it where there are words."""
+    def _seconds_left(self, heard: StreamedText, within: float) -> float:
+        """Seconds until the first word must be there, or the whole, or more where there are words."""
         ends = heard.began + self.spec.total_seconds
-        if heard.text:
+        if heard.first is None:
+            ends = min(ends, heard.began + within)
+        elif heard.finished:
+            ends = min(ends, heard.last + LINGERING)
+        elif heard.text:
             ends = min(ends, heard.last + self.spec.first_token_seconds)
         return ends - self._clock.ticks()
 
@@ -247,6 +258,7 @@ class Provider:
         longest: int,
     ) -> None:
         thoughts, length, parts = ThoughtFilter(), 0, 0
+        heard.stream = stream
 
         def say(piece: str) -> None:
             if piece:
