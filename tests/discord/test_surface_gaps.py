@@ -193,3 +193,26 @@ async def test_a_connection_that_is_lost_while_a_gap_is_read(city: Twin, tmp_pat
     assert not any(isinstance(thread, KeepAliveHandler) for thread in threading.enumerate())
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
         await home.hears(alley, "two", "four")
+
+
+async def test_what_nobody_heard_is_read_by_the_first_that_is_back(
+    city: Twin, tmp_path: Path
+) -> None:
+    """Another that is still away hides nothing: what is said then stands behind what was missed."""
+    aria, bram, ben = city.bot("Aria"), city.bot("Bram"), city.person("ben")
+    plaza = city.channel("plaza")
+    async with lodged(city, tmp_path, {aria: "maya", bram: "merlin"}) as home:
+        await home.tell(ben, plaza, "one")
+        city.faults.invalidate(bot="Aria")
+        for bot in (bram, aria):
+            await city.forget(bot)
+            await city.cut(bot)
+            await city.until(lambda bot=bot: not city.online(bot))  # type: ignore[misc]
+        await city.say(ben, plaza, "two")
+        await city.until(lambda: city.online(bram))
+        await city.say(ben, plaza, "three")
+        await home.hears(plaza, "one", "two", "three")
+        city.faults.clear()
+        await city.until(lambda: city.online(aria))
+        await city.say(ben, plaza, "four")
+        await home.hears(plaza, "one", "two", "three", "four")

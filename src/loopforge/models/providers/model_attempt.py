@@ -184,7 +184,7 @@ class Provider:
         reading.cancel()
 
     def _seconds_left(self, heard: StreamedText, within: float) -> float:
-        """Seconds until the first word must be there, or the whole, or more where there are words."""
+        """Seconds until the first word must be there, then more of them, or the whole."""
         ends = heard.began + self.spec.total_seconds
         if heard.first is None:
             ends = min(ends, heard.began + within)

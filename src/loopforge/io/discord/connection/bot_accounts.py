@@ -200,9 +200,11 @@ class BotAccounts:
         return tuple(m for i in sorted(self._waiting()) for m in self.mates_of(self.accounts[i]))
 
     def first(self, channel: int) -> GatewayClient | None:
-        """The connected account that speaks for all of ours on what happens in a place."""
+        """The account that speaks for all of ours on what happens in a place: it is told of it."""
         for client in self.clients():
-            if client.sees(client.privates.get(channel) or client.get_channel(channel)):
+            if client.in_session and client.sees(
+                client.privates.get(channel) or client.get_channel(channel)
+            ):
                 return client
         return None
 

@@ -92,6 +92,8 @@ class SessionsEnded(discord.ClientException):
 class GatewayClient(discord.Client):
     """A client of one account. `user` is known once it is connected.
 
+    `in_session`: it is told what happens, as far as anybody knows; not between two connections.
+
     Its commands are for where it is itself, not for servers without it and talks among others:
     who added the application to their own account could give them there.
     """
@@ -123,6 +125,7 @@ class GatewayClient(discord.Client):
         )
         self.privates: dict[int, discord.DMChannel] = {}
         self.speech, self.calls = TokenConflict(), MessageCalls()
+        self.in_session = False
         self._told: set[str] = set()
         self._asked: deque[int] = deque(maxlen=REMEMBERED)
         self._ended: deque[float] = deque(maxlen=ENDED)
@@ -165,8 +168,9 @@ class GatewayClient(discord.Client):
             return
         super().dispatch(event, *args, **kwargs)
         if event in ("connect", "resumed"):
-            self._unreached = 0
+            self._unreached, self.in_session = 0, True
         if event == "disconnect":
+            self.in_session = False
             self._unreached += 1
             if self._unreached >= UNREACHED:
                 raise SessionsEnded("Discord cannot be reached; it is tried again by itself")
