@@ -168,7 +168,10 @@ def test_relative_paths_lie_in_the_home(tmp_path: Path) -> None:
         ("traces_endpoint = 'collector:4318'", "must be such as http://127.0.0.1:4318"),
         ("webhook_url = 'http://[::1'", "must be such as https://example.org/events"),
         ("sqs_queue = 'http://[::1'", "must be the URL of a queue"),
-        ("lookup_search = 'http://[::1'", "must be such as https://search.example.org/search"),
+        (
+            "lookup_search = 'http://[::1'",
+            "`lookup_search` (loopforge.toml, line 1) is 'http://[::1'; it must be such as https://search.example.org/search",
+        ),
         ("lookup_wikipedia = 'http://{x}:{y}'", "must be such as https://search.example.org"),
         ("embeddings_url = 'http://'", "must be such as http://127.0.0.1:11434/v1"),
         ("work_branches = 'best second'", "it must be two tiers from 1 to 4, such as 4 3"),

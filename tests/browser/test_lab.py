@@ -321,6 +321,25 @@ async def test_a_queue_leaves_the_browser_its_connections(tmp_path: Path, crowd:
         await expect(ana.page.locator("h1")).to_have_text("first_shift-llm-9")
 
 
+async def test_a_run_that_begins_waits_no_longer_in_the_list(tmp_path: Path, crowd: Crowd) -> None:
+    """A list that was loaded while a run still waited says that it is running once it is."""
+
+    async def earlier(route: Route) -> None:
+        """The list as it stood just before."""
+        answer = await route.fetch()
+        text = (await answer.text()).replace("is-running", "is-waiting")
+        await route.fulfill(response=answer, body=text.replace(">running<", ">waiting<"))
+        await ana.page.unroute("**/lab")
+
+    async with town(tmp_path, models=ScriptedModels(slow, clock=HeldClock())) as site, crowd:
+        ana = await owner_of(site, crowd)
+        form = {"scenario": "first_shift", "policy": "llm", "days": "1", "steps": "3"}
+        await (await site.owner()).post("/lab", form)
+        await ana.page.route("**/lab", earlier)
+        await ana.opens("/lab")
+        await expect(ana.page.locator(".run-state")).to_have_text("running")
+
+
 async def test_a_run_that_ends_keeps_nobody_in_the_list(tmp_path: Path, crowd: Crowd) -> None:
     """Who has clicked on a link gets there, though the list would show itself anew at that moment."""
     pace, answered, over = HeldClock(), asyncio.Event(), asyncio.Event()

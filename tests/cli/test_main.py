@@ -122,6 +122,15 @@ def test_a_closed_output_is_no_fault(words: str, home: Path) -> None:
     assert (out.returncode, out.stdout) == (2, "")
 
 
+def test_an_output_that_nobody_reads_any_more_ends_as_every_pipe_does() -> None:
+    """Behind `| head` it ends with 141, as programs do that a pipe ends, and says nothing."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    out = subprocess.run([*COMMAND, "docs", "tour"], stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (out.returncode, out.stderr) == (141, b"")
+
+
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """--version prints the version and ends well."""
     from loopforge import __version__

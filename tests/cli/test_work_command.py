@@ -1,9 +1,11 @@
 """loopforge work, as a person types it; the model answers by script, commands are real."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,27 @@ def home(place: Path) -> Path:
     """A home with scripted models."""
     (place / "loopforge.toml").write_text(TOML)
     return place
+
+
+def test_a_task_whose_watcher_is_cut_off_is_told_how_to_go_on(run: Run, home: Path) -> None:
+    """Behind `| head` the command says where its task is left, and that hint takes it up."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "loopforge", "--home", str(home), "work", "run"]
+    out = subprocess.run(
+        [*command, "run echo hello"], stdout=writing, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writing)
+    told = re.fullmatch(
+        r"Nobody reads any more. Task (\w{8}): Nobody runs this home: "
+        r"`loopforge (work resume \1)` goes on with it here.\n",
+        out.stderr,
+    )
+    assert told, out.stderr
+    assert out.returncode == 141
+    code, shown, _ = run(*told[2].split()[1:])
+    assert code == 0
+    assert "Done after 1 turn" in shown
 
 
 def test_a_task_is_given_watched_and_taken(run: Run) -> None:

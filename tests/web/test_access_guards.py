@@ -18,6 +18,7 @@ from tests.web.conftest import Guest, Town, town, words
 
 PUBLIC = {
     ("GET", "/alive"),
+    ("GET", "/favicon.ico"),
     ("GET", "/look.css"),
     ("GET", "/metrics"),
     ("GET", "/ready"),
@@ -88,6 +89,12 @@ async def test_a_stranger_gets_nowhere(site: Town, every: list[Route], owner: Gu
         if status not in (401, 303):
             open_routes.add(route)
     assert {route for route in open_routes if route not in PUBLIC} == set()
+
+
+async def test_the_icon_is_where_browsers_look_for_it(site: Town) -> None:
+    """What reads no page, and asks for /favicon.ico, is led to the icon."""
+    icon = await (await site.stranger()).get("/favicon.ico")
+    assert icon.headers["content-type"].startswith("image/svg+xml")
 
 
 async def owner_room(site: Town, owner: Guest) -> tuple[str, str]:

@@ -4,7 +4,7 @@
 --help` stays quick. A module offers `app` (a Typer with sub-commands) or `command` (a function).
 Errors that Loopforge raises on purpose become one line on standard error; exit code 2 means that
 what came in was wrong, 3 that another process runs the home, 1 that something else was amiss, 130
-that a person interrupted.
+that a person interrupted, 141 that whoever read the output went away.
 
 Knows nothing of what the commands do.
 """
@@ -98,6 +98,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
 }
 """From a noun to the module that serves it and one line of help."""
+UNREAD = 141
+"""The exit code where whoever read the output went away, as of every program that a pipe ends."""
 ALIASES = {"person": "people", "task": "work", "tasks": "work"}
 """Other words for the same nouns; they are not listed."""
 
@@ -362,6 +364,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         get_group(root).main(args=given or _without_words(), prog_name="loopforge")
     except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # Typer makes 1 of it
+            return UNREAD
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except KeyboardInterrupt:
         return 130
@@ -410,4 +414,4 @@ def _open_what_is_closed() -> None:
 def _hush_output() -> int:
     """The reader of our output went away: let nothing else be written, quietly."""
     sys.stdout = None
-    return 1
+    return UNREAD

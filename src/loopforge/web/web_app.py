@@ -21,6 +21,7 @@ from litestar.exceptions.base_exceptions import LitestarDeprecationWarning
 from litestar.handlers import HTTPRouteHandler
 from litestar.middleware.rate_limit import RateLimitConfig
 from litestar.plugins.jinja import JinjaTemplateEngine
+from litestar.response import Redirect
 from litestar.static_files import create_static_files_router
 from litestar.stores.memory import MemoryStore
 from litestar.stores.registry import StoreRegistry
@@ -121,6 +122,12 @@ async def look(request: Asked, site: PageContext) -> Response[str]:
     mates = site.roster.mates().values() if known else ()
     sheet = look_css((mate.handle, mate.colour) for mate in mates)
     return Response(sheet, media_type="text/css", headers=headers)
+
+
+@get("/favicon.ico", status_code=301)
+async def favicon() -> Redirect:
+    """The icon, for what asks where it always was: pages name it themselves."""
+    return Redirect("/static/favicon.svg", status_code=301)
 
 
 @get("/alive")
@@ -239,6 +246,7 @@ def _assembled(most_bytes: int) -> Litestar:
     return Litestar(
         route_handlers=[
             look,
+            favicon,
             alive,
             ready,
             metrics,

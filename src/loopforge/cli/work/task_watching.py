@@ -130,6 +130,10 @@ class TaskWatcher:
                             f"{state.id[-8:]}` goes on here."
                         )
             await self._print(state.stream)
+        except BrokenPipeError:
+            hint = next_step_hint(state, idle=self._here)
+            typer.echo(f"Nobody reads any more. Task {state.id[-8:]}: {hint}", err=True)
+            raise
         finally:
             loop.remove_signal_handler(signal.SIGINT)
         if not self._json:

@@ -1,17 +1,18 @@
 """What can be set of the tools of the web: where search, Wikipedia and arXiv are asked."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from loopforge.errors import BadSettings
 from loopforge.runtime.plugins.setting_checks import web_parts
 from loopforge.runtime.plugins.setting_declarations import SettingsPart, setting
 
 
-def checked_place(text: str, source: str) -> str:
+def checked_place(name: str, text: str, source: str) -> str:
     """The address, if it is one of the web. Raises BadSettings."""
     if text and web_parts(text.replace("{language}", "en")) is None:
         raise BadSettings(
-            f"A place of the web tools ({source}) is {text[:80]!r}; it must be such as "
+            f"`{name}` ({source}) is {text[:80]!r}; it must be such as "
             "https://search.example.org/search."
         )
     return text.rstrip("/")
@@ -38,16 +39,19 @@ class LookupSettings:
         "or what answers as it does. Without it there is no such tool.",
         shown="none",
         live=True,
-        clean=checked_place,
+        clean=partial(checked_place, "lookup_search"),
     )
     wikipedia: str = setting(
         "https://{language}.wikipedia.org/w/api.php",
         "Where `wikipedia` asks: the API of a MediaWiki; {language} is put in.",
         live=True,
-        clean=checked_place,
+        clean=partial(checked_place, "lookup_wikipedia"),
     )
     arxiv: str = setting(
-        "https://export.arxiv.org", "Where `arxiv` asks.", live=True, clean=checked_place
+        "https://export.arxiv.org",
+        "Where `arxiv` asks.",
+        live=True,
+        clean=partial(checked_place, "lookup_arxiv"),
     )
     inside: str = setting(
         "",

@@ -36,7 +36,7 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 HEADER, FIELD = "x-csrftoken", "_csrf_token"
 WATCHED = ("/alive", "/metrics", "/ready")
 """What programs on other machines ask for; neither knows anybody by a cookie."""
-PLAIN = ("/static/", "/look.css", *WATCHED)
+PLAIN = ("/static/", "/look.css", "/favicon.ico", *WATCHED)
 """What has no form in it."""
 PORTS = {"http": ":80", "https": ":443"}
 YEAR = 365 * 24 * 3600

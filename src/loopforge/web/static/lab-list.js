@@ -24,6 +24,9 @@ function follow() {
         if (bar) Object.assign(bar, { max: planned || 1, value: closed });
         row.querySelectorAll("[data-rate]").forEach((each) => { each.textContent = rates[each.dataset.rate]; });
       });
+      source.addEventListener("state", ({ data }) => {
+        if (JSON.parse(data).state === "running" && document.getElementById(id).matches(".is-waiting")) renew();
+      });
       source.addEventListener("over", () => { ended = true; source.close(); followed.delete(id); renew().then(follow); });
       source.addEventListener("gone", () => source.close());
     }, () => source.close());
