@@ -122,6 +122,36 @@ async def test_what_a_tool_gave_in_this_turn_is_a_tools_word(tmp_path: Path) -> 
         assert not item.trusted
 
 
+async def test_what_is_noted_in_other_words_is_for_who_heard_the_whole_talk(
+    tmp_path: Path,
+) -> None:
+    """A note cites what bo heard, and says besides what ana had said before he came."""
+    text = f"Ana builds towers, the {WORD} sort"
+    noted: dict[str, Any] = {"about": "ana", "subject": "", "text": text, "lines": []}
+
+    def answer(question: Question) -> dict[str, Any]:
+        notes = "Note what will matter" in str(question.messages)
+        return {"facts": [noted]} if notes else dict(hum(question))
+
+    async with living(tmp_path, answer, environ={"LOOPFORGE_MEMORY_KEEP": "all"}) as home:
+        await home.enter("ana", "bo")
+        ana, bo = home.people["ana"], home.people["bo"]
+        room = await home.private_room("ana")
+        home.room = room.removeprefix("room:")
+        first = await home.hears("ana", "@maya sie sind aus Glas, verrate es keinem")
+        await home.app.front.bring(home.room, ana, bo, "bo")
+        for line in ("@maya I build towers", "@maya nice weather", "@maya so be it"):
+            last = await home.hears("ana", line)
+        await home.passes(5 * 3600)
+        (fact,) = (await held(home)).values()
+        assert first.id in [line.line for line in fact.evidence]
+        assert last.id not in [line.line for line in fact.evidence]
+        bos, alone = await home.private_room("bo"), await home.private_room("ana")
+        assert await leaks(home, alone, "ana")
+        await home.app.front.bring(bos.removeprefix("room:"), bo, ana, "ana")
+        assert not await leaks(home, bos, "bo")
+
+
 async def test_why_a_mate_wants_to_change_rests_on_what_a_tool_recalled(tmp_path: Path) -> None:
     """The line in another room is one of those that whoever reads it must have seen."""
 

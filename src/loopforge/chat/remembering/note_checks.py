@@ -2,6 +2,8 @@
 
     cites lines that were there, and says what they say    kept, resting on them
     cites none, but some hold its words                    kept, resting on those
+    says more than those, in words that no line has        rests, too, on a line of each part of the
+                                                           talk that some of their hearers missed
     no line holds enough of it                             refused
     a core memory                                          rests on all lines; travels if it holds
                                                            no person, no quote and no fact, and
@@ -13,7 +15,7 @@ Whoever it is about is told by name, and must be somebody of the room; else it i
 it. What a stranger, a bot or a tool said is kept as untrusted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import get_args
 
 from msgspec import Struct
@@ -47,18 +49,26 @@ MOST_LESSONS = 3
 
 
 class NotedTalk(Struct, frozen=True, kw_only=True):
-    """The lines that a mate looks back on, the stems of each, and the room they were said in."""
+    """The lines that a mate looks back on, and their room; of each its stems, and who heard it."""
 
     room: RoomState
     mate: Mate
     entries: tuple[ContextEntry, ...]
     stems: tuple[Stems, ...]
+    hearers: tuple[frozenset[str], ...]
 
 
-def noted_talk(room: RoomState, mate: Mate, entries: Sequence[ContextEntry]) -> NotedTalk:
+def noted_talk(
+    room: RoomState,
+    mate: Mate,
+    entries: Sequence[ContextEntry],
+    hearers: Sequence[frozenset[str]],
+) -> NotedTalk:
     """The talk of these lines."""
     stems = tuple(stems_of(str(entry.text), entry.given) for entry in entries)
-    return NotedTalk(room=room, mate=mate, entries=tuple(entries), stems=stems)
+    return NotedTalk(
+        room=room, mate=mate, entries=tuple(entries), stems=stems, hearers=tuple(hearers)
+    )
 
 
 class CheckedNote(Struct, frozen=True):
@@ -97,7 +107,25 @@ def _grounds(act: Remember, talk: NotedTalk) -> list[ContextEntry]:
     cited = {entry.id for entry in talk.entries if entry.seq in act.lines}
     near = supporting_lines(act.text, talk.stems)
     wanted = cited | {talk.entries[place].id for place in near}
+    wanted |= _parts_missed(act.text, talk, wanted)
     return [entry for entry in talk.entries if entry.id in wanted]
+
+
+def _parts_missed(text: str, talk: NotedTalk, wanted: Collection[str]) -> set[str]:
+    """The first line of each part of the talk that somebody missed who heard those wanted.
+
+    None where the text says nothing beyond those lines: else it may be of any line, in other words.
+    """
+    places = [at for at, entry in enumerate(talk.entries) if entry.id in wanted]
+    names = " ".join(
+        str(one.name) for one in (*talk.room.people.values(), *talk.room.former.values())
+    )
+    known = stems_of("", f"{names} {talk.mate.name}").union(*(talk.stems[at] for at in places))
+    if not places or stems_of(text) <= known:
+        return set()
+    heard = frozenset.intersection(*(talk.hearers[at] for at in places))
+    parts = dict(zip(talk.hearers[::-1], talk.entries[::-1], strict=True))
+    return {entry.id for there, entry in parts.items() if not heard <= there}
 
 
 def _has(text: str, word: str) -> bool:

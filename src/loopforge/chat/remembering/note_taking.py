@@ -27,7 +27,7 @@ from loopforge.chat.remembering.note_checks import (
     noted_talk,
 )
 from loopforge.chat.remembering.remembered_rooms import is_remembered, newest_since
-from loopforge.chat.room.member_visibility import mates_in, stays_of_mate
+from loopforge.chat.room.member_visibility import audience_of_lines, mates_in, stays_of_mate
 from loopforge.chat.room.permissions import charge_for_lines
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX as ROOMS
@@ -39,7 +39,7 @@ from loopforge.core.context_window import ContextEntry, as_lines
 from loopforge.core.effect_states import EffectFailed
 from loopforge.core.events import Event, Fact
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryKept
+from loopforge.core.memory.memory_vocabulary import PREFIX, EvidenceLine, MemoryKept
 from loopforge.core.perception import AgentPerception
 from loopforge.core.room_vocabulary import ConversationEnded, Heard, LineDeleted, LineEdited, Said
 from loopforge.core.text.erasable_text import public_words
@@ -378,7 +378,11 @@ class NoteWorld:
         after = state.covered.get(due.room, 0)
         last = await self._ledger.event(due.line)
         entries = await self._kept_of(await self._lines_to_look_at(room, after, last.seq))
-        talk = noted_talk(room, due.mate, entries)
+        lines = [EvidenceLine(room.stream, entry.seq, entry.id) for entry in entries]
+        hearers = await self._ledger.look(
+            lambda tables: [audience_of_lines(tables, [line]) for line in lines]
+        )
+        talk = noted_talk(room, due.mate, entries, hearers)
         found: list[CheckedNote] = [check_note(act, talk) for act in plan.acts]
         items = [one.item for one in found if one.item is not None]
         items += await self._failed_tool_lessons(due, after, last.seq)
