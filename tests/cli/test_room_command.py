@@ -85,6 +85,15 @@ def test_a_room_is_deleted(run: Run, home: Path) -> None:
     assert "There is no room called 'commons'." in err
 
 
+def test_a_room_that_is_not_there_is_told_with_what_to_do(run: Run, home: Path) -> None:
+    """The home's own room opens when somebody enters it; of others those there are can be listed."""
+    (home / "loopforge.toml").write_text('room = "parlour"\n')
+    code, _, err = run("energy", "parlour", "3")
+    assert code == 2
+    assert "'parlour' yet: it opens when somebody enters it, in the browser or by" in err
+    assert "'nope'. `loopforge room list` names those there are." in run("stop", "nope")[2]
+
+
 def test_quotes_can_be_kept(run: Run, home: Path) -> None:
     """With --keep-quotes other rooms keep what they said."""
     assert run("delete", "commons", "--yes", "--keep-quotes")[0] == 0

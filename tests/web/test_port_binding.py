@@ -3,6 +3,9 @@
 import asyncio
 import socket
 
+import pytest
+
+from loopforge.errors import BadSettings
 from loopforge.web.server.port_binding import bind_listening_socket
 
 
@@ -20,3 +23,12 @@ async def test_answers_go_out_at_once() -> None:
         _, writer = await asyncio.open_connection(*found.getsockname())
         assert await delays
         writer.close()
+
+
+def test_a_port_that_is_taken_is_told_wherever_it_was_set() -> None:
+    """The sentence names the setting and no file, for a variable may have set it."""
+    with bind_listening_socket("127.0.0.1", 0, exactly=True) as found:
+        port = found.getsockname()[1]
+        with pytest.raises(BadSettings) as told:
+            bind_listening_socket("127.0.0.1", port, exactly=True)
+    assert str(told.value) == f"Port {port} is taken. Set `web_port` to another, or 0 for any."

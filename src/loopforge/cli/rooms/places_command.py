@@ -45,8 +45,7 @@ async def join(home: App, room: Room, place: Place) -> None:
 
     sessions = Sessions(home.front)
     spot = await _spot(home, place)
-    if room not in await home.rooms.names():
-        raise Unknown(_unknown(room, home.settings.room))
+    await check_room(home, room)
     before = await sessions.known(place)
     if before == room:
         typer.echo(f"{spot.name} is part of {room} already.")
@@ -59,13 +58,15 @@ async def join(home: App, room: Room, place: Place) -> None:
         typer.echo("It is a private talk: its person hears everything said in the room.")
 
 
-def _unknown(room: str, own: str) -> str:
+async def check_room(home: App, room: str) -> None:
+    """Let be what is a room here. Raises Unknown, which says what to do."""
+    if room in await home.rooms.names():
+        return
     why = f"There is no room called {room!r}"
-    if room == own:
-        return (
-            f"{why} yet: it opens when somebody enters it, in the browser or by `loopforge chat`."
-        )
-    return f"{why}. `loopforge room list` names those there are."
+    if room == home.settings.room:
+        way = "it opens when somebody enters it, in the browser or by `loopforge chat`."
+        raise Unknown(f"{why} yet: {way}")
+    raise Unknown(f"{why}. `loopforge room list` names those there are.")
 
 
 async def _spot(home: App, key: str) -> ChannelSpot:

@@ -28,7 +28,12 @@ Room = Annotated[str, typer.Argument(help="The room's name, such as commons.")]
 
 def _act(context: typer.Context, room: str, name: str, argument: str) -> None:
     """Do a room's command from outside, as the owner."""
-    typer.echo(run_with_app(context, lambda app: app.front.commands.act(room, "", name, argument)))
+
+    async def done(app: App) -> str:
+        await places_command.check_room(app, room)
+        return await app.front.commands.act(room, "", name, argument)
+
+    typer.echo(run_with_app(context, done))
 
 
 @app.command("list")

@@ -34,12 +34,10 @@ def bind_listening_socket(host: str, port: int, *, exactly: bool) -> socket.sock
             if error.errno != errno.EADDRINUSE:
                 raise BadSettings(
                     f"The web room cannot be opened on {host}, port {tried}: {error.strerror}. "
-                    "See `web_host` and `web_port` in loopforge.toml."
+                    "See `web_host` and `web_port`."
                 ) from error
             continue
         found.listen(256)
         found.setblocking(False)
         return found
-    raise BadSettings(
-        f"Port {port} is taken. Set `web_port` in loopforge.toml to another, or 0 for any."
-    )
+    raise BadSettings(f"Port {port} is taken. Set `web_port` to another, or 0 for any.")
