@@ -140,6 +140,9 @@ def test_anchors_find_a_ledger_that_was_cut_short(run: Run, home: Path, tmp_path
     assert "anchor" in out
     anchors.write_text("[1")
     assert run("verify", "--anchors", str(anchors))[0] == 2
+    code, out, told = run("verify", "--anchors", str(tmp_path / "away" / "anchors.json"))
+    assert (code, out) == (2, "")
+    assert "There is no folder" in told
 
 
 @pytest.mark.parametrize("command", ["verify", "export", "tail"])

@@ -204,6 +204,10 @@ def _no_stream(stream: str) -> Unknown:
 
 
 def _noted(path: Path | None) -> dict[str, tuple[int, str]]:
+    if path is not None and not path.parent.is_dir():
+        raise InputError(
+            f"There is no folder {path.parent}; make it, and the heads are noted there."
+        )
     if path is None or not path.exists():
         return {}
     try:

@@ -64,7 +64,8 @@ async def list_items(
             told += f"\n\t\t{at} {each.who} in {each.room}: {each.text}"
         return told
 
-    print_rows([belief_row(one) for one in found], as_json, line, "No mate keeps anything of that.")
+    none = "No mate keeps anything of that." if mate or person else "No mate keeps anything yet."
+    print_rows([belief_row(one) for one in found], as_json, line, none)
 
 
 def _concerned(app: App, one: Belief) -> set[str]:

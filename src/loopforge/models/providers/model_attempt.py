@@ -60,8 +60,6 @@ MOST_TOKENS = 10**9
 """Tokens of one answer that are believed; sums of more would outgrow the database."""
 MOST_PARTS = 500
 """Uses of tools, thoughts and texts of one answer: putting them together takes their square."""
-LINGERING = 5.0
-"""Seconds, at most twice, that a server may keep an answer open behind its end."""
 LONGEST_TOKEN = 48
 """Characters; a text longer than this times its `max_tokens` comes from a model that never ends."""
 
@@ -179,18 +177,15 @@ class Provider:
         self, heard: StreamedText, reading: asyncio.Task[AttemptOutcome | None], within: float
     ) -> None:
         """End the reading when its time is up."""
-        while (left := self._seconds_left(heard, within)) > 0:
-            await self._clock.sleep(min(left, LINGERING))
+        await self._clock.sleep(min(within, self.spec.total_seconds))
+        while heard.first is not None and (left := self._seconds_left(heard)) > 0:
+            await self._clock.sleep(min(left, self.spec.first_token_seconds))
         reading.cancel()
 
-    def _seconds_left(self, heard: StreamedText, within: float) -> float:
-        """Seconds until the first word must be there, then more of them, or the whole."""
+    def _seconds_left(self, heard: StreamedText) -> float:
+        """Seconds until the whole must be there, or more of it where there are words."""
         ends = heard.began + self.spec.total_seconds
-        if heard.first is None:
-            ends = min(ends, heard.began + within)
-        elif heard.finished:
-            ends = min(ends, heard.last + LINGERING)
-        elif heard.text:
+        if heard.text or heard.finished:
             ends = min(ends, heard.last + self.spec.first_token_seconds)
         return ends - self._clock.ticks()
 
