@@ -93,7 +93,7 @@ def test_an_error_is_one_line_on_standard_error(tmp_path: Path) -> None:
 def test_bytes_that_are_no_text_are_called_so(home: Path) -> None:
     """A word with a byte that is no UTF-8, and a path that no system takes, end in one sentence."""
     written(home, SqlLedger.heads)
-    out = run("--home", str(home), "room", "title", "\udcff")
+    out = run("--home", str(home), "room", "export", "\udcff")
     assert (out.returncode, out.stderr) == (
         2,
         "loopforge: What was typed is no UTF-8; nothing was done.\n",
