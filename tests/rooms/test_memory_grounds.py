@@ -13,21 +13,13 @@ import pytest
 from loopforge.chat.memories.memory_service import MemoryReader
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
-from loopforge.runtime.ports import Question, Tool, ToolCall
+from loopforge.runtime.ports import Question, ToolCall
 from tests.rooms.conftest import hum, living, write_mates
 from tests.rooms.test_files import give
 from tests.rooms.test_note_taking import held, noted
 from tests.rooms.test_pictures import drawn
 from tests.rooms.test_presence_attacks import QUESTION, SECRET, WORD, kept, leaks, said
-
-MATE = "---\nname: Maya\ntools: [kiln, recall]\n---\nYou are Maya.\n"
-KILN = Tool(
-    name="kiln",
-    summary="Fires clay.",
-    schema={"type": "object", "properties": {}},
-    harmless=True,
-    idempotent=True,
-)
+from tests.rooms.test_presence_in_turn import KILN, MATE
 
 
 def keeping(tool: str = "", **arguments: Any) -> Callable[[Question], dict[str, Any]]:

@@ -215,20 +215,21 @@ class ThreadPosts:
         (let_go,) = await self._ledger.read(state.stream, kinds=LET_GO, limit=1, newest=True)
         for event in await self._ledger.read(state.thread, kinds=STOPS):
             person, why = _stop_of(event, state)
-            kept = isinstance(event.body, PlaceLeft) and await self._has_place(state.thread)
-            if why and event.at > let_go.at and not kept:
+            if not why or event.at <= let_go.at:
+                continue
+            if not isinstance(event.body, PlaceLeft) or not await self._has_place(state.thread):
                 await self._tasks.stop(state.id, person, why)
                 return
 
     async def _has_place(self, room: str) -> bool:
         """Whether a platform still has a place of this room."""
-        places: dict[str, None] = {}
+        places = set[str]()
         for event in await self._ledger.read(room, kinds=PLACES):
             match event.body:
                 case PlaceJoined(place=place):
-                    places[place] = None
+                    places.add(place)
                 case PlaceLeft(place=place):
-                    places.pop(place, None)
+                    places.discard(place)
         return bool(places)
 
     def _follow_reactions(self, stream: str, events: Sequence[Event]) -> None:
