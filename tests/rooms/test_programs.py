@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
-from loopforge.core.effect_states import EffectProposed, EffectReturned, EffectRunning
+from loopforge.core.effect_states import (
+    EffectDenied,
+    EffectProposed,
+    EffectReturned,
+    EffectRunning,
+)
 from loopforge.core.room_vocabulary import LineDeleted, Said, Told
 from loopforge.core.turn_events import Returned
 from loopforge.errors import InputError
@@ -449,7 +454,7 @@ async def test_stop_ends_a_program_that_computes(tmp_path: Path) -> None:
 
 async def test_nothing_more_is_done_for_a_line_that_was_deleted(tmp_path: Path) -> None:
     """While people are asked, whoever called for it deletes their line: what follows is refused."""
-    code = "await oven(degrees=180)\nawait notes(q='a')"
+    code = "try:\n    await oven(degrees=180)\nexcept Exception:\n    await notes(q='a')"
     used: list[str] = []
     async with desk(tmp_path, code, **CHANGE) as (home, _):
         giving(home, "notes", lambda call: noting(used, call))
@@ -458,6 +463,7 @@ async def test_nothing_more_is_done_for_a_line_that_was_deleted(tmp_path: Path) 
         gone = home.app.stamp.fact(LineDeleted(line=line.id, by="ana"), actor="room")
         await home.app.ledger.append(f"room:{home.room}", [gone])
         assert state.turns.question(1)
-        await home.does("", "approve", "1")
+        await home.does("", "deny", "1")
         await finished(home)
         assert used == []
+        assert [one.rule for one in await home.bodies(EffectDenied)] == ["asked", "grant"]

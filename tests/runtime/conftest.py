@@ -82,6 +82,10 @@ class NoPrograms:
         """It may not."""
         return InnerPermission(CallPermission(), lambda _: ())
 
+    async def lapsed(self, _effect: Event) -> str:
+        """What was allowed still is."""
+        return ""
+
     async def sandbox(self, _stream: str, _mate: str) -> SandboxProfile:
         """As the home has it."""
         return SandboxProfile()

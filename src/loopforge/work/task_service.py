@@ -271,6 +271,8 @@ class TaskService:
                 raise NotLetIn(f"Only the owner of this home may allow {found.tool}.")
             if not (owner or self.world.calls.may_use(tools, found.tool)):
                 raise NotLetIn(f"You may not have {found.tool} used in the room of this task.")
+            if yes and (why := self.world.calls.lapse(state, found.tool)):
+                raise Changed(f"Nobody can say yes to that any more: {why}. A no ends it.")
             body: Body = EffectApproved(effect=effect, by=f"person:{person}")
             if not yes:
                 why = f": {because}" if because else "."

@@ -26,13 +26,13 @@ from loopforge.chat.room.permissions import (
     needs_owner_approval,
     originating_line,
     preapproved_tools,
-    tools_in_turn,
     who_may,
 )
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.room.turn_queue import AwaitedEffect
 from loopforge.chat.server import Rooms
+from loopforge.chat.turns.program_calls import lapse
 from loopforge.core.effect_states import (
     EffectApproved,
     EffectDenied,
@@ -51,10 +51,7 @@ from loopforge.runtime.ports import Clock, Tools
 
 ALWAYS = "always"
 LATE = "The time for an answer is over; it is not done."
-LAPSED = (
-    "Whom {mate} wants {tool} used for may not have it used here any more, so nobody can say yes "
-    "to that; /deny {n} ends it."
-)
+LAPSED = "Nobody can say yes to that any more: {why}. /deny {n} ends it."
 ONWARD = "It need not ask for that here any more; /rights {mate} ask takes that back."
 LONGEST_REASON = 500
 """Characters of a reason that goes with a no."""
@@ -175,9 +172,9 @@ class ApprovalCommands:
             who = _name(state, asked)
             told = f"{who} said yes to question {what.asks}: {what.mate} uses {what.tool}."
             by = f"person:{asked.person}" if asked.person else "terminal"
-            still = [line for line in what.lines if originating_line(state, line)]
-            if still and what.tool not in tools_in_turn(state, still, self._tools.known()):
-                raise InputError(LAPSED.format(mate=what.mate, tool=what.tool, n=what.asks))
+            mate = self._rooms.mates.get(what.mate)
+            if why := lapse(state, mate, what, self._tools.known()):
+                raise InputError(LAPSED.format(why=why, n=what.asks))
             approved = EffectApproved(effect=effect, by=by)
             if not (always or is_asked_once(what.tool, self._tools.known())):
                 return approved, Told(text=Words(told))

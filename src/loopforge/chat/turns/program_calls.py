@@ -1,15 +1,21 @@
-"""Whether the programs of mates may use tools in a room: for each call anew, as a turn's would.
+"""Whether what outlives a turn by days may use tools in a room: programs of mates, and a late yes.
 
-A program may outlive its turn by days. So who may what is judged by the room as it stands then:
-whoever lost a right meanwhile, or took back their line, has nothing done any more.
+Both are judged by the room as it stands then, each call of a program as a turn's would be: whoever
+lost a right meanwhile, or took back their line, has nothing done any more.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
-from loopforge.chat.room.permissions import Given, call_permission, tools_in_turn
+from loopforge.chat.room.permissions import (
+    Given,
+    call_permission,
+    originating_line,
+    tools_in_turn,
+)
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import RoomStore
+from loopforge.chat.room.turn_queue import AwaitedEffect
 from loopforge.chat.speaking.room_rules import RoomRules
 from loopforge.chat.turns.apply_acts import EGRESS
 from loopforge.chat.turns.build_perception import own_tools
@@ -29,7 +35,9 @@ from loopforge.runtime.turn_meter import spent_before
 
 COUNTED = ("effect.proposed", "turn.answered", "turn.returned")
 UNANSWERED = "what its mate was to answer is gone, so nothing more is done for it"
-GONE = "the mate that wrote the program is here no longer"
+GONE = "the mate that wanted it is here no longer"
+TAKEN = "{mate} has {tool} no longer"
+LAPSED = "whom {mate} wants {tool} used for may not have it used here any more"
 
 
 class ProgramCalls:
@@ -76,6 +84,12 @@ class ProgramCalls:
             return InnerPermission(permission, asking, told)
         return InnerPermission(permission, asking)
 
+    async def lapsed(self, effect: Event) -> str:
+        """See `InnerSite.lapsed`."""
+        state = await self._house.state(effect.stream)
+        used = state.turns.effects.get(effect.id)
+        return lapse(state, self._mate(effect), used, self._known()) if used else UNANSWERED
+
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:  # noqa: ARG002
         """See `InnerSite.sandbox`."""
         found = self._mates.get(mate)
@@ -108,6 +122,20 @@ class ProgramCalls:
 
     def _mate(self, program: Event) -> Mate | None:
         return self._mates.get(program.actor.partition(":")[2])
+
+
+def lapse(state: RoomState, mate: Mate | None, used: AwaitedEffect, known: Collection[Tool]) -> str:
+    """Why a use that waits for a yes may not run as the room stands now; "" where it may."""
+    if mate is None or not (used.lines or used.mate in state.mates):
+        return GONE
+    if not used.lines:
+        return UNANSWERED
+    if used.tool not in own_tools(mate, known):
+        return TAKEN.format(mate=used.mate, tool=used.tool)
+    still = [line for line in used.lines if originating_line(state, line)]
+    if still and used.tool not in tools_in_turn(state, still, tuple(known)):
+        return LAPSED.format(mate=used.mate, tool=used.tool)
+    return ""
 
 
 def _lines(state: RoomState, program: Event) -> tuple[str, ...]:

@@ -77,6 +77,7 @@ PAUSED = (
 )
 AGAIN = "People were asked just that already, and nobody has answered yet. Do not ask again."
 UNANSWERED = "Nobody said yes to it in {}, so it was not done."
+LAPSED = "{tool} was not used, though somebody said yes to it: {why}."
 NEAR, FEW = 3, 8
 """Tools that are named to a mind which named none that it may use, where some are like it and where
 none is."""
@@ -402,12 +403,22 @@ class Effects:
         call = await self._call_of(found)
         if call is None:
             return EffectFailed(effect=found.effect, value=Words(GONE))
-        if self._known_tool(found.tool) and (why := self._tools.misfit(found.tool, call.arguments)):
+        if why := await self._objection_now(found, call):
             return EffectFailed(effect=found.effect, value=Words(why))
         await self._record(found, EffectRunning(effect=found.effect))
         if found.effect in self._ends or found.effect not in self._open:
             return self._ends.get(found.effect)
         return await self._use_tool(found, call)
+
+    async def _objection_now(self, found: OpenEffect, call: ToolCall) -> str:
+        """Why it is not done, though it was allowed: a yes may come days after its question."""
+        proposed = await self._ledger.event(found.effect)
+        assert isinstance(proposed.body, EffectProposed)
+        if proposed.body.asks and (why := await self._site.inner.lapsed(proposed)):
+            return LAPSED.format(tool=found.tool, why=why)
+        if self._known_tool(found.tool) is None:
+            return ""
+        return self._tools.misfit(found.tool, call.arguments)
 
     async def _call_of(self, found: OpenEffect) -> ToolCall | None:
         """What the tool is given; None where its arguments were forgotten."""

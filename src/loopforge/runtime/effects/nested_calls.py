@@ -80,6 +80,10 @@ class InnerSites:
         """See `InnerSite.permission`."""
         return await self._of(program.stream).permission(program, call, gave)
 
+    async def lapsed(self, effect: Event) -> str:
+        """See `InnerSite.lapsed`."""
+        return await self._of(effect.stream).lapsed(effect)
+
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:
         """See `InnerSite.sandbox`."""
         return await self._of(stream).sandbox(stream, mate)

@@ -99,6 +99,8 @@ class InnerPermission(NamedTuple):
 class InnerSite(Protocol):
     """Says of calls of programs what a turn's seat says of a mind's; how programs are confined.
 
+    And of every use that people were asked about, whether it still may be when they said yes.
+
     `program` is its proposal.
     """
 
@@ -109,6 +111,12 @@ class InnerSite(Protocol):
         self, program: Event, call: Call, gave: Sequence[tuple[str, str]]
     ) -> InnerPermission:
         """Whether this call may run now; `gave` is what tools gave the program, by their names."""
+
+    async def lapsed(self, effect: Event) -> str:
+        """Why a use that waited for a yes may not run as things stand now; "" where it may.
+
+        A clause, of a mind's use as of one of its programs; `effect` is its proposal.
+        """
 
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:
         """How what this mate runs there is confined, beside the limits of the home."""

@@ -46,6 +46,7 @@ CHANGING = frozenset({"work_write", "work_edit", "work_git", "work_push"})
 """Tools that whoever may change no file has no use for."""
 TALK = 6
 """Lines by which the tools are chosen that fit."""
+TAKEN = "{mate} may not use {tool} in this task any more"
 MADE_UP = (
     "{tool} was not used: nobody gave this address, and no tool showed it. Use {tool} outside of a "
     "program: then a person is asked."
@@ -175,6 +176,19 @@ class TaskCalls:
         _, cost = await spent_within(self._ledger, program)
         left = budget - float(state.dollars) - cost
         return "" if left > 0 else f"Nothing more is used: the task cost its ${budget:g}."
+
+    def lapse(self, state: TaskState, tool: str) -> str:
+        """Why a use that waits for a yes may not run as things stand now; "" where it may."""
+        if why := self.flaw(state):
+            return why
+        mate = self.mate(state)
+        may = any(one.name == tool for one in self.offered_to(state, mate))
+        return "" if may else TAKEN.format(mate=mate.name, tool=tool)
+
+    async def lapsed(self, effect: Event) -> str:
+        """See `InnerSite.lapsed`."""
+        assert isinstance(effect.body, EffectProposed)
+        return self.lapse(await self._store.state(effect.stream), effect.body.tool)
 
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:  # noqa: ARG002
         """See `InnerSite.sandbox`."""

@@ -1,0 +1,82 @@
+"""What was lost while a tool of a task waited for a yes: nothing is done that may not be any more."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from loopforge.app import App, open_aside
+from loopforge.core.effect_states import EffectFailed
+from loopforge.errors import Changed
+from loopforge.runtime.ports import Tool, ToolCall
+from tests.rooms.conftest import write_mates
+from tests.work.conftest import Script, in_order, uses
+from tests.work.test_thread_tasks import OTTO, Commons, commons
+
+ORDER = "otto, write a Python server in serve.py"
+SENDS = OTTO.replace("work_run]", "work_run, send]")
+
+
+def installed(app: App) -> list[str]:
+    """Let there be the tool `send`; to whom it sent."""
+    sent: list[str] = []
+
+    async def send(call: ToolCall) -> str:
+        sent.append(str(call.arguments["to"]))
+        return "sent"
+
+    app.tools.add(Tool(name="send", summary="Sends.", asks=True), send)
+    return sent
+
+
+@asynccontextmanager
+async def office(place: Path, script: Script) -> AsyncIterator[tuple[Commons, list[str]]]:
+    """A room whose otto sends what people said yes to; and to whom."""
+    async with commons(place, script) as room:
+        yield room, installed(room.app)
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [(OTTO, "Otto may not use send in this task any more"), ("", "There is no mate otto any more")],
+)
+async def test_nobody_can_say_yes_to_a_tool_that_was_taken_away(
+    place: Path, file: str, why: str
+) -> None:
+    """From the mate's file, or with it: whoever tries is told so, and a no ends the question."""
+    write_mates(place, ("maya",), otto=SENDS)
+    mate = place / "mates" / "otto.md"
+    async with office(place, in_order(uses("send", to="all"))) as (room, sent):
+        task = await room.gives(ORDER, "turn.ended")
+        mate.write_text(file) if file else mate.unlink()
+        with pytest.raises(Changed, match=why):
+            await room.does("approve")
+        assert sent == []
+        mate.write_text(SENDS)
+        await room.does("deny", "not now")
+        await room.rest()
+        assert (await room.shop.state(task)).stage == "finished"
+    assert sent == []
+
+
+async def test_a_yes_that_nobody_carried_out_yet_is_held_against_what_is_so_then(
+    place: Path,
+) -> None:
+    """It was said while the home was down, and the tool was taken away before its start."""
+    write_mates(place, ("maya",), otto=SENDS)
+    async with office(place, in_order(uses("send", to="all"))) as (room, _):
+        task = await room.gives(ORDER, "turn.ended")
+    async with open_aside(room.app.settings) as aside:
+        installed(aside)
+        await aside.work.tasks.allow(task, "ana", owner=True)
+    (place / "mates" / "otto.md").write_text(OTTO)
+    async with office(place, in_order()) as (room, sent):
+        await room.rest()
+        assert sent == []
+        (failed,) = await room.shop.bodies(task, EffectFailed)
+        assert str(failed.value) == (
+            "send was not used, though somebody said yes to it: "
+            "Otto may not use send in this task any more."
+        )
+        assert (await room.shop.state(task)).stage == "finished"
