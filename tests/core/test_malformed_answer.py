@@ -131,6 +131,7 @@ SAID: dict[str, tuple[str, str]] = {
     ),
     "only the last channel": (f"<|channel|>final<|message|>{WHOLE}<|return|>", HI),
     "channels whose marks were lost": (f"analysisShe greets.assistantfinal{WHOLE}", HI),
+    "channels whose marks were lost, plain": ("analysisShe greets.assistantfinalHi.", "Hi."),
     "the mark of an end": (f"{HI}<|im_end|>", HI),
     "plain words": (HI, HI),
     "plain words in a fence": (f"```\n{HI}\n```", HI),

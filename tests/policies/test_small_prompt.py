@@ -28,6 +28,14 @@ def test_what_is_spoken_is_part_of_what_was_answered(text: str) -> None:
     assert trim_small_answer(text, shown(heard("ana", "hi"), model="small")) in text
 
 
+def test_a_use_of_a_tool_is_not_said() -> None:
+    """A small model that was offered none may write one all the same, behind its words or alone."""
+    seen = shown(heard("ana", "hi"), model="small")
+    for use in ('<|python_tag|>clock.call(zone="UTC")', '<tool_call>{"name": "clock"}</tool_call>'):
+        assert trim_small_answer(f"I look.\n{use}", seen) == "I look."
+        assert trim_small_answer(use, seen) == ""
+
+
 def test_what_it_remembers_is_not_said_as_it_was_told() -> None:
     """A row of memory is no answer; what follows it is, and a link stays one."""
     seen = shown(heard("ana", "hi"), model="small")

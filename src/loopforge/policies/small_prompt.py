@@ -14,6 +14,7 @@ from loopforge.core.mates.mate_file import parse_dialogue
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Message, Prompts
 from loopforge.core.text.prompt_rows import NAME, PLAIN, TEXT
+from loopforge.core.text.tool_markup import without_calls
 from loopforge.policies.few_shot import Example, nearest_examples
 from loopforge.policies.prompt_building import (
     fields_of,
@@ -130,7 +131,7 @@ def trim_small_answer(text: str, seen: AgentPerception) -> str:
 
     The second goes if it is not whole, says nothing new, or goes round in a circle.
     """
-    said = first_sentences(_without_name(text.strip(), seen), 2)
+    said = first_sentences(_without_name(without_calls(text).strip(), seen), 2)
     first = first_sentences(said, 1)
     rest = said[len(first) :].strip()
     words, before = _words(rest), _words(first)

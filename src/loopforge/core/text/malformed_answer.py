@@ -10,13 +10,13 @@ stays out. Pure. Knows neither what the fields are for nor who speaks.
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 from msgspec import Struct
 
 from loopforge.core.text.json_repair import JsonRepair, is_affirmative
 from loopforge.core.text.thought_stripping import BLOCKS, ThoughtFilter
-from loopforge.core.text.tool_markup import with_json_calls
+from loopforge.core.text.tool_markup import begins_with_calls, written_calls
 
 CUT = "…"
 """What words end with that broke off."""
@@ -62,16 +62,12 @@ _FENCE = re.compile(r"\n```\w*\Z")
 _LINE = re.compile(r"^[\s>*_`#-]*+(\w++)[*_`]*+\s*+:[*_`]*+[ \t]?(.*)$")
 _CLOSERS = tuple(end for ends in BLOCKS.values() for end in ends if end.startswith(("</", "[/")))
 _TAG = re.compile(r"<(\w+)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_CALL = re.compile(
-    r"(?:<\|?(?:tool_calls?|function_call|python_tag)\|?>|\[TOOL_CALLS\]|\bfunctools)\s*(?=[{\[])"
-)
-"""How the uses of tools begin that open models write where their server does not read them."""
 _DECISION = re.compile(
     r"\W*(?:yes|no|true|false|y|n|on|off|none|null|nil|pass|silent|\d+)\b\W*(?:i\b.*)?",
     re.IGNORECASE | re.DOTALL,
 )
 """A yes or no, however it is put; "no, I have nothing to add" is one, too."""
-_LEAKED = re.compile(r"\Aanalysis\b.*?assistantfinal", re.DOTALL)
+_LEAKED = re.compile(r"\Aanalysis(?![a-z]).*?assistantfinal", re.DOTALL)
 
 
 class LenientReading(Struct, frozen=True, kw_only=True):
@@ -158,7 +154,8 @@ def _made(
     undone: bool = False,
 ) -> LenientReading:
     """The fields of the form, as far as what was given can be taken for them."""
-    given, data = _unpacked(given, field, notes), dict[str, Any]()
+    given = _without_calls(_unpacked(given, field, notes), schema, field, notes)
+    data = dict[str, Any]()
     if "tool_calls" in given and "calls" not in given:  # as providers' own forms call them
         given["calls"] = given.pop("tool_calls")
     for name, part in schema.get("properties", {}).items():
@@ -190,6 +187,19 @@ def _unpacked(given: dict[str, Any], field: str, notes: list[str]) -> dict[str, 
         return given
     notes.append(LOOSE)
     return given | inner.found
+
+
+def _without_calls(
+    given: dict[str, Any], schema: Mapping[str, Any], field: str, notes: list[str]
+) -> dict[str, Any]:
+    """The same, with the uses of tools that were written among its words where they belong."""
+    said, form = given.get(field), schema.get("properties", {})
+    if not isinstance(said, str) or not begins_with_calls(said, _offered(form)):
+        return given
+    notes.append(LOOSE)
+    used = _used(said, {}, form, field) or {}
+    kept = {name: value for name, value in given.items() if name != field}
+    return kept | used | ({TOOLS: given[TOOLS]} if given.get(TOOLS) else {})
 
 
 def _words_of(value: Any, field: str) -> str:
@@ -297,16 +307,13 @@ def _used(
 
     Of one that says something its words. Where no tools are offered, what stands before them.
     """
-    text = with_json_calls(text)
-    first = _CALL.search(text)
-    parts = [JsonRepair(part, field) for part in _CALL.split(text)[1:]]
-    held = [part.value if isinstance(part.value, list) else [part.outermost] for part in parts]
-    calls = [one for each in held or [[outer]] for one in each if _is_call(one)]
-    if not (first or calls):
+    names = _offered(form)
+    written = written_calls(text, outer, names or None)
+    if written is None:
         return None
-    before = text[: first.start()].strip() if first else ""
-    saying = {field, GATE, *ALIASES}.difference(_offered(form))
-    said = [_arguments_of(one) for one in calls if one["name"] in saying]
+    before, calls = written
+    saying = {field, GATE, *ALIASES}.difference(names)
+    said = [one["arguments"] for one in calls if one["name"] in saying]
     given: dict[str, Any] = {
         field: "\n".join(filter(None, (before, *(_words_of(one, field) for one in said))))
     }
@@ -319,16 +326,6 @@ def _offered(form: Mapping[str, Any]) -> Sequence[str]:
     items = form.get(TOOLS, {}).get("items", {})
     names: Sequence[str] = items.get("properties", {}).get("tool", {}).get("enum", ())
     return names
-
-
-def _is_call(one: object) -> TypeGuard[dict[str, Any]]:
-    if not isinstance(one, dict) or not isinstance(one.get("name"), str):
-        return False
-    return bool(one["name"]) and _arguments_of(one) is not None
-
-
-def _arguments_of(one: Mapping[str, Any]) -> Any:
-    return next((one[name] for name in ("arguments", "parameters", "args") if name in one), None)
 
 
 def _alone(outer: Mapping[str, Any], reader: JsonRepair, field: str) -> str:

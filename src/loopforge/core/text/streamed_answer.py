@@ -14,6 +14,7 @@ from typing import Any
 from loopforge.core.text.json_repair import ESCAPED, WRAPPERS
 from loopforge.core.text.malformed_answer import gate_of
 from loopforge.core.text.thought_stripping import ThoughtFilter
+from loopforge.core.text.tool_markup import BEGUN
 
 LONGEST_OPENING = 200
 """Signs within which the words of a form begin, or are not shown before they are all there."""
@@ -74,6 +75,11 @@ class SpokenWords:
 
     @property
     def words(self) -> str:
-        """The words as far as they may be shown: without half a sign, of which more is to come."""
+        """The words as far as they may be shown: without half a sign, of which more is to come.
+
+        From where a line may begin with a use of a tool they are shown when they are all there.
+        """
         words = "".join(self._text)
+        if begun := BEGUN.search(words):
+            words = words[: begun.start()].rstrip()
         return words[:-1] if "\ud800" <= words[-1:] <= "\udbff" else words

@@ -7,9 +7,13 @@ Pure; pieces may be cut anywhere.
 
 BLOCKS = {
     "<think>": ("</think>",),
+    "<thinking>": ("</thinking>",),
     "<thought>": ("</thought>",),
     "<reasoning>": ("</reasoning>",),
+    "<seed:think>": ("</seed:think>",),
     "[THINK]": ("[/THINK]",),
+    "◁think▷": ("◁/think▷",),
+    "<|START_THINKING|>": ("<|END_THINKING|>",),
     "<|channel|>analysis": ("<|end|>", "<|channel|>final<|message|>"),
     "<|channel|>commentary": ("<|end|>", "<|call|>", "<|channel|>final<|message|>"),
 }
@@ -18,6 +22,7 @@ MARKS = (
     "<|start|>assistant",
     "<|channel|>final",
     "<|message|>",
+    "<|START_RESPONSE|>",
     "<|im_start|>assistant",
     "<|assistant|>",
 )
