@@ -124,7 +124,7 @@ async def test_a_task_whose_last_place_is_gone_works_on_no_longer(place: Path) -
         rooms = room.app.front.rooms
         for spot in spots:
             await rooms.join_place(spot, (), "commons")
-        task = await room.gives(ORDER, "effect.running")
+        task = await room.gives(ORDER, "effect.running", surface="x:1")
         await rooms.leave_place("commons", "x:1", "it was deleted", lost=True)
         assert room.app.work.posts is not None
         await room.app.work.posts.settled()
@@ -138,6 +138,18 @@ async def test_a_task_whose_last_place_is_gone_works_on_no_longer(place: Path) -
         assert (await room.said())[-1] == "otto: On 80."
 
 
+async def test_a_task_given_at_home_goes_on_where_the_rooms_last_place_is_gone(place: Path) -> None:
+    """Whoever gave it in the browser or a terminal is there still, and steers it."""
+    spot = ChannelSpot(key="x:1", name="bench", kind="group")
+    async with commons(place, in_order(ENDLESS)) as room:
+        await room.app.front.rooms.join_place(spot, (), "commons")
+        task = await room.gives(ORDER, "effect.running")
+        await room.app.front.rooms.leave_place("commons", spot.key, "it was deleted", lost=True)
+        assert room.app.work.posts is not None
+        await room.app.work.posts.settled()
+        assert (await room.shop.state(task)).at_work
+
+
 async def test_a_task_whose_place_was_lost_as_its_home_ended_works_on_no_longer(
     place: Path,
 ) -> None:
@@ -145,7 +157,7 @@ async def test_a_task_whose_place_was_lost_as_its_home_ended_works_on_no_longer(
     spot = ChannelSpot(key="x:1", name="bench", kind="group")
     async with commons(place, in_order(ENDLESS)) as room:
         await room.app.front.rooms.join_place(spot, (), "commons")
-        task = await room.gives(ORDER, "task.opened")
+        task = await room.gives(ORDER, "task.opened", surface=spot.key)
     async with open_aside(room.app.settings) as aside:
         await aside.front.rooms.leave_place("commons", spot.key, "it was deleted", lost=True)
     async with commons(place, in_order()) as room:  # nobody is asked

@@ -62,7 +62,8 @@ class Commons:
 
     async def says(self, text: str, **more: Any) -> Event:
         """Ana says it; nobody has answered yet."""
-        line = Heard(person=self.ana, text=Words(text), surface="terminal", owner=True, **more)
+        more = {"surface": "terminal", "owner": True, **more}
+        line = Heard(person=self.ana, text=Words(text), **more)
         return await self.app.front.rooms.hear("commons", line)
 
     async def hears(self, text: str, **more: Any) -> Event:
@@ -71,9 +72,9 @@ class Commons:
         await self.rest()
         return line
 
-    async def gives(self, text: str, until: str) -> str:
+    async def gives(self, text: str, until: str, **more: Any) -> str:
         """Ana gives work; its id, once an event of this kind happened and all of it is told."""
-        await self.says(text)
+        await self.says(text, **more)
         await self.app.front.rooms.settled("commons")
         (task,) = await self.tasks()
         await self.shop.until(task, until)

@@ -9,8 +9,8 @@
 A line that asks for something says so no longer when that is over. Edits are gathered: PAUSE lies
 between two, and while one has not arrived on a platform no other follows. Each line is said once
 for the event it tells of, so that a new start says nothing twice.
-Stop in the room stops its task, and so do sending its mate out and the loss of the room's last
-place on a platform; a thumb on a line of the task rates it.
+Stop in the room stops its task, and so do sending its mate out and, where it was given on a
+platform, the loss of the room's last place; a thumb on a line of the task rates it.
 """
 
 import asyncio
@@ -138,6 +138,11 @@ def _is_stoppable(state: TaskState) -> bool:
     return state.at_work or state.stage == "waiting"
 
 
+def _platform_of(surface: str) -> str:
+    """The platform of a place ("platform:123"), or what else something was said in."""
+    return surface.partition(":")[0]
+
+
 def _stop_of(event: Event, state: TaskState) -> tuple[str, str]:
     """Who stops a task by what happened in its room, and why; "" for what does not."""
     match event.body:
@@ -201,11 +206,10 @@ class ThreadPosts:
             self._spawn(partial(self._stop_tasks, stream, event), "a task is stopped")
 
     async def _stop_tasks(self, room: str, event: Event) -> None:
-        if isinstance(event.body, PlaceLeft) and await self._has_place(room):
-            return
         for state in await self._tasks.store.of_thread(room):
             person, why = _stop_of(event, state)
-            if why and (_is_stoppable(state) or state.looks_back):
+            halts = why and (_is_stoppable(state) or state.looks_back)
+            if halts and await self._counts(event, state):
                 await self._tasks.stop(state.id, person, why)
 
     async def _stop_if_missed(self, state: TaskState) -> None:
@@ -215,22 +219,26 @@ class ThreadPosts:
         (let_go,) = await self._ledger.read(state.stream, kinds=LET_GO, limit=1, newest=True)
         for event in await self._ledger.read(state.thread, kinds=STOPS):
             person, why = _stop_of(event, state)
-            if not why or event.at <= let_go.at:
-                continue
-            if not isinstance(event.body, PlaceLeft) or not await self._has_place(state.thread):
+            if why and event.at > let_go.at and await self._counts(event, state):
                 await self._tasks.stop(state.id, person, why)
                 return
 
-    async def _has_place(self, room: str) -> bool:
-        """Whether a platform still has a place of this room."""
-        places = set[str]()
-        for event in await self._ledger.read(room, kinds=PLACES):
-            match event.body:
+    async def _counts(self, event: Event, state: TaskState) -> bool:
+        """Whether what stops a task does: the loss of a place only where that was the room's last.
+
+        Whoever gave it in the browser or a terminal steers it there, whatever platforms lose.
+        """
+        if not isinstance(event.body, PlaceLeft):
+            return True
+        places, platforms = set[str](), set[str]()
+        for moved in await self._ledger.read(state.thread, kinds=PLACES):
+            match moved.body:
                 case PlaceJoined(place=place):
                     places.add(place)
+                    platforms.add(_platform_of(place))
                 case PlaceLeft(place=place):
                     places.discard(place)
-        return bool(places)
+        return not places and _platform_of(state.task.surface) in platforms
 
     def _follow_reactions(self, stream: str, events: Sequence[Event]) -> None:
         for event in events:
