@@ -10,7 +10,8 @@ from loopforge.app import App
 from loopforge.core.memory.memory_vocabulary import EvidenceLine, MemoryKept
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
-from tests.cli.conftest import Run, does_what_the_page_says, typing
+from loopforge.home import make_home
+from tests.cli.conftest import Run, does_what_the_page_says, hosted, typing
 
 DOCS = Path(__file__).parents[2] / "docs" / "memory.md"
 
@@ -80,6 +81,20 @@ def test_memories_of_nobody_are_asked_back(run: Run) -> None:
         assert "There is no mate 'mya' here; there are maya" in err
     assert "keeps anything of that" in run("memory", "list", "--mate", "zuzu")[1]
     assert "nothing under the number 9" in run("memory", "lock", "maya", "9")[2]
+
+
+def test_a_home_in_which_mates_keep_nothing_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """A list of nothing is a sentence; for scripts it is an empty list."""
+
+    async def begin(_: App) -> None: ...
+
+    make_home(tmp_path / "new")
+    hosted(tmp_path / "new", begin)
+    run = typing(capsys, "--home", str(tmp_path / "new"))
+    assert run("memory", "list")[:2] == (0, "No mate keeps anything yet.\n")
+    assert run("memory", "list", "--json")[:2] == (0, "[]\n")
 
 
 @pytest.mark.sqlite
