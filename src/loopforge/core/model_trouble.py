@@ -17,12 +17,14 @@ Cause = Literal[
     "unreachable",
     "nowhere",
     "certificate",
+    "barred",
     "silent",
     "endless",
     "stalled",
     "long",
     "cut",
     "garbled",
+    "wordless",
     "rejected",
     "unheard",
     "missing",
@@ -37,7 +39,10 @@ signs, but no words; words, and then nothing more."""
 CAUSES: tuple[Cause, ...] = get_args(Cause)[1:]
 
 MENDED_BY_OWNER: frozenset[str] = frozenset(
-    ("key", "credit", "unknown", "unreachable", "nowhere", "certificate", "rejected", "missing")
+    (
+        *("key", "credit", "unknown", "unreachable", "nowhere", "certificate", "barred"),
+        *("rejected", "missing"),
+    )
 )
 """Causes that saying it again does not help against: the owner has to mend something."""
 
@@ -56,6 +61,8 @@ OWNER: dict[str, str] = {
     "nowhere": "no server has the name in the address of {model}: correct it (Admin, Models)",
     "certificate": "no secure connection to {model}: its address begins with https where the "
     "server speaks http, or its certificate is not trusted (Admin, Models)",
+    "barred": "the way to {model} is barred by a proxy (HTTPS_PROXY names it), by a firewall, or "
+    "by its service, which does not serve every country: the raw error is in Why?",
     "silent": "{model} accepted the question and said nothing in time: see whether its server is "
     "well; model_first_token_seconds is the longest wait",
     "endless": "{model} did not come to an end in time; model_total_seconds is the longest wait",
@@ -65,6 +72,8 @@ OWNER: dict[str, str] = {
     "cut": "the connection to {model} broke in the middle of its answer",
     "garbled": "what the server of {model} sent is no answer: is that the address of a server that "
     "speaks OpenAI's protocol? (Admin, Models)",
+    "wordless": "{model} used up its tokens and wrote no word, mostly by thinking: give it room by "
+    "`thinking` in its table in loopforge.toml",
     "rejected": "the server of {model} does not take the question: the raw error is in Why?",
     "unheard": "the server of {model} does not take that voice note: it may be damaged, too long, "
     "or of a kind that it does not know; the raw error is in Why?",
@@ -91,6 +100,7 @@ EVERYBODY: dict[str, str] = {
     "long": "the conversation is longer than the model takes",
     "cut": "the model was cut off",
     "garbled": "the model's server sent what is no answer",
+    "wordless": "the model thought until no room was left for its words",
     "unheard": "it may be damaged, too long, or of a kind that the model does not know",
     "budget": "the budget is used up",
 }

@@ -28,6 +28,7 @@ from loopforge.core.turn_events import Usage
 from loopforge.errors import LoopforgeError
 from loopforge.models.providers.answer_cost import usage_cost
 from loopforge.models.providers.attempt_outcome import AttemptOutcome
+from loopforge.models.providers.cumulative_text import CumulativeText
 from loopforge.models.providers.model_request import (
     accepts_picture,
     messages_of,
@@ -252,7 +253,7 @@ class Provider:
         most: int,
         longest: int,
     ) -> None:
-        thoughts, length, parts = ThoughtFilter(), 0, 0
+        thoughts, pieces, length, parts = ThoughtFilter(), CumulativeText(), 0, 0
         heard.stream = stream
 
         def say(piece: str) -> None:
@@ -267,7 +268,7 @@ class Provider:
                 if heard.first is None:
                     heard.first = heard.last
                     hear("")
-                piece = _text_of(event)
+                piece = pieces.feed(_text_of(event))
                 say(thoughts.feed(piece))
                 length += len(piece) or _argument_characters(event)
                 if 0 < longest < heard.spoken.length:
@@ -277,7 +278,7 @@ class Provider:
                     raise EndlessAnswer(f"more than {MOST_PARTS} parts came, and no end")
                 if length > most:
                     raise EndlessAnswer(f"more than {most} characters came, and no end")
-            say(thoughts.rest())
+            say(thoughts.feed(pieces.rest()) + thoughts.rest())
         finally:
             heard.response = stream.get()
 
@@ -294,7 +295,7 @@ class Provider:
         broken = fault.outcome == "failed" or (fault.outcome == "refused" and bool(heard.text))
         return replace(
             fault,
-            text=heard.text or (_refusal_words(heard) if fault.outcome == "refused" else ""),
+            text=heard.text or fault.text or (_refusal_words(heard) * (fault.outcome == "refused")),
             data=data,
             usage=self._usage_of(question, heard, early=early),
             first=_milliseconds_since(heard.first or now, heard.began),
@@ -330,6 +331,9 @@ class Provider:
             if finish == "length":
                 return AttemptOutcome("malformed", CUT_OFF), None
             return AttemptOutcome("answered", ""), {**_data_beside_calls(heard.text), CALLS: calls}
+        if finish == "length" and not heard.text.strip():
+            told = "it used up its tokens and wrote no word"
+            return AttemptOutcome("failed", told, ours=True, cause="wordless"), None
         if question.schema is None:
             if heard.text.strip():
                 cut = CUT_OFF if finish == "length" else ""

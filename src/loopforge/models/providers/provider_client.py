@@ -8,6 +8,7 @@ All of it is imported when the first question is asked; that takes a second or t
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -131,6 +132,8 @@ def http_client(base_url: str, longest_line: int = MOST_BYTES, **more: Any) -> h
                 raise OversizedAnswer(
                     f"the answer is packed ({bounded_text(self._packed)}), which nobody asked"
                 )
+            if not self._all:
+                chunk = chunk.removeprefix(BOM_UTF8)
             self.last = (self.last + chunk)[-len(DONE) - len(b"\r\n\r\n") :]
             self._all += len(chunk)
             ended = chunk.rfind(b"\n") + 1

@@ -26,10 +26,18 @@ TOO_LONG = re.compile(
 """How they say that a prompt is too long for them."""
 NO_CREDIT = re.compile(
     r"credit balance|insufficient (credit|quota|balance|funds)|budget has been exceeded"
-    r"|billing.{0,6}limit",
+    r"|billing.{0,6}limit|key limit exceeded|exceeded_current_quota|arrearage|please recharge",
     re.IGNORECASE,
 )
 """How those say that nothing is paid for any more that pass a question on to another service."""
+BAD_KEY = re.compile(
+    r"(incorrect|invalid) api.?key|api.?key (is )?(not valid|invalid)", re.IGNORECASE
+)
+"""How those say that a key is none that call it a bad question (xAI)."""
+NOT_HERE = re.compile(
+    r"(country|region|territory|location).{0,40}not (supported|available)", re.IGNORECASE
+)
+"""How services say that they do not serve the place where a home runs."""
 FORMS = re.compile(
     r"response_format|json_schema|guided|grammar|structured|xgrammar|outlines", re.IGNORECASE
 )
@@ -48,13 +56,25 @@ def fault_of(error: Exception, *, begun: bool = False) -> AttemptOutcome:
 
     detail = _told(error)
     wait = getattr(error, "retry_after", None)
+    if (written := _failed_generation(error)) is not None:
+        again = not written.strip()
+        return AttemptOutcome("malformed", detail, again=again, wait=0.0, text=written)
     match error:
         case known.ModelRequestRejectedError() if _refuses(error):
             return AttemptOutcome("refused", detail)
         case known.ContentFilterError():
             return AttemptOutcome("refused", detail)
+        case known.ModelAuthenticationError() | known.ModelRateLimitError() if NO_CREDIT.search(
+            detail
+        ):
+            return AttemptOutcome("failed", detail, wait=wait, lasting=True, cause="credit")
         case known.ModelAuthenticationError():
-            return AttemptOutcome("failed", detail, wait=wait, lasting=True, cause="key")
+            status, body = getattr(error, "status_code", 0), getattr(error, "body", None)
+            page = status == 403 and not isinstance(body, dict)
+            barred = page or NOT_HERE.search(detail)
+            return AttemptOutcome(
+                "failed", detail, wait=wait, lasting=True, cause="barred" if barred else "key"
+            )
         case known.ModelQuotaExceededError():
             return AttemptOutcome("failed", detail, wait=wait, lasting=True, cause="credit")
         case known.ModelNotFoundError():
@@ -76,7 +96,11 @@ def fault_of(error: Exception, *, begun: bool = False) -> AttemptOutcome:
                 "failed", detail, again=True, wait=wait, cause="broken", toolless=toolless
             )
         case known.ModelConnectionError():
-            return AttemptOutcome("failed", detail, again=True, wait=wait, cause=_broken(error))
+            return AttemptOutcome(
+                "failed", detail, again=True, wait=wait, cause=_broken(error, begun=begun)
+            )
+        case known.ModelHTTPError(status_code=407):
+            return AttemptOutcome("failed", detail, lasting=True, cause="barred")
         case known.ModelHTTPError(status_code=413):
             return AttemptOutcome("failed", detail, ours=True, cause="long")
         case known.ModelHTTPError(status_code=status) if status in (408, 409, 425):
@@ -85,7 +109,7 @@ def fault_of(error: Exception, *, begun: bool = False) -> AttemptOutcome:
             return AttemptOutcome("failed", detail, again=True, cause="cut")
     network = _is_network(error)
     return AttemptOutcome(
-        "failed", detail, again=network, cause=_broken(error) if network else "garbled"
+        "failed", detail, again=network, cause=_broken(error, begun=begun) if network else "garbled"
     )
 
 
@@ -95,6 +119,10 @@ def _rejected(detail: str) -> AttemptOutcome:
         return AttemptOutcome("failed", detail, lasting=True, cause="unknown")
     if NO_CREDIT.search(detail):
         return AttemptOutcome("failed", detail, lasting=True, cause="credit")
+    if BAD_KEY.search(detail):
+        return AttemptOutcome("failed", detail, lasting=True, cause="key")
+    if NOT_HERE.search(detail):
+        return AttemptOutcome("failed", detail, lasting=True, cause="barred")
     if TOO_LONG.search(detail):
         return AttemptOutcome("failed", detail, ours=True, cause="long")
     formless, toolless = bool(FORMS.search(detail)), bool(TOOLS.search(detail))
@@ -103,20 +131,35 @@ def _rejected(detail: str) -> AttemptOutcome:
     )
 
 
-def _broken(error: BaseException) -> Cause:
+def _failed_generation(error: BaseException) -> str | None:
+    """What a model wrote that its service could not read (Groq); None where it does not tell."""
+    bodies = (getattr(one, "body", None) for one in _beneath(error))
+    told = (body.get("failed_generation") for body in bodies if isinstance(body, dict))
+    return next((written for written in told if isinstance(written, str)), None)
+
+
+def _broken(error: BaseException, *, begun: bool) -> Cause:
     """What is wrong with a connection, by what lies at the bottom of it."""
+    import httpx2
+
     for one in _beneath(error, context=True):
         if isinstance(one, ssl.SSLError):
             return "certificate"
         if isinstance(one, socket.gaierror):
             return "nowhere"
+        if isinstance(one, httpx2.ProxyError):
+            return "unreachable" if str(one).startswith("5") else "barred"
     told = _told(error).lower()
     if "ssl" in told or "certificate" in told or "tls" in told:
         return "certificate"
     if "name or service" in told or "nodename" in told or "resolution" in told:
         return "nowhere"
     connect = getattr(error, "phase", None) == "connect" or "connecterror" in told
-    return "unreachable" if connect or "connecttimeout" in told else "cut"
+    if connect or "connecttimeout" in told:
+        return "unreachable"
+    if begun:
+        return "cut"
+    return "garbled" if "illegal" in told else "broken"
 
 
 def _is_network(error: BaseException) -> bool:
