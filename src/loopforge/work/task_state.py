@@ -51,6 +51,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskSummarized,
     TierChosen,
     WorkEvent,
+    WorkspaceRecovered,
     WorkspaceSaved,
 )
 from loopforge.runtime.effects.nested_calls import TOLD
@@ -315,6 +316,8 @@ class TaskState(Struct, kw_only=True):
                 self.nudged += 1
                 self.uses_since, self.steps_since = len(self.uses), self.turns
                 self._add_entry("told", "", body.what, event)
+            case WorkspaceRecovered(what=what):
+                self._add_entry("told", "", what, event)
             case TaskEscalated():
                 self.escalated.append(body)
                 self.model, self.model_since = body.after, self.turns

@@ -32,6 +32,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskSummarized,
     TierChosen,
     WorkEvent,
+    WorkspaceRecovered,
     WorkspaceSaved,
 )
 from loopforge.work.workspace.file_markers import without_marks
@@ -95,8 +96,8 @@ def _task(body: WorkEvent) -> list[str]:
             return [f"It asks: {question}", "It waits for an answer, and holds nothing up."]
         case TaskNudged(what=what):
             return [f"It goes in circles: {what}"]
-        case TaskEscalated(why=why):
-            return [str(why)]
+        case TaskEscalated(why=text) | WorkspaceRecovered(what=text):
+            return [str(text)]
         case TaskRated(up=up, confidence=confidence):
             return [f"Thumb {'up' if up else 'down'}: confidence {confidence:.0f} of 100."]
         case TaskStopped(why=why):

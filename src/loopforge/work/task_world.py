@@ -147,7 +147,7 @@ class TaskWorld:
             return await self._take_lease(state)
         if not await self._leases.renew(state.thread):
             return await self._take_lease(state)
-        if halt := self._flaw(state) or self._met_limit(state):
+        if halt := self._flaw(state) or self._met_limit(state) or await self._ready(state):
             return halt
         if chosen := await self.tiers.first(state):
             return [self._fact_of(chosen, state)]
@@ -239,15 +239,19 @@ class TaskWorld:
     async def _save_workspace(self, state: TaskState) -> list[Fact]:
         checkpoint, why = await self._places.save(state)
         body = WorkspaceSaved(nth=state.turns, checkpoint=checkpoint, why=why)
-        return [self._fact_of(body, state)]
+        return [*self._places.put_back(state), self._fact_of(body, state)]
+
+    async def _ready(self, state: TaskState) -> list[Fact]:
+        """That its workspace cannot be used, or was gone and is back; else nothing."""
+        if why := await self._places.ready(state):
+            return self._lost(state, why)
+        return self._places.put_back(state)
 
     async def _take_lease(self, state: TaskState) -> Sequence[Fact] | datetime:
         held = await self._leases.take(state.thread, state.id)
         if held.task == state.id:
-            if flaw := self._flaw(state):
-                return flaw
-            if why := await self._places.ready(state):
-                return self._lost(state, why)
+            if found := self._flaw(state) or await self._ready(state):
+                return found
             return [self._fact_of(TaskLeased(fence=held.fence), state)]
         if state.stage != "queued" or state.behind != held.task:
             return [self._fact_of(TaskQueued(behind=held.task), state)]

@@ -10,7 +10,7 @@ from loopforge.core.events import Fact
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import join_as_prose
 from loopforge.core.work.command_results import exit_of_tests
-from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered
+from loopforge.core.work.work_vocabulary import ChangeUndone, ResultOffered, WorkspaceRecovered
 from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.git.merge_proposals import MergeResult, Proposal, ResultNote
@@ -20,6 +20,7 @@ from loopforge.work.workspace.file_markers import without_marks
 from loopforge.work.workspace.task_workspace import Workspaces
 from loopforge.work.workspace.workspace_tools import CLONE
 
+GONE = "The workspace was gone from the disk."
 EARLIER = " (failed, before the last change)"
 
 log = logging.getLogger(__name__)
@@ -38,11 +39,21 @@ class WorkPlaces:
         try:
             await self.workspaces.recovered(state.stream)
             if state.task.repo:
-                title = str(state.task.text)[:80]
-                await self.repositories.begin(state.stream, state.task.repo, title)
+                title, lost = str(state.task.text)[:80], state.stream in self.workspaces.put_back
+                await self.repositories.begin(state.stream, state.task.repo, title, lost=lost)
         except (LoopforgeError, OSError) as error:
             return why_of(error)
         return ""
+
+    def put_back(self, state: TaskState) -> list[Fact]:
+        """That its workspace was gone, and what it is now: once, to be told."""
+        place = self.workspaces.put_back.pop(state.stream, None)
+        if place is None or not (state.turns or state.checkpoints):
+            return []
+        nth = _turn_at(state, place)
+        what = Words(_told_back(state, nth) if place else _told_empty(state))
+        body = WorkspaceRecovered(nth=nth, checkpoint=str(place or ""), what=what)
+        return [self._stamp.fact(body, actor="runtime", cause=state.id)]
 
     async def save(self, state: TaskState) -> tuple[str, str]:
         """Keep the workspace as it stands: the name of the copy, or why there is none."""
@@ -94,15 +105,30 @@ class WorkPlaces:
             await place.undo()
         latest = await place.latest()
         back, undoes = (latest.place, latest.undoes) if latest else (0, 0)
-        nth = next(
-            (
-                one.nth
-                for one in reversed(state.checkpoints)
-                if one.checkpoint.isdigit() and int(one.checkpoint) <= back
-            ),
-            0,
-        )
+        nth = _turn_at(state, back)
         return ChangeUndone(by="", nth=nth, checkpoint=str(undoes or there.number))
+
+
+def _turn_at(state: TaskState, place: int) -> int:
+    """After which turn the workspace was as in the checkpoint that stands there; 0: before them."""
+    known = (one for one in reversed(state.checkpoints) if one.checkpoint.isdigit())
+    return next((one.nth for one in known if int(one.checkpoint) <= place), 0)
+
+
+def _told_back(state: TaskState, nth: int) -> str:
+    """What people and the mate are told of a workspace that is back."""
+    when = f"after turn {nth}" if nth else "before the first turn"
+    told = f"{GONE} It is put back as it was {when}"
+    if state.turns <= nth:
+        return f"{told}; nothing of its turns is lost."
+    since = f"turn {nth + 1}" if state.turns == nth + 1 else f"turns {nth + 1} to {state.turns}"
+    return f"{told}; what {since} changed in files is lost."
+
+
+def _told_empty(state: TaskState) -> str:
+    """The same, where there is no copy of it."""
+    clone = f" but for a new clone of {state.task.repo}" if state.task.repo else ""
+    return f"{GONE} No copy of it is left, so it is empty{clone}; what was done in files is lost."
 
 
 def why_of(error: LoopforgeError | OSError) -> str:

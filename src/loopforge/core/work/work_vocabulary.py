@@ -226,6 +226,17 @@ class WorkspaceSaved(Struct, frozen=True, tag="task.workspace_saved", kw_only=Tr
     why: str = ""
 
 
+class WorkspaceRecovered(Struct, frozen=True, tag="task.workspace_recovered", kw_only=True):
+    """The workspace was gone from the disk, and is back as it was after turn `nth`.
+
+    `checkpoint` as in WorkspaceSaved, "" where there was none: then it is empty. `what` says so.
+    """
+
+    nth: int
+    checkpoint: str
+    what: Words
+
+
 class TaskStopped(Struct, frozen=True, tag="task.stopped", kw_only=True, omit_defaults=True):
     """It stands still until somebody says go on; `by` a person, or "" where a limit ended it.
 
@@ -388,6 +399,7 @@ WorkEvent = (
     | TaskDelayed
     | TaskRated
     | WorkspaceSaved
+    | WorkspaceRecovered
     | TaskStopped
     | TaskSummarized
     | TaskResumed

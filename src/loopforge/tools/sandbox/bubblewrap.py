@@ -65,12 +65,25 @@ def runner_uid() -> int | None:
 
 
 def make_workspace(path: Path) -> Path:
-    """Make a folder that programs of a sandbox may write, and nobody else; what is there stays."""
+    """Make a folder that programs of a sandbox may write, and nobody else; what is there stays.
+
+    Raises InputError where a link stands there: what it leads to is nobody's to write.
+    """
+    refuse_link(path)
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if (uid := runner_uid()) is not None:
         os.chown(path, uid, uid, follow_symlinks=False)
     refuse_unreachable_folder(path)
     return path
+
+
+def refuse_link(path: Path) -> None:
+    """Raise InputError where a workspace is a link to somewhere else."""
+    if path.is_symlink():
+        raise InputError(
+            f"The workspace {path.name} is a link to somewhere else, which is not followed. Put "
+            f"the folder itself into `{path.parent.name}` of the home, or delete that link."
+        )
 
 
 def refuse_unreachable_folder(path: Path) -> None:

@@ -170,6 +170,8 @@ class WorkspaceFiles:
 
     def remove(self) -> None:
         """Take the workspace away with all that is in it, however it was laid out."""
+        if self._root.is_symlink():  # chmod would follow it
+            self._root.unlink()
         if not self._root.exists():
             return
         given = [("chmod", "-R", "u+rwx", "--"), ("rm", "-rf", "--one-file-system", "--")]

@@ -87,17 +87,21 @@ class TaskRepositories:
 
     # ------------------------------------------------------------ working
 
-    async def begin(self, task: str, repository: str, title: str = "") -> TaskBranch:
+    async def begin(
+        self, task: str, repository: str, title: str = "", *, lost: bool = False
+    ) -> TaskBranch:
         """Clone a registered repository for a task, onto a branch named after it.
 
-        Where that was done before, nothing is done. Raises Unknown, RepositoryError.
+        Where that was done before, nothing is done, unless its workspace was `lost` and came back
+        without it. Raises Unknown, RepositoryError.
         """
         found = self.registered.find(repository)
         record = self._known_record(task)
         if record is not None and record.made:
             if record.branch.repository != found.name:
                 raise InputError(f"This task works on {record.branch.repository} already.")
-            return record.branch
+            if not lost or await self._has_clone(task, record.branch):
+                return record.branch
         person = PersonRepository(Path(found.path))
         base = await person.head(found.branch)
         words = slug(title)[:TITLE].strip("-")
@@ -117,10 +121,19 @@ class TaskRepositories:
                 f"{found.name} holds a key or password of this home in its history, so no task is "
                 "given it. Make that key invalid and set another."
             )
-        await self._keep_record(task, _TaskRecord(branch=branch))
+        kept = _TaskRecord(branch=branch, proposal=record.proposal if record else None)
+        await self._keep_record(task, kept)
         await TaskClone(self._workspaces.of(task), branch).make(history)
-        await self._keep_record(task, _TaskRecord(branch=branch, made=True))
+        await self._keep_record(task, replace(kept, made=True))
         return branch
+
+    async def _has_clone(self, task: str, branch: TaskBranch) -> bool:
+        """Whether something stands where its clone is to be."""
+        try:
+            await asyncio.to_thread(self._workspaces.of(task).files.entry, branch.folder)
+        except Unknown:
+            return False
+        return True
 
     async def uncommitted(self, repository: str) -> str:
         """What of a person's work tasks would not see, in words; "" for nothing. Raises Unknown."""

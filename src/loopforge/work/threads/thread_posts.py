@@ -58,6 +58,7 @@ from loopforge.core.work.work_vocabulary import (
     TaskSteered,
     TaskStopped,
     TaskSummarized,
+    WorkspaceRecovered,
 )
 from loopforge.errors import LoopforgeError, Unknown
 from loopforge.runtime.background_tasks import BackgroundTasks
@@ -492,8 +493,8 @@ def told_of(event: Event, state: TaskState, answers: Mapping[str, str] = {}) -> 
             return "Other work goes on here; this waits until that is over."
         case TaskAsked(question=question):
             return f"{question}\n\nI wait for an answer: say it here."
-        case TaskEscalated(why=why):
-            return str(why)
+        case TaskEscalated(why=text) | WorkspaceRecovered(what=text):
+            return str(text)
         case TaskDelayed(why=why):
             return f"It waits: {why}."
         case TaskStopped(kind="person"):

@@ -28,7 +28,7 @@ from loopforge.core.egress.egress_filter import SHORTEST, EgressFilter
 from loopforge.core.mates.sandbox_profile import SandboxProfile
 from loopforge.errors import ArtifactError, InputError, LoopforgeError, Unknown
 from loopforge.runtime.ports import Clock, ToolFile
-from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace
+from loopforge.tools.sandbox.bubblewrap import Sandbox, make_workspace, refuse_link
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from loopforge.tools.sandbox.confined_process import ProcessEnded, run_confined
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits, narrow_limits
@@ -221,7 +221,6 @@ class TaskWorkspace:
         tree = await self._capture_files()
         if tree.left_out:
             raise InputError(LOST.format(name_first_few(tree.left_out, 5)))
-        there = await self._keep_checkpoint(tree, BEFORE)
         aside = self.place.with_name(f".{self.name}.new")
         await asyncio.to_thread(WorkspaceFiles(aside).remove)
         await asyncio.to_thread(make_workspace, aside)
@@ -233,6 +232,7 @@ class TaskWorkspace:
                 await asyncio.to_thread(
                     fresh.write, entry.path, data, len(data), executable=entry.executable
                 )
+        there = await self._keep_checkpoint(tree, BEFORE)  # of one that cannot be put back, none
         again = structs.replace(
             wanted,
             number=there.number + 1,
@@ -269,7 +269,11 @@ def _not_needed(path: str) -> bytes:
 
 
 class Workspaces:
-    """The workspaces of the tasks of a home."""
+    """The workspaces of the tasks of a home.
+
+    `put_back` are tasks whose folder was gone, with where in the course of the work the checkpoint
+    stands that it was put back from, 0 for none; for whoever tells of it, and takes it out.
+    """
 
     def __init__(
         self,
@@ -281,7 +285,8 @@ class Workspaces:
         keep: int = 30,
         secrets: Callable[[], Collection[str]] = frozenset,
     ) -> None:
-        self._places = home / FOLDER
+        self.put_back: dict[str, int] = {}
+        self._places, self._recovering = home / FOLDER, asyncio.Lock()
         self._archive, self._clock = archive, clock
         self._rules = WorkspaceRules(limits, keep, secrets)
 
@@ -296,19 +301,29 @@ class Workspaces:
     def known(self, task: str) -> TaskWorkspace:
         """The same, where it was made before. Raises Unknown."""
         found = self._workspace_of(task)
+        refuse_link(found.place)
         _finish_exchange(found.place)
         if not found.place.is_dir():
-            raise Unknown("There is no task here, so there is no workspace.")
+            raise Unknown(
+                "There is no workspace here: no task began, or its folder was taken away."
+            )
         return found
 
     async def recovered(self, task: str) -> TaskWorkspace:
-        """The same, put back from its last checkpoint where the folder is gone."""
+        """The same, put back from its last checkpoint where the folder is gone.
+
+        Raises ArtifactError where that cannot be read; then it stays gone, and is no empty folder.
+        """
         found = self._workspace_of(task)
-        lost = not found.place.is_dir()
-        found = self.of(task)
-        if lost and (latest := await found.latest()) is not None:
-            await found.restore(latest.number)
-        return found
+        async with self._recovering:
+            _finish_exchange(found.place)
+            if not found.place.is_dir():
+                latest = await found.latest()
+                if latest is not None:
+                    self._places.mkdir(mode=0o711, exist_ok=True)
+                    await found.restore(latest.number)
+                self.put_back[task] = latest.place if latest else 0
+            return self.of(task)
 
     async def forget(self, task: str) -> None:
         """Let go of a task's files and checkpoints; quiet where there are none."""
