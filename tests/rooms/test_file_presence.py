@@ -3,6 +3,7 @@
 Ana gave one and had it looked at; then bo is brought in, and every way to it is tried.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,34 @@ async def test_a_tool_finds_no_file_that_somebody_present_was_not_given(
         _, both = await home.app.tools.call(tool, call(home, *names, **WAYS[tool]))
         assert WORD not in str(both)
         assert "plan.txt," not in str(both)
+
+
+@pytest.mark.parametrize("tool", WAYS)
+async def test_what_a_file_of_before_gave_leaves_with_whom_it_was_for(
+    tool: str, tmp_path: Path
+) -> None:
+    """Maya looked for ana alone; what she found is before her eyes no longer when bo is there."""
+
+    def answer(question: Question) -> dict[str, Any]:
+        text = str(question.messages)
+        if "look again" not in text or f"[result of {tool}" in text or "bo:" in text:
+            return dict(hum(question))
+        return {"say": "", "tool": tool, "arguments": json.dumps(WAYS[tool])}
+
+    write_mates(tmp_path, (), maya=f"---\nname: Maya\ntools: [{tool}]\n---\nYou are Maya.\n")
+    async with living(tmp_path, answer) as home:
+        await given(home)
+        stream, bo = f"room:{home.room}", home.people["bo"]
+        home.models.asked.clear()
+        await said(home, stream, "ana", "@maya look again")
+        assert "40 of them" in str(home.models.asked) or tool == "list_files"
+        assert "plan.txt" in str(home.models.asked)
+        await home.app.front.bring(home.room, home.people["ana"], bo, "bo")
+        home.models.asked.clear()
+        await said(home, stream, "bo", "@maya good day")
+        assert home.models.asked
+        for found in ("40 of them", "plan.txt"):
+            assert found not in str([one.messages for one in home.models.asked])
 
 
 async def test_a_mate_attaches_no_file_that_somebody_present_was_not_given(tmp_path: Path) -> None:

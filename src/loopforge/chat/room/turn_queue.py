@@ -45,7 +45,14 @@ AGAIN = ("continue", "use_tool")
 were effects."""
 
 
-REMINDING = ("recall", "room_history")
+REMINDING = (
+    "recall",
+    "room_history",
+    "list_files",
+    "read_result",
+    "search_files",
+    "skim_file",
+)
 """Tools whose results are for those alone who were present when they were used."""
 
 
