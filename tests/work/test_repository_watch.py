@@ -218,6 +218,27 @@ async def test_a_room_is_told_of_it_and_decides(place: Path, project: Path) -> N
         assert (project / "app.py").read_text() == OLD + WRITTEN
 
 
+async def test_a_watch_gives_no_task_where_nobody_would_see_it(place: Path, project: Path) -> None:
+    """Its mate was sent out of the room, or that was deleted: it says so, and spends nothing."""
+    async with commons(place / "home", in_order(EDIT, DONE)) as room:
+        home = Watched(room.shop)
+        name = (await room.shop.tasks.places.repositories.registered.register(project)).name
+        how = "every day at 9:00"
+        await home.watch.begin(name, room.ana, how, 0.25, mate="otto", thread="room:commons")
+        await room.does("remove", "otto")
+        committed(project, OLD + NEW)
+        state = await home.look()
+        assert (state.task, [one.name for one in state.missing]) == ("", ["new"])
+        assert (await home.watch.shown())[0].trouble.startswith("otto is not in the room commons")
+        await room.app.closing.close_room("commons", room.ana)
+        assert (await home.look()).task == ""
+        assert "was deleted: start it anew" in (await home.watch.shown())[0].trouble
+        assert (await room.shop.tasks.tasks(), room.shop.models.asked) == ([], [])
+        await home.watch.begin(name, room.ana, how, 0.25, mate="otto")
+        assert (await home.look()).task
+        assert (await home.task()).stage == "finished"
+
+
 async def test_a_watch_is_begun_and_ended_with_clear_words(place: Path, project: Path) -> None:
     """When it looks has to be said, by a mate that is there, for money; ended, nothing is due."""
     async with working(place / "home", in_order()) as shop:

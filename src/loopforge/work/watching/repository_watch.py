@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from loopforge.core.events import Body, Event, Fact
+from loopforge.core.room_vocabulary import MateJoined, MateLeft, RoomClosed
 from loopforge.core.work.watch_events import (
     CodePlace,
     CommitsSeen,
@@ -42,6 +43,12 @@ TASK = (
     "but docstrings is not offered."
 )
 FOLDER = "repo/"
+PRESENCE = ("room.closed", "room.mate_joined", "room.mate_left")
+MATE_GONE = "There is no mate {mate} any more: bring its file back, or start it by another."
+ROOM_GONE = (
+    "The room {room}, which was told of it, was deleted: start it anew for another, or none."
+)
+SENT_OUT = "{mate} is not in the room {room} any more: bring it back there, or start it by another."
 
 
 class RepositoryWatch:
@@ -87,7 +94,7 @@ class RepositoryWatch:
                 self._looked[state.stream] = (now, state.wanted)
                 if (seen := await self.look(state)) is not None:
                     return [self._fact(seen)]
-            if state.missing and not state.task:
+            if state.missing and not state.task and not await self.trouble(state):
                 return [self._fact(DocstringsWanted(places=state.missing[:MOST_AT_ONCE]))]
         except (LoopforgeError, OSError) as error:
             log.warning("the repository %s could not be looked at: %s", state.repo, error)
@@ -109,7 +116,7 @@ class RepositoryWatch:
     async def _decided(self, state: WatchState) -> DocstringsDecided | None:
         """What became of its task, which is given if it was not yet; None while that is open."""
         task = await self._tasks.store.state(TASKS + state.task)
-        if task.opened is None:
+        if task.opened is None and not await self.trouble(state):
             await self._give(state)
         taken = taken_of(task)
         return None if taken is None else DocstringsDecided(task=state.task, taken=taken)
@@ -128,6 +135,24 @@ class RepositoryWatch:
             line=state.task,
             only="docstrings",
         )
+
+    async def trouble(self, state: WatchState) -> str:
+        """Why no task is given: nobody is there to do it, or would see it. "" for nothing."""
+        began = state.began
+        if began is None or not began.mate:
+            return ""
+        if not self._tasks.world.calls.roles.is_mate(began.mate):
+            return MATE_GONE.format(mate=began.mate)
+        if not began.thread:
+            return ""
+        room, here = began.thread.removeprefix("room:"), True
+        for event in await self._ledger.read(began.thread, kinds=PRESENCE):
+            match event.body:
+                case RoomClosed():
+                    return ROOM_GONE.format(room=room)
+                case MateJoined(mate=mate) | MateLeft(mate=mate) if mate == began.mate:
+                    here = isinstance(event.body, MateJoined)
+        return "" if here else SENT_OUT.format(mate=began.mate, room=room)
 
     # ------------------------------------------------------------ looking
 

@@ -130,10 +130,7 @@ class WatchService:
             await PersonRepository(Path(found.path)).head(found.branch)
         except LoopforgeError as error:
             trouble = str(error)
-        mate = state.began.mate if state.began else ""
-        if mate and not self._tasks.world.calls.roles.is_mate(mate):
-            gone = f"There is no mate {mate} any more: bring its file back, or start it by another."
-            trouble = trouble or gone
+        trouble = trouble or await self.world.trouble(state)
         if state.task:
             stage = (await self._tasks.store.state(f"task:{state.task}")).stage
         ring = state.next_look(self._stamp.clock.now())
