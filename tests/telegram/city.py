@@ -55,9 +55,12 @@ class City:
         """A new person."""
         return await self._do(Person, "person", name=name, username=username)
 
-    async def private(self, person: Person, bot: Bot) -> Chat:
-        """The private chat of the two. It is opened if it was not: the bot may write first."""
-        return await self._do(Chat, "private", person=person.id, bot=bot.id)
+    async def private(self, person: Person, bot: Bot, *, topics: bool = False) -> Chat:
+        """The private chat of the two. It is opened if it was not: the bot may write first.
+
+        `topics`: whoever made the bot let people have several talks with it.
+        """
+        return await self._do(Chat, "private", person=person.id, bot=bot.id, topics=topics)
 
     async def group(
         self, title: str, members: Sequence[Person | Bot], admins: Sequence[Person | Bot] = ()

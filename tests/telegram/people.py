@@ -60,9 +60,10 @@ class People:
         it = self._town.enrol(name, username, bot=False)
         return Person(it.id, it.name, it.username)
 
-    def private(self, person: int, bot: int) -> Chat:
+    def private(self, person: int, bot: int, topics: bool = False) -> Chat:
         room = self._town.private(self._who(person), self._who(bot), make=True)
         assert room is not None
+        room.forum |= topics
         return room.handle
 
     def group(

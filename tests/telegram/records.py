@@ -114,6 +114,7 @@ class Draft(Struct, frozen=True):
     chat: int
     draft: int
     text: str
+    topic: int = 0
 
 
 class Deviation(Struct, frozen=True):

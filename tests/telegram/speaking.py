@@ -240,7 +240,8 @@ class Speaking(Turn):
         words, _ = text.read(call.text or "", said(call.parse_mode), plain(call.entities))
         if text.units(words) > text.LIMIT:
             raise bad("message is too long")
-        self.town.drafts.append(Draft(self.bot.username, room.id, call.draft_id, words))
+        topic = self._where(room, call.message_thread_id) or 0
+        self.town.drafts.append(Draft(self.bot.username, room.id, call.draft_id, words, topic))
         self.town.touch()
         return True
 

@@ -123,8 +123,8 @@ class Town:
                 bot.count += 1
                 self._know(message, bot.id, bot.count)
         if message.service and message.service[0] == "forum_topic_created":
-            message.topic = room.count
-            room.topics[room.count] = Topic(room.count, message.service[1]["name"], message)
+            message.topic = room.count or message.ids[room.bot]
+            room.topics[message.topic] = Topic(message.topic, message.service[1]["name"], message)
         if message.file is not None:
             for bot in room.bots():
                 self.files[shapes.file_id(message.file, bot)] = message.file
@@ -148,10 +148,8 @@ class Town:
 
     def open_topic(self, room: Room, author: Account, name: str, color: int = TOPIC) -> int:
         """A new topic of a forum; its id."""
-        self.write(
-            room, author, service=("forum_topic_created", {"name": name, "icon_color": color})
-        )
-        return room.count
+        made = {"name": name, "icon_color": color}
+        return self.write(room, author, service=("forum_topic_created", made)).topic or 0
 
     def upgrade(self, old: Room) -> Room:
         """A supergroup in place of a group, with the same members and none of the messages.

@@ -3,6 +3,7 @@
     telegram:-1001234        a supergroup
     telegram:-1001234/7      a topic in it
     telegram:501@42          the private chat of person 501 with bot 42
+    telegram:501/7@42        a topic in it
     telegram:-4001@42        a basic group, as bot 42 hears it
     telegram:-1009876#42     a channel, as bot 42 hears it
 

@@ -75,7 +75,7 @@ class TelegramLiveUpdates:
         shown = as_entity_text(self._sending.head(poll, speech.mate) + text)
         if at.private:
             draft = zlib.crc32(speech.turn.encode()) or 1
-            await poll.bot.send_message_draft(at.chat, draft, shown.text)
+            await poll.bot.send_message_draft(at.chat, draft, shown.text, at.topic)
             return
         drafted, outward = self._sending.drafts[key], TelegramMessages(poll)
         if number := drafted.message or await self._known(key):

@@ -67,16 +67,17 @@ def eared(chat: telegram.Chat, bot: int) -> ChannelSpot:
 
 def place(message: telegram.Message, bot: int) -> ChannelSpot:
     """The place of a message that every bot hears; what a topic was called at first may be old."""
-    chat = message.chat
+    chat, topic = message.chat, message.message_thread_id if message.is_topic_message else None
     if chat.type == ChatType.PRIVATE:
-        return ChannelSpot(ChatKey(chat.id, bot=bot).key, chat.full_name or "somebody", "private")
+        key = ChatKey(chat.id, topic, bot).key
+        return ChannelSpot(key, chat.full_name or "somebody", "private")
     title = chat.title or "a group"
-    if message.is_topic_message and message.message_thread_id:
+    if topic:
         made = message.reply_to_message.forum_topic_created if message.reply_to_message else None
         edited = message.forum_topic_edited
         new = (edited.name if edited else None) or ""
         name = f"{new or (made.name if made else 'a topic')} in {title}"
-        key = ChatKey(chat.id, message.message_thread_id).key
+        key = ChatKey(chat.id, topic).key
         return ChannelSpot(key, name, "thread", current=bool(new))
     return ChannelSpot(ChatKey(chat.id).key, title, "group")
 
