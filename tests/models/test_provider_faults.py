@@ -13,7 +13,8 @@ from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import SystemClock
 from tests.models.server import Behaviour
-from tests.models.test_model_attempt import ask, piece, question
+from tests.models.test_model_attempt import KINDS, ask, piece, question
+from tests.models.test_model_router import routed
 from tests.models.test_native_tools import with_tools
 
 LIMIT = "Key limit exceeded (total limit). Manage it using https://openrouter.ai/settings/keys"
@@ -97,6 +98,28 @@ async def test_a_model_that_only_thinks(delta: dict[str, str]) -> None:
     end = piece({}, "length") + b"data: [DONE]\n\n"
     tried = await ask("chat", Behaviour(raw=piece(delta) + end))
     assert (tried.outcome, tried.cause, tried.again) == ("failed", "wordless", False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_answer_without_a_word(kind: str) -> None:
+    """It has come to its end and is empty: the next one mostly is not, and is asked for."""
+    tried = await ask(kind, Behaviour(pieces=()))
+    assert (tried.outcome, tried.cause, tried.again) == ("failed", "empty", True)
+
+
+async def test_another_model_answers_for_one_that_says_nothing() -> None:
+    """After a second try at it; the record has both."""
+    async with routed() as (server, models, _):
+        server.does(Behaviour(pieces=()), Behaviour(pieces=()), Behaviour())
+        reply = await models.ask(question(), lambda _: None)
+    assert (reply.text, reply.model) == ("Hello, ana!", "b")
+    assert [each.cause for each in reply.attempts] == ["empty", "empty", ""]
+
+
+async def test_a_prompt_that_leaves_anthropics_model_no_room() -> None:
+    """That is told as a talk that is too long."""
+    full = Behaviour(pieces=(), finish="model_context_window_exceeded")
+    assert (await ask("messages", full)).cause == "long"
 
 
 @pytest.mark.parametrize("code", ["tool_use_failed", "json_validate_failed"])

@@ -25,6 +25,7 @@ Cause = Literal[
     "cut",
     "garbled",
     "wordless",
+    "empty",
     "rejected",
     "unheard",
     "missing",
@@ -46,7 +47,7 @@ MENDED_BY_OWNER: frozenset[str] = frozenset(
 )
 """Causes that saying it again does not help against: the owner has to mend something."""
 
-PASSING: frozenset[str] = frozenset(("busy", "broken", "silent", "stalled", "cut"))
+PASSING: frozenset[str] = frozenset(("busy", "broken", "silent", "stalled", "cut", "empty"))
 """Causes that mostly pass by themselves: who has the time asks again in a while."""
 
 OWNER: dict[str, str] = {
@@ -74,6 +75,8 @@ OWNER: dict[str, str] = {
     "speaks OpenAI's protocol? (Admin, Models)",
     "wordless": "{model} used up its tokens and wrote no word, mostly by thinking: give it room by "
     "`thinking` in its table in loopforge.toml",
+    "empty": "{model} ended its answer without a word: ask again, and where it goes on so, let "
+    "another model stand in (Admin, Models)",
     "rejected": "the server of {model} does not take the question: the raw error is in Why?",
     "unheard": "the server of {model} does not take that voice note: it may be damaged, too long, "
     "or of a kind that it does not know; the raw error is in Why?",
@@ -101,6 +104,7 @@ EVERYBODY: dict[str, str] = {
     "cut": "the model was cut off",
     "garbled": "the model's server sent what is no answer",
     "wordless": "the model thought until no room was left for its words",
+    "empty": "the model's answer was empty",
     "unheard": "it may be damaged, too long, or of a kind that the model does not know",
     "budget": "the budget is used up",
 }

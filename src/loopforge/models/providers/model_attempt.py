@@ -331,9 +331,8 @@ class Provider:
             if finish == "length":
                 return AttemptOutcome("malformed", CUT_OFF), None
             return AttemptOutcome("answered", ""), {**_data_beside_calls(heard.text), CALLS: calls}
-        if finish == "length" and not heard.text.strip():
-            told = "it used up its tokens and wrote no word"
-            return AttemptOutcome("failed", told, ours=True, cause="wordless"), None
+        if not heard.text.strip() and not _has_calls(heard):
+            return _without_a_word(finish, reason), None
         if question.schema is None:
             if heard.text.strip():
                 cut = CUT_OFF if finish == "length" else ""
@@ -378,6 +377,23 @@ class Provider:
 def _has_begun(heard: StreamedText) -> bool:
     """Whether anything of an answer came: words, a thought, or a use of a tool."""
     return heard.response is not None and bool(heard.response.parts)
+
+
+def _has_calls(heard: StreamedText) -> bool:
+    """Whether it wanted tools used, offered or not."""
+    parts = heard.response.parts if heard.response else ()
+    return any(part.part_kind == "tool-call" for part in parts)
+
+
+def _without_a_word(finish: str | None, reason: str) -> AttemptOutcome:
+    """What an answer is that came to its end and says nothing."""
+    if "context_window" in reason:  # Anthropic's
+        return AttemptOutcome("failed", f"no word came ({reason})", ours=True, cause="long")
+    if finish == "length":
+        told = "it used up its tokens and wrote no word"
+        return AttemptOutcome("failed", told, ours=True, cause="wordless")
+    told = f"no text came, the stream ended with {finish!r}"
+    return AttemptOutcome("failed", told, again=True, ours=True, cause="empty")
 
 
 def _all_that_came(heard: StreamedText) -> str:
