@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from simcord.backend import serializers
-from simcord.backend.models import AllowedMentions, Message, MessageSticker, Overwrite
+from simcord.backend.models import (
+    AllowedMentions,
+    Message,
+    MessageSticker,
+    Overwrite,
+    Poll,
+    PollAnswer,
+)
 from simcord.backend.permissions import flag
 from simcord.enums import MessageType, OverwriteType
 
@@ -49,10 +56,12 @@ class People(World):
         sticker: str = "",
         voice: bytes = b"",
         kind: int = 0,
+        poll: Sequence[str] = (),
     ) -> Line:
         """Write a message. An answer pings whom it answers, unless not `ping`.
 
         `voice`: it is a voice message with this sound. `kind`: one of Discord's own notices.
+        `poll`: what it asks, and the answers.
         """
         who, where = self.who(person), self.where(place)
         channel = self.town.get_channel(where)
@@ -80,6 +89,7 @@ class People(World):
             components=list(components),
             stickers=[MessageSticker(4711, sticker, 1, self.guild.id)] if sticker else [],
             flags=VOICE if voice else V2 if components else 0,
+            poll=_poll(*poll) if poll else None,
         )
         return self.town.line(message)
 
@@ -258,3 +268,8 @@ class People(World):
 
 def _id(line: Line | int) -> int:
     return line.id if isinstance(line, Line) else int(line)
+
+
+def _poll(question: str, *answers: str) -> Poll:
+    made = [PollAnswer(nth, each) for nth, each in enumerate(answers, 1)]
+    return Poll(question, made, expiry="2027-01-01T00:00:00+00:00")

@@ -70,6 +70,18 @@ async def test_what_is_forwarded_and_cannot_be_shown(city: Twin, tmp_path: Path)
         await home.hears(plaza, HEAD)
 
 
+async def test_a_poll(city: Twin, tmp_path: Path) -> None:
+    """What it asks is a line with its answers, below the words that a bot may put beside it."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    other = city.bot("Counter")
+    asked = ("Which bread?", "rye", "rolls")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await city.say(ben, plaza, "", poll=asked)
+        await city.say(other, plaza, "Vote, all!", poll=asked)
+        shown = "[asks: Which bread? (rye, rolls)]"
+        await home.hears(plaza, shown, f"Vote, all!\n{shown}")
+
+
 async def test_notices_are_nobodys_lines(
     city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

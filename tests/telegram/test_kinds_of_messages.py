@@ -135,3 +135,32 @@ async def test_who_shows_a_key_is_told_alone(tmp_path: Path, city: City, met: bo
             return [one.key in openly for one in said]
 
         assert await home.until(told) == [not met]
+
+
+async def test_an_edit_by_which_a_mate_is_called(tmp_path: Path, city: City) -> None:
+    """Its bot was told of nothing before: it is heard as a line, once, and answered."""
+    maya, ana = await pair(city)
+    lab = await city.supergroup("Lab", [ana, maya])
+    async with on_telegram(tmp_path, maya, city.base) as home:
+        line = await city.say(ana, lab, "@maya_bo which flour?")
+        await city.edit(ana, line, "@maya_bot which flour?")
+        (answer,) = await city.heard(lab, by=maya)
+        await city.edit(ana, line, "@maya_bot which flour, please?")
+        await city.edit(ana, await city.say(ana, lab, "hello"), "hello, all")
+        await city.say(ana, lab, "@maya_bot thanks")
+        await city.heard(lab, by=maya, count=2)
+        assert not answer.edits
+        assert await lines(home) == [("@Maya which flour?", []), ("@Maya thanks", [])]
+
+
+async def test_an_edit_to_a_command_does_nothing(tmp_path: Path, city: City) -> None:
+    """A command is done as it was sent: changed afterwards it is neither done nor heard."""
+    maya, ana = await pair(city)
+    lab = await city.supergroup("Lab", [ana, maya])
+    async with on_telegram(tmp_path, maya, city.base) as home:
+        line = await city.say(ana, lab, "/help@maya_bot")
+        await city.heard(lab, by=maya)
+        await city.edit(ana, line, "/help@maya_bot @maya_bot")
+        await city.say(ana, lab, "@maya_bot thanks")
+        await city.heard(lab, by=maya, count=2)
+        assert await lines(home) == [("@Maya thanks", [])]

@@ -203,9 +203,18 @@ class Telegram:
         if moves or await self._hearing_bot(poll, edited.chat) is not poll:
             return
         one = _arrival_of(poll, edited)
+        if await self._first_called(one):
+            await self._take_message(poll, edited)
+            return
         text = incoming_message.words(edited, self._crowd.names(edited))
         await self._reception.edited(one.spot.key, str(edited.message_id), one.by.account, text)
         await self._spend_exposed_code(one)
+
+    async def _first_called(self, one: _Arrival) -> bool:
+        """Whether an edit mentions a bot of ours that was told of nothing before."""
+        if not self._crowd.mentioned(one.message) or incoming_message.order(one.message):
+            return False
+        return not await self._reception.heard(one.spot.key, one.message.message_id)
 
     async def _came_or_went(self, poll: BotPolling, change: telegram.ChatMemberUpdated) -> None:
         """A bot was let into a chat, or sent away: of no bot of ours, the place is in no room."""

@@ -90,9 +90,9 @@ def body_of(message: discord.Message, crowd: BotAccounts, channel: Talk) -> str:
         text = f"{text}\n{mark}".strip()
     if message.stickers:
         text = f"{text} {_stuck(message.stickers)}".strip()
-    if not text and message.poll is not None:
+    if message.poll is not None:
         choices = ", ".join(each.text or str(each.emoji) for each in message.poll.answers)
-        text = f"[asks: {message.poll.question} ({choices})]"
+        text = f"{text}\n[asks: {message.poll.question} ({choices})]".strip()
     names = _names(message, crowd, channel, text)
     rows = (as_readable_markdown(text, names), as_readable_markdown(shown_in(message), names))
     return "\n".join(row for row in rows if row)
