@@ -26,6 +26,7 @@ import signal
 import tomllib
 from collections import defaultdict
 from collections.abc import Generator
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -138,7 +139,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("patient")]
     for item in items:
-        if _folder(item) == "browser":
+        if _folder(item.path) == "browser":
             item.add_marker("browser")
         kind = _kind(item)
         if kind and not item.get_closest_marker("xdist_group"):
@@ -204,13 +205,14 @@ def _sample(items: list[pytest.Item]) -> None:
 def _kind(item: pytest.Item) -> str:
     """Of several the one that it would be worst to have twice; "" for most tests."""
     kinds = (kind for kind in ("browser", "model", "crash") if item.get_closest_marker(kind))
-    return next(kinds, FOLDERS.get(_folder(item), ""))
+    return next(kinds, FOLDERS.get(_folder(item.path), ""))
 
 
-def _folder(item: pytest.Item) -> str:
-    """The folder of tests that it stands in; "" where it is none of ours."""
-    ours = item.path.is_relative_to(ROOT / "tests")
-    return item.path.relative_to(ROOT / "tests").parts[0] if ours else ""
+@cache
+def _folder(test: Path) -> str:
+    """The folder of tests that a file stands in; "" where it is none of ours."""
+    ours = test.is_relative_to(ROOT / "tests")
+    return test.relative_to(ROOT / "tests").parts[0] if ours else ""
 
 
 def _turn(item: pytest.Item) -> int:
