@@ -48,6 +48,16 @@ async def test_nobody_shows_more_of_a_room_than_they_may_see(site: Town, owner: 
     assert "the old secret" not in (await friend.get(f"/rooms/{room}")).text
 
 
+async def test_who_invites_is_told_that_mates_have_the_conversation_in_mind(
+    site: Town, owner: Guest
+) -> None:
+    """Where the newcomer is not to see what was said before, there is a way that mates tell none."""
+    room = await site.room(owner, "Tea")
+    hint = "Mates have this conversation in mind"
+    assert hint in (await owner.post(f"/rooms/{room}/invite")).text
+    assert hint not in (await owner.post(f"/rooms/{room}/invite", {"past": "yes"})).text
+
+
 async def test_an_invite_ends_with_the_stay_of_who_made_it(site: Town, owner: Guest) -> None:
     """Who left a room cannot come back by an invite of their own, nor send anybody in."""
     room = await site.room(owner, "Tea")
