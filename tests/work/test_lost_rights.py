@@ -8,6 +8,8 @@ import pytest
 
 from loopforge.app import App, open_aside
 from loopforge.core.effect_states import EffectFailed
+from loopforge.core.room_vocabulary import Heard, Right, RightsSet
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import Changed
 from loopforge.runtime.ports import Tool, ToolCall
 from tests.rooms.conftest import write_mates
@@ -47,15 +49,16 @@ async def test_nobody_can_say_yes_to_a_tool_that_was_taken_away(
     """From the mate's file, or with it: whoever tries is told so, and a no ends the question."""
     write_mates(place, ("maya",), otto=SENDS)
     mate = place / "mates" / "otto.md"
-    async with office(place, in_order(uses("send", to="all"))) as (room, sent):
+    async with office(place, in_order(uses("send", to="all"))) as (room, _):
         task = await room.gives(ORDER, "turn.ended")
-        mate.write_text(file) if file else mate.unlink()
+    mate.write_text(file) if file else mate.unlink()
+    async with office(place, in_order()) as (room, sent):
         with pytest.raises(Changed, match=why):
             await room.does("approve")
-        assert sent == []
-        mate.write_text(SENDS)
+    assert sent == []
+    mate.write_text(SENDS)
+    async with office(place, in_order()) as (room, sent):
         await room.does("deny", "not now")
-        await room.rest()
         assert (await room.shop.state(task)).stage == "finished"
     assert sent == []
 
@@ -80,3 +83,53 @@ async def test_a_yes_that_nobody_carried_out_yet_is_held_against_what_is_so_then
             "Otto may not use send in this task any more."
         )
         assert (await room.shop.state(task)).stage == "finished"
+
+
+async def given_by_bo(room: Commons) -> tuple[str, str]:
+    """A task of Bo, who may have two tools used, that asks for one of them; who he is, and its id."""
+    bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
+    await sets(room, bo, "tools", "work_run", "send")
+    heard = Heard(person=bo, text=Words(ORDER), surface="terminal")
+    await room.app.front.rooms.hear("commons", heard)
+    await room.app.front.rooms.settled("commons")
+    (task,) = await room.tasks()
+    await room.shop.until(task, "turn.ended")
+    return bo, task
+
+
+async def sets(room: Commons, who: str, right: Right, *tools: str) -> None:
+    """The owner says what somebody may do besides talking."""
+    body = RightsSet(who=who, rights=("talk", right), tools=tools)
+    await room.app.front.rooms.add("commons", "", body)
+    assert room.app.work.posts is not None
+    await room.app.work.posts.settled()
+
+
+async def test_who_may_have_less_used_than_before_has_no_more_of_it_used(place: Path) -> None:
+    """Their task stands still, what it asked is called off, and going on it has that no longer."""
+    write_mates(place, ("maya",), otto=SENDS)
+    script = in_order(uses("send", to="all"), uses("send", to="all"))
+    async with office(place, script) as (room, sent):
+        bo, task = await given_by_bo(room)
+        await sets(room, bo, "stop")
+        assert (await room.shop.state(task)).stage == "stopped"
+        await room.rest()
+        assert "whoever gave it may have less used here than before" in (await room.said())[-1]
+        with pytest.raises(Changed, match="Nothing of this task waits for a yes"):
+            await room.shop.tasks.allow(task, room.ana, owner=True)
+        await room.does("resume")
+        state = await room.shop.state(task)
+        assert (state.stage, sent) == ("finished", [])
+        assert state.uses[-1].value.startswith("There is no tool 'send' that you may use.")
+
+
+async def test_other_rights_than_those_it_uses_stop_no_task(place: Path) -> None:
+    """More for whoever gave it, less for somebody else: it goes on as it was."""
+    write_mates(place, ("maya",), otto=SENDS)
+    async with office(place, in_order(uses("send", to="all"))) as (room, sent):
+        bo, task = await given_by_bo(room)
+        await sets(room, bo, "tools", "work_run", "send", "clock")
+        await sets(room, "everyone", "stop")
+        await room.shop.tasks.allow(task, room.ana, owner=True)
+        await room.rest()
+        assert ((await room.shop.state(task)).stage, sent) == ("finished", ["all"])

@@ -176,10 +176,16 @@ class TaskService:
 
         return await self._decide_on(task, attempt)
 
-    async def stop(self, task: str, person: str, why: str = SAID_STOP) -> str:
+    async def stop(
+        self,
+        task: str,
+        person: str,
+        why: str = SAID_STOP,
+        tools: Collection[str] = (ANY_TOOL,),
+    ) -> str:
         """Have it stand still, wherever it stands, forgotten or not. What is told of it.
 
-        `person` is "" where nobody stopped it, but `why` did.
+        `person` is "" where nobody stopped it, but `why` did. From then on it uses `tools` alone.
         """
 
         async def attempt(state: TaskState, seq: int) -> str:
@@ -189,7 +195,8 @@ class TaskService:
             self._halt(state.stream, why)
             if over:
                 return f"It is {state.stage} already. Looking back on it was broken off."
-            body = TaskStopped(kind="person", why=Words(why), by=person)
+            left = tuple(sorted(tools))
+            body = TaskStopped(kind="person", why=Words(why), by=person, tools=left)
             await self._append_facts(state, [body], person, seq)
             return "Stopped. `resume` goes on from here."
 

@@ -5,6 +5,7 @@ it cost, how sure it is, which model is at work. Does not know how any of it cam
 """
 
 import re
+from collections.abc import Collection
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple
@@ -262,6 +263,12 @@ class TaskState(Struct, kw_only=True):
         """Whether its planner is looking back on the last attempt now."""
         return bool(self.open) and self.open_summons == "reflect"
 
+    def tools_among(self, given: Collection[str]) -> frozenset[str]:
+        """Those of its tools that are among these, too."""
+        if ANY_TOOL in given:
+            return self.tools
+        return frozenset(given) if ANY_TOOL in self.tools else self.tools.intersection(given)
+
     def worked_seconds(self, now: datetime) -> float:
         """How long it worked so far: not while it waited for people, or for its model."""
         return self.spent_seconds + ((now - self.started).total_seconds() if self.started else 0.0)
@@ -300,9 +307,7 @@ class TaskState(Struct, kw_only=True):
                     self._renew_limits()
             case TaskSteered():
                 self.pending[event.id], self.steered = body, event.seq
-                if ANY_TOOL not in body.tools:
-                    own = frozenset(body.tools)
-                    self.tools = own if ANY_TOOL in self.tools else self.tools & own
+                self.tools = self.tools_among(body.tools)
                 self._drop_options()
                 self._add_entry("heard", body.person, body.text, event)
                 if body.corrects:
@@ -326,6 +331,7 @@ class TaskState(Struct, kw_only=True):
                 self.corrected = self.corrections
                 self._add_entry("told", "", body.why, event)
             case TaskStopped():
+                self.tools = self.tools_among(body.tools)
                 self.halted, self.summarized, self.saved = body, False, False
                 self._add_entry("told", "", body.why, event)
             case TaskResumed():

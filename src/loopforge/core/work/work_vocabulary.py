@@ -240,12 +240,14 @@ class WorkspaceRecovered(Struct, frozen=True, tag="task.workspace_recovered", kw
 class TaskStopped(Struct, frozen=True, tag="task.stopped", kw_only=True, omit_defaults=True):
     """It stands still until somebody says go on; `by` a person, or "" where a limit ended it.
 
+    `tools`: from then on it uses none but these, for whoever gave it may have no others used.
     `mend` are troubles as in core/model_trouble.py, which the owner alone is told, in words.
     """
 
     kind: HaltKind
     why: Words
     by: str = ""
+    tools: tuple[str, ...] = (ANY_TOOL,)
     mend: tuple[tuple[str, ...], ...] = ()
 
 

@@ -16,10 +16,10 @@ platform, the loss of the room's last place; a thumb on a line of the task rates
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from loopforge.core.effect_states import (
     EffectApproved,
@@ -37,12 +37,14 @@ from loopforge.core.room_vocabulary import (
     PersonReacted,
     PlaceJoined,
     PlaceLeft,
+    RightsSet,
     Said,
     Stopped,
 )
 from loopforge.core.text.erasable_text import public_words
 from loopforge.core.text.spoken_lists import hours_in_words, pluralize
 from loopforge.core.work.work_vocabulary import (
+    ANY_TOOL,
     ChangeUndone,
     ResultApproved,
     ResultOffered,
@@ -88,6 +90,7 @@ HINT = (
 ASKING = EffectProposed | ResultOffered
 """What asks for an answer, and does so no longer when it has one."""
 ANSWERED = "It waits for no answer any more."
+LESS = "whoever gave it may have less used here than before"
 LEFT = (
     "That line is gone from the record of my work, with what I said of it; but what I wrote stays "
     "and may hold it: I changed {}. Tell me what to take out, or /undo goes back to the copy "
@@ -129,7 +132,7 @@ class _Post:
         return [(line, text) for line, text in now.items() if text != self.texts.get(line)]
 
 
-STOPS = ("room.stopped", "room.mate_left", "room.place_left")
+STOPS = ("room.stopped", "room.mate_left", "room.place_left", "room.rights_set")
 PLACES = ("room.place_joined", "room.place_left")
 LET_GO = ("task.opened", "task.steered", "task.resumed")
 """What people have a task go on with, also behind a stop of its room."""
@@ -144,17 +147,30 @@ def _platform_of(surface: str) -> str:
     return surface.partition(":")[0]
 
 
-def _stop_of(event: Event, state: TaskState) -> tuple[str, str]:
-    """Who stops a task by what happened in its room, and why; "" for what does not."""
+class _Stop(NamedTuple):
+    """That a task is stopped: by whom, why ("" for not at all), and with which tools left to it."""
+
+    person: str = ""
+    why: str = ""
+    tools: Collection[str] = (ANY_TOOL,)
+
+
+def _stop_of(event: Event, state: TaskState) -> _Stop:
+    """Whether what happened in its room stops a task."""
+    task, by = state.task, event.actor.removeprefix("person:")
     match event.body:
         case Stopped(person=person):
-            return person, SAID_STOP
-        case MateLeft(mate=mate) if mate == state.task.mate:
-            return event.actor.removeprefix("person:"), f"{mate} was sent out of the room"
+            return _Stop(person, SAID_STOP)
+        case MateLeft(mate=mate) if mate == task.mate:
+            return _Stop(by, f"{mate} was sent out of the room")
         case PlaceLeft(why=why) if event.actor == "runtime":
-            return "", f"nobody can steer it where it was given: {str(why).rstrip('.')}"
+            return _Stop("", f"nobody can steer it where it was given: {str(why).rstrip('.')}")
+        case RightsSet(who=who) as body if who == task.person and not task.owner:
+            tools = body.tools if "tools" in body.rights else ()
+            less = state.tools_among(tools) != state.tools
+            return _Stop(by, LESS, tools) if less else _Stop()
         case _:
-            return "", ""
+            return _Stop()
 
 
 class ThreadPosts:
@@ -208,10 +224,10 @@ class ThreadPosts:
 
     async def _stop_tasks(self, room: str, event: Event) -> None:
         for state in await self._tasks.store.of_thread(room):
-            person, why = _stop_of(event, state)
-            halts = why and (_is_stoppable(state) or state.looks_back)
+            stop = _stop_of(event, state)
+            halts = stop.why and (_is_stoppable(state) or state.looks_back)
             if halts and await self._counts(event, state):
-                await self._tasks.stop(state.id, person, why)
+                await self._tasks.stop(state.id, *stop)
 
     async def _stop_if_missed(self, state: TaskState) -> None:
         """Stop a task whose room was stopped, where the home ended before it was."""
@@ -219,9 +235,9 @@ class ThreadPosts:
             return
         (let_go,) = await self._ledger.read(state.stream, kinds=LET_GO, limit=1, newest=True)
         for event in await self._ledger.read(state.thread, kinds=STOPS):
-            person, why = _stop_of(event, state)
-            if why and event.at > let_go.at and await self._counts(event, state):
-                await self._tasks.stop(state.id, person, why)
+            stop = _stop_of(event, state)
+            if stop.why and event.at > let_go.at and await self._counts(event, state):
+                await self._tasks.stop(state.id, *stop)
                 return
 
     async def _counts(self, event: Event, state: TaskState) -> bool:
