@@ -184,6 +184,10 @@ CUT = {
     "in an object of words": ('{"say": {"text": "Half a sen', "Half a sen …"),
     "in a form once more": (r'{"say": "{\"say\": \"Half a sen', "Half a sen …"),
     "in plain words": ("Half a sen", "Half a sen …"),
+    "where a use of a tool begins": ("I look.\n<tool_ca", "I look. …"),
+    "in a use of a tool": ('I look.\n<tool_call>\n{"name": "clo', "I look."),
+    "where a use begins in its words": (r'{"say": "I look.\n[TOOL_CA', "I look. …"),
+    "where nothing but a use begins": ("<|python_t", ""),
     "in a file": (f'{{"say": "{HI}", "files": [{{"name": "a.md", "te', HI),
 }
 """What came before the end of the time, and what of it is said."""

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from loopforge.core.text.json_repair import JsonRepair, is_affirmative
 from loopforge.core.text.thought_stripping import BLOCKS, ThoughtFilter
-from loopforge.core.text.tool_markup import begins_with_calls, written_calls
+from loopforge.core.text.tool_markup import before_calls, begins_with_calls, written_calls
 
 CUT = "…"
 """What words end with that broke off."""
@@ -167,9 +167,10 @@ def _made(
         if note:
             notes.append(f"{name}: {note}")
     missing = [name for name in schema.get("required", ()) if name not in data]
-    if undone and data.get(field):
-        data[field] = f"{data[field].rstrip()} {CUT}"
-        notes.append(UNDONE)
+    if undone and (said := data.get(field)):
+        came = before_calls(said).rstrip()
+        data[field] = f"{came} {CUT}" if came else ""
+        notes += [UNDONE] * bool(came)
     if missing:
         notes.append(f"missing: {', '.join(missing)}")
     if extra := len(set(given) - set(schema.get("properties", {}))):  # their names may tell things

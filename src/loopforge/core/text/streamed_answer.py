@@ -14,7 +14,7 @@ from typing import Any
 from loopforge.core.text.json_repair import ESCAPED, WRAPPERS
 from loopforge.core.text.malformed_answer import gate_of
 from loopforge.core.text.thought_stripping import ThoughtFilter
-from loopforge.core.text.tool_markup import BEGUN
+from loopforge.core.text.tool_markup import before_calls
 
 LONGEST_OPENING = 200
 """Signs within which the words of a form begin, or are not shown before they are all there."""
@@ -79,7 +79,5 @@ class SpokenWords:
 
         From where a line may begin with a use of a tool they are shown when they are all there.
         """
-        words = "".join(self._text)
-        if begun := BEGUN.search(words):
-            words = words[: begun.start()].rstrip()
+        words = before_calls("".join(self._text))
         return words[:-1] if "\ud800" <= words[-1:] <= "\udbff" else words

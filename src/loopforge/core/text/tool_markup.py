@@ -116,7 +116,7 @@ _SIGN = re.compile(r"""[(\[{)\]},]|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'""", re.
 _BESIDE = re.compile(r"(?:print|```(?:python|tool_code)?|[\s\[\](),;])*+")
 """What may stand around calls that are all there is."""
 
-BEGUN = re.compile(
+_BEGUN = re.compile(
     r"^[ \t]*(?:<(?:[|｜]|(?:[\w-]+:|\w+_)?(?i:tool|function|invoke|start_f))|\[TOOL_|✿|```tool"
     r"|\[[A-Za-z_][\w.]*\(|(?:<[^\s>]{0,20}|\[[\w.]*|`{1,3}\w{0,4})\Z)",
     re.MULTILINE,
@@ -141,6 +141,12 @@ def written_calls(
     ]
     calls = [call for each in held or [outer] for call in _calls_in(each, names or ())]
     return (text[: first.start()].strip() if first else "", calls) if first or calls else None
+
+
+def before_calls(text: str) -> str:
+    """Of words that are still coming those before what is, or may become, a use of a tool."""
+    begun = _BEGUN.search(text)
+    return text[: begun.start()].rstrip() if begun else text
 
 
 def without_calls(text: str) -> str:
