@@ -139,7 +139,8 @@ def use(name: str, given: dict[str, Any], answers: dict[str, Any], state: str) -
             return {"content": [text | {"text": fetched(given["text"])}]}
         case "forge":
             blob = base64.b64encode(given["text"].encode()).decode()
-            held = {"uri": "file:///q.json", "mimeType": "application/json", "blob": blob}
+            name = os.environ["TOKEN"] if given["text"] == "signed" else "q"  # noqa: TID251
+            held = {"uri": f"file:///{name}.json", "mimeType": "application/json", "blob": blob}
             return {"content": [{"type": "resource", "resource": held}]}
         case "halve":
             return {"content": [text | {"text": "A snail: \ud83d."}]}

@@ -146,6 +146,13 @@ async def test_its_tools_are_tools_of_mates(place: Path) -> None:
         assert written_at(place / "home", "odd") == kept, "it says what it said"
 
 
+async def test_a_key_is_no_name_of_a_file(place: Path) -> None:
+    """What a server calls its files is told to mates and rooms, as its texts are: without its key."""
+    async with terminal(place) as home:
+        assert "[TOKEN].json" in await home.uses("bo", "odd_forge", text="signed")
+        assert not home.holding(TOKEN.encode())
+
+
 async def test_people_see_how_far_it_is(place: Path) -> None:
     """What it tells of itself while it works reaches those who watch: a line, without its keys."""
     async with terminal(place) as home:

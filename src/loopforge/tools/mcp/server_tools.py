@@ -369,7 +369,8 @@ class McpServers:
             found = server_question_result(asked) if came.asked else result_of(came.result)
         except InputError as error:
             raise InputError(known.told(error)) from None
-        return msgspec.structs.replace(found, text=known.told(found.text))
+        files = [msgspec.structs.replace(one, name=known.told(one.name)) for one in found.files]
+        return msgspec.structs.replace(found, text=known.told(found.text), files=tuple(files))
 
 
 def server_streams(home: Path, name: str, server: McpServer, whose: str = "") -> Streams:
