@@ -63,3 +63,13 @@ def test_a_small_model_that_stands_in_is_asked_in_its_own_form(step: int) -> Non
     assert "<base-small>" in book.prompt
     plan = book.answered("Wait.").answered(narrative="I answered.").plans()
     assert plan.acts == (Say(text="Wait."),)
+
+
+def test_a_use_of_a_tool_is_not_said() -> None:
+    """It was offered none: what stands before it is said, or nothing."""
+    use = '<tool_call>{"name": "clock", "arguments": {}}</tool_call>'
+    for written, said in ((f"Wait.\n{use}", (Say(text="Wait."),)), (use, ())):
+        book = Playbook(MIND, shown(heard("ana", "@maya?"), model="full")).answered("A plan.")
+        book = book.answered("Short.").asks("final").answered(written)
+        plan = book.answered(narrative="I did.").plans() if said else book.plans()
+        assert tuple(act for act in plan.acts if isinstance(act, Say)) == said

@@ -235,3 +235,14 @@ def test_a_model_says_as_what_a_task_is_taken() -> None:
     )
     wrong = Playbook(triage(PROMPTS), given()).answered(**{**good, "role": "king"}).plans()
     assert wrong.acts == ()
+
+
+def test_a_use_of_a_tool_is_no_result() -> None:
+    """Asked for one answer it was offered none: what stands before it is the result, else nothing."""
+    use = '<tool_call>{"name": "work_run", "arguments": {}}</tool_call>'
+    book = Playbook(answering(PROMPTS), given()).asks("answer")
+    plan = book.answered(f"Here it is.\n{use}").plans()
+    assert plan.acts == (FinishWork(result="Here it is."),)
+    alone = Playbook(answering(PROMPTS), given()).asks("answer")
+    plan = alone.answered(use).plans()
+    assert (plan.acts, plan.meta) == ((), {"trouble": "malformed"})

@@ -575,3 +575,12 @@ def test_files_by_other_names_of_their_fields() -> None:
     files = [{"filename": "a.md", "content": ["x", "y"]}, {"a.md": "x"}]
     plan = read_back({"say": "Here.", "files": files}, "write a file", files="yes").plans()
     assert plan.acts == (Say(text="Here.", files=(Paper(name="a.md", text="x\ny"),)),)
+
+
+def test_a_small_model_that_writes_a_use_of_a_tool_says_nothing() -> None:
+    """It was offered none: nothing of that is said, and whoever called it is told."""
+    use = '<tool_call>{"name": "clock", "arguments": {}}</tool_call>'
+    book = Playbook(MIND, shown(heard("ana", "@maya hello"), model="small")).asks("talk")
+    plan = book.answered(use).asks("talk").answered(use).plans()
+    assert plan.acts == (StaySilent(why="the model's answer made no sense"),)
+    assert plan.meta == {"trouble": "malformed"}

@@ -8,6 +8,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Fits, Message, Mind, Policy, Prompts, Thinking, ask
 from loopforge.core.room_vocabulary import Note, Say
+from loopforge.core.text.tool_markup import without_calls
 from loopforge.policies.prompt_building import (
     TranscriptMessages,
     ask_for_account,
@@ -58,7 +59,7 @@ def chain(prompts: Prompts) -> Policy:
             if purpose != "final":
                 messages += (Message("assistant", (answer.text,)), *_news(answer.news, seen))
         plan, _, final = answers
-        said = final.text.strip()
+        said = without_calls(final.text).strip()
         if final.outcome != "answered" or not said:
             return without_answer(final, "" if may_pass(seen) else words_of(final))
         mode, rule, narrative = yield from ask_for_account(messages, said, seen, prompts)

@@ -24,6 +24,7 @@ from loopforge.core.perception import AgentPerception, Line, ToolOffer
 from loopforge.core.policy import Answer, Asking, Fits, Message, Prompts, Role, ask
 from loopforge.core.room_vocabulary import Say, StaySilent
 from loopforge.core.text.prompt_rows import JSON, NAME, PLAIN, TEXT
+from loopforge.core.text.tool_markup import before_calls, without_calls
 from loopforge.policies.speaker_messages import (
     Lines,
     SpeakerTold,
@@ -426,19 +427,20 @@ def silent_plan(why: str) -> AgentActionPlan:
 
 def words_of(answer: Answer) -> str:
     """What had come of an answer in plain words, aloud; a sign shows that it is not all."""
-    text = answer.text.strip()
+    text = before_calls(without_calls(answer.text)).strip()
     return f"{text} …" if text and answer.outcome != "refused" else text
 
 
 def without_answer(answer: Answer, said: str = "", to: str = "") -> AgentActionPlan:
     """The plan when a model gave no proper answer. `said` is what had come of its words, if any."""
-    why = OUTCOMES.get(answer.outcome, "it was stopped")
-    refused = answer.outcome == "refused"
+    outcome = "malformed" if answer.outcome == "answered" else answer.outcome
+    why = OUTCOMES.get(outcome, "it was stopped")
+    refused = outcome == "refused"
     return AgentActionPlan(
         intent="talk" if said else "listen",
         mode="guardrail" if refused else "context",
         rule="what the model itself will not talk about" if refused else "",
         narrative=f"I have no whole answer: {why}.",
         acts=(Say(text=said, reply_to=to),) if said else (StaySilent(why=why),),
-        meta={"trouble": answer.outcome},
+        meta={"trouble": outcome},
     )

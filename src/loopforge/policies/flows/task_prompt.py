@@ -11,6 +11,7 @@ from typing import Any
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception, Line
 from loopforge.core.policy import Answer, Message, Prompts
+from loopforge.core.text.tool_markup import without_calls
 from loopforge.core.work.work_vocabulary import FinishWork
 from loopforge.policies.prompt_building import fields_of, fill_template, form_of, memory_messages
 
@@ -81,7 +82,7 @@ def work_form(seen: AgentPerception) -> dict[str, Any]:
 
 def told_as_result(answer: Answer, intent: str, narrative: str, note: str = "") -> AgentActionPlan:
     """A turn whose answer, and a note, is the task's result; `no_answer` where there is none."""
-    said = answer.text.strip()
+    said = without_calls(answer.text).strip()
     if answer.outcome != "answered" or not said:
         return no_answer(answer)
     done = FinishWork(result=f"{said}\n\n{note}" if note else said)
@@ -90,10 +91,11 @@ def told_as_result(answer: Answer, intent: str, narrative: str, note: str = "") 
 
 def no_answer(answer: Answer) -> AgentActionPlan:
     """A turn in which no model answered, or none to any purpose; what follows is the world's."""
+    outcome = "malformed" if answer.outcome == "answered" else answer.outcome
     return AgentActionPlan(
         intent="trouble",
         mode="guardrail",
         rule="without an answer nothing is done",
-        narrative=f"No answer could be used: {answer.outcome}.",
-        meta={"trouble": answer.outcome},
+        narrative=f"No answer could be used: {outcome}.",
+        meta={"trouble": outcome},
     )
