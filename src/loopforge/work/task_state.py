@@ -427,8 +427,6 @@ class TaskState(Struct, kw_only=True):
                 self.delays = self.delays if answered.outcome in UNREACHED else 0
                 if self.open_summons != "reflect":  # that is by the planner's model
                     self.model_seen = answered.model or self.model_seen
-            case Returned(cost=cost):
-                self.cost += round(cost * 10**12)
 
     def _keep_option(self, event: Event, body: Answered) -> None:
         """What was proposed stands, for a turn that may have to consolidate it in place of this."""
@@ -453,7 +451,10 @@ class TaskState(Struct, kw_only=True):
         told = found.tool, str(found.arguments), outcome, str(end.value)
         use = ToolUse(end.effect, found.turn, *told, found.began)
         self.fresh.append(use)
-        if isinstance(end, EffectReturned):
+        if isinstance(
+            end, EffectReturned
+        ):  # its turn may be over: people were asked, or it is long
+            self.cost += round(end.cost * 10**12)
             for path in paths_of(use):
                 (self.read if found.tool == "work_read" else self.written)[path] = None
         if within:

@@ -13,11 +13,17 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from loopforge.core.effect_states import EffectApproved, EffectDenied, EffectEnd, EffectProposed
+from loopforge.core.effect_states import (
+    EffectApproved,
+    EffectDenied,
+    EffectEnd,
+    EffectProposed,
+    EffectReturned,
+)
 from loopforge.core.events import Event
 from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.turn_events import Answered, Perceived, Planned, Returned, TurnEnded
+from loopforge.core.turn_events import Answered, Perceived, Planned, TurnEnded
 from loopforge.core.work.command_results import exit_code
 from loopforge.core.work.work_vocabulary import (
     ChangeUndone,
@@ -130,6 +136,7 @@ class _Drawing:
         self._turns: dict[str, TurnShown] = {}
         self._steps: dict[str, StepShown] = {}
         self._texts: dict[str, str] = {}
+        self._of: dict[str, str] = {}
 
     def take(self, event: Event) -> None:
         """Draw one event."""
@@ -139,8 +146,10 @@ class _Drawing:
                 made = TurnShown(turn=event.id, at=event.at, summons=summons)
                 self._turns[event.id] = made
                 self.found.append(made)
-            case EffectProposed(within=""):
-                self._proposed(event.id, body)
+            case EffectProposed(turn=by, within=within):
+                self._of[event.id] = by
+                if not within:
+                    self._proposed(event.id, body)
             case EffectApproved(effect=effect) if effect in self._steps:
                 self._answered(event, effect, "Yes")
             case WorkspaceSaved() | ChangeUndone():
@@ -164,8 +173,6 @@ class _Drawing:
                 turn.cost += Decimal(spent_of(answered)[0]) / 10**12
                 turn.unpriced += unpriced_of(answered)
                 turn.model = answered.model or turn.model
-            case Returned(cost=cost):
-                turn.cost += Decimal(str(cost))
             case TurnEnded(outcome=outcome, why=why):
                 turn.outcome, turn.why = outcome, str(why)
             case TaskProgressed() as body:
@@ -211,6 +218,9 @@ class _Drawing:
         return _between(before, text)
 
     def _ended(self, end: EffectEnd) -> None:
+        turn = self._turns.get(self._of.get(end.effect, ""))
+        if turn is not None and isinstance(end, EffectReturned):
+            turn.cost += Decimal(str(end.cost))
         if (step := self._steps.get(end.effect)) is not None:
             step.outcome, step.output = TOLD[type(end)], str(end.value)
             step.exit, step.waits = exit_code(step.output), False

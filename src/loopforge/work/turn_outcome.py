@@ -25,7 +25,7 @@ from loopforge.core.model_trouble import (
 )
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.spoken_lists import join_as_prose, seconds_in_words
-from loopforge.core.turn_events import Answered, Returned, Verdict
+from loopforge.core.turn_events import Answered, Verdict
 from loopforge.core.work import task_confidence
 from loopforge.core.work.command_results import error_of
 from loopforge.core.work.model_escalation import (
@@ -490,12 +490,9 @@ def _spending_in(ended: TurnEnding) -> tuple[int, int]:
     """What the facts that are not in the ledger yet tell of cost and tokens."""
     cost = tokens = 0
     for fact in ended.facts:
-        match fact.body:
-            case Answered() as answered:
-                more, used = spent_of(answered)
-                cost, tokens = cost + more, tokens + used
-            case Returned(cost=paid):
-                cost += round(paid * 10**12)
+        if isinstance(fact.body, Answered):
+            more, used = spent_of(fact.body)
+            cost, tokens = cost + more, tokens + used
     return cost, tokens
 
 

@@ -47,6 +47,7 @@ CHANGING = frozenset({"work_write", "work_edit", "work_git", "work_push"})
 TALK = 6
 """Lines by which the tools are chosen that fit."""
 TAKEN = "{mate} may not use {tool} in this task any more"
+TOO_DEAR = "it costs ${price:g}, and of the task's ${budget:g} there is ${left:.2f} left"
 MADE_UP = (
     "{tool} was not used: nobody gave this address, and no tool showed it. Use {tool} outside of a "
     "program: then a person is asked."
@@ -135,6 +136,8 @@ class TaskCalls:
         if egress.leak([text for _, text in argument_texts(call.arguments)], ()):
             why = f"{call.tool} was not used: it would have told a secret of this home."
             return CallPermission("refused", EGRESS, people, names, why)
+        if why := self._too_dear(state, there[call.tool]):
+            return CallPermission("refused", "bounds", people, names, f"Not used: {why}.")
         if there[call.tool].asks or _made_up(state, there, call, gave):
             return CallPermission("asks", "task", people, names)
         return CallPermission("runs", "task", people, names)
@@ -182,8 +185,16 @@ class TaskCalls:
         if why := self.flaw(state):
             return why
         mate = self.mate(state)
-        may = any(one.name == tool for one in self.offered_to(state, mate))
-        return "" if may else TAKEN.format(mate=mate.name, tool=tool)
+        may = [one for one in self.offered_to(state, mate) if one.name == tool]
+        return self._too_dear(state, may[0]) if may else TAKEN.format(mate=mate.name, tool=tool)
+
+    def _too_dear(self, state: TaskState, tool: Tool) -> str:
+        """That a use costs more than is left of the task's own budget, as a clause."""
+        budget = self.budget_of(state)
+        left = max(0.0, budget - float(state.dollars))
+        if not budget or tool.price <= left:
+            return ""
+        return TOO_DEAR.format(price=tool.price, budget=budget, left=left)
 
     async def lapsed(self, effect: Event) -> str:
         """See `InnerSite.lapsed`."""

@@ -1,0 +1,38 @@
+"""What tools cost that a task uses: counted when they are used, and held to what is left."""
+
+from pathlib import Path
+
+from loopforge.core.work.task_confidence import START
+from loopforge.runtime.ports import Tool, ToolCall
+from loopforge.work.task_timeline import TurnShown, timeline_of
+from tests.rooms.conftest import write_mates
+from tests.work.conftest import in_order, uses, working
+from tests.work.test_lost_rights import SENDS
+
+PRICE = 3.0
+
+
+async def test_what_people_allow_later_is_counted_and_what_is_too_dear_is_not_used(
+    place: Path,
+) -> None:
+    """A use that its turn did not wait for is paid, too; the next one costs more than is left."""
+    write_mates(place, ("maya",), otto=SENDS)
+    sent: list[str] = []
+
+    async def send(call: ToolCall) -> str:
+        sent.append(str(call.arguments["to"]))
+        return "sent"
+
+    async with working(place, in_order(uses("send", to="Ana"), uses("send", to="Bo"))) as shop:
+        shop.app.tools.add(Tool(name="send", summary="Sends.", asks=True, price=PRICE), send)
+        id = await shop.tasks.open("Fix app.py in Python", "ana", owner=True, mate="otto", budget=5)
+        await shop.until(id, "turn.ended")
+        await shop.tasks.allow(id, "ana", owner=True)
+        await shop.until(id, "task.finished")
+        state = await shop.rest(id)
+        told = "Not used: it costs $3, and of the task's $5 there is $2.00 left."
+        assert [use.value for use in state.uses] == ["sent", told]
+        assert (sent, float(state.dollars), float(state.progress[-1].cost)) == (["Ana"], 3.0, 3.0)
+        drawn = timeline_of(await shop.events(id), START)
+        costs = [float(one.cost) for one in drawn if isinstance(one, TurnShown) and one.nth]
+        assert costs == [3.0, 0.0, 0.0]
