@@ -49,9 +49,7 @@ async def test_a_model_that_says_nothing_is_told_of_in_time(tmp_path: Path) -> N
         await asked(home, server, 1)
         await home.clock.advance(16)
         (slow,) = await home.told()
-        assert slow == (
-            "Maya is taking long: slowpoke does not say a word yet; runner is asked next."
-        )
+        assert slow == ("Maya is taking long: slowpoke does not answer yet; runner is asked next.")
         await home.clock.advance(30)
         await asked(home, server, 2)
         await home.rest()

@@ -189,7 +189,7 @@ class Bot:
         def slow(model: str, others: str, how: Delay) -> None:
             then = f"{others} is asked next" if others else "nobody can stand in"
             does = {
-                "slow": f"does not say a word yet; {then}",
+                "slow": f"does not answer yet; {then}",
                 "busy": f"is too busy just now and is asked again; {then}",
                 "thinking": "has begun, and there is no word to show yet",
                 "stalled": "has stopped in the middle of its answer",
