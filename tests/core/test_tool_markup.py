@@ -156,6 +156,21 @@ def test_of_a_use_nothing_is_shown_while_it_comes(form: str, size: int) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        f"Qwen writes:\n```\n<tool_call>{JSON}</tool_call>\n```\nwhich is JSON.",
+        "```python\nprint(1)\n```",
+    ],
+)
+def test_what_stands_in_a_fence_of_code_is_seen_as_it_comes(words: str) -> None:
+    """Up to the end of the fence, and behind it."""
+    spoken = SpokenWords(TOOLS, "say")
+    for piece in json.dumps({"say": words, "mode": "context"}):
+        spoken.feed(piece)
+    assert spoken.words == words
+
+
+@pytest.mark.parametrize(
     ("written", "given"),
     [
         ("a='it, (so)', b=[1, {'c': True}], d=None", {"a": "it, (so)", "b": [1, {"c": True}]}),

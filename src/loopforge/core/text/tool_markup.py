@@ -144,9 +144,14 @@ def written_calls(
 
 
 def before_calls(text: str) -> str:
-    """Of words that are still coming those before what is, or may become, a use of a tool."""
-    begun = _BEGUN.search(text)
-    return text[: begun.start()].rstrip() if begun else text
+    """Of words that are still coming those before what is, or may become, a use of a tool.
+
+    What stands in a fence of code is shown, and so is the end of that fence.
+    """
+    for begun in _BEGUN.finditer(text):
+        if text.count("```", 0, begun.start()) % 2 == 0:
+            return text[: begun.start()].rstrip()
+    return text
 
 
 def without_calls(text: str) -> str:
