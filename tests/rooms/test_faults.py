@@ -127,7 +127,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "garbage bytes": Fault((Behaviour(wire=b"\x16\x03\x01\xff" + RAW.encode()),), told=AGAIN),
     "bad chunk": Fault((Behaviour(wire=HEADS + b"ZZZ\r\n" + RAW.encode()),), told=AGAIN),
-    "cut before a word": Fault((Behaviour(cut=0),), told="the model was cut off", owner="broke"),
+    "cut before a word": Fault((Behaviour(cut=0),), told=FAILED, owner=FAILED_OWNER),
     "cut in the middle": Fault((Behaviour(pieces=HALF, cut=2),), said="I hear you. The kettle"),
     "endless before a word": Fault(
         (Behaviour(endless=streamed(content="")),), told="did not say a word", owner="said nothing"
@@ -158,7 +158,9 @@ FAULTS: dict[str, Fault] = {
         told="the model stopped in the middle of its answer",
         owner="stopped in the middle",
     ),
-    "empty": Fault((Behaviour(pieces=[]),), told=FORMLESS),
+    "empty": Fault(
+        (Behaviour(pieces=[]),), told="the model's answer was empty", owner="without a word"
+    ),
     "{}": Fault((Behaviour(pieces=["{}"]),), told=FORMLESS),
     "no words in the form": Fault((Behaviour(pieces=[json.dumps(REST)]),), told=FORMLESS),
     "cut at max_tokens": Fault(
@@ -178,7 +180,9 @@ FAULTS: dict[str, Fault] = {
         (Behaviour(pieces=[f"<think>{THOUGHT} {{", "}</think>", FORM]),), said="Here."
     ),
     "a thought that never ends": Fault(
-        (Behaviour(pieces=[f"<think>{THOUGHT} and on"], finish="length"),), told=FORMLESS
+        (Behaviour(pieces=[f"<think>{THOUGHT} and on"], finish="length"),),
+        told="the model thought until no room was left for its words",
+        owner="give it room by `thinking`",
     ),
     "no [DONE]": Fault((Behaviour(pieces=[FORM], vanish=3),), said="Here."),
     "no end at all": Fault((Behaviour(pieces=[FORM], vanish=1),), said="Here."),
