@@ -10,10 +10,12 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import _time as textual_clock
 from textual.pilot import Pilot
 
 from loopforge.core.room_vocabulary import (
@@ -123,6 +125,17 @@ async def test_the_first_screen_says_who_is_here_and_what_to_type(ana: Seat) -> 
     await ana.sees("You are in commons.", "Maya", "keeper of old books", "/why", "/help")
     await ana.sees("Answers come from a small embedded model", "docs/adding-models.md")
     await ana.sees("▮▮▮▮▯▯ 4/6")
+
+
+async def test_a_line_is_drawn_by_a_machine_that_is_late(
+    ana: Seat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy one, on which its moment has passed as it is waited for: else nothing came any more."""
+    right, reads = textual_clock.get_time, count(1)
+    monkeypatch.setattr(textual_clock, "get_time", lambda: right() + 0.005 * next(reads))
+    for text in ("the kettle sings", "the tea is ready"):
+        ana.heard(text)
+        await ana.sees(text)
 
 
 async def test_what_is_said_is_answered_on_the_screen(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ class Terminal(App[None]):
         self._transcript, self._composer = Transcript(), Composer()
         self._scribe = TranscriptWriter(self._transcript, self.minutes, zone)
         self._inbox: list[Update] = []
-        self._drawing: Timer | None = None
+        self._drawing = False
         self._beating: Timer | None = None
         self._drawn = 0.0
         self._reply_to = ""
@@ -183,12 +183,17 @@ class Terminal(App[None]):
     # ------------------------------------------------------------ drawing
 
     def _draw_soon(self) -> None:
-        if self._drawing is None:
+        if not self._drawing:
+            self._drawing = True
             since = asyncio.get_running_loop().time() - self._drawn
-            self._drawing = self.set_timer(max(FRAME - since, 0.001), self._draw_updates)
+            self._call_after(FRAME - since, self._draw_updates)
+
+    def _call_after(self, seconds: float, work: Callable[[], object]) -> None:
+        """Do something in a while. Textual's own timer never does where it is late (8.2)."""
+        asyncio.get_running_loop().call_later(max(seconds, 0.0), self.call_next, work)
 
     def _draw_updates(self) -> None:
-        self._drawing = None
+        self._drawing = False
         self._drawn = asyncio.get_running_loop().time()
         updates, self._inbox = self._inbox, []
         fresh: list[Event] = []
@@ -246,7 +251,7 @@ class Terminal(App[None]):
 
     def _repeat_last_lines(self) -> None:
         if not self._transcript.settled:
-            self.set_timer(FRAME, self._repeat_last_lines)
+            self._call_after(FRAME, self._repeat_last_lines)
             return
         if self.minutes.newest() is None or not self._transcript.above:
             return
@@ -358,7 +363,7 @@ class Terminal(App[None]):
             return
         self._asked_to_leave = now
         self._composer.show_status(Content("Press Ctrl+C again to leave."), Content(""))
-        self.set_timer(LEAVING, self._say_status)
+        self._call_after(LEAVING, self._say_status)
 
     def action_leaf(self, by: int) -> None:
         """Scroll the transcript: -1 up, 1 down, 0 to the foot."""
