@@ -451,9 +451,8 @@ class TaskState(Struct, kw_only=True):
         told = found.tool, str(found.arguments), outcome, str(end.value)
         use = ToolUse(end.effect, found.turn, *told, found.began)
         self.fresh.append(use)
-        if isinstance(
-            end, EffectReturned
-        ):  # its turn may be over: people were asked, or it is long
+        # Its turn may be over: people were asked, or it is long.
+        if isinstance(end, EffectReturned):
             self.cost += round(end.cost * 10**12)
             for path in paths_of(use):
                 (self.read if found.tool == "work_read" else self.written)[path] = None

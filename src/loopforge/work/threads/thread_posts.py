@@ -241,7 +241,7 @@ class ThreadPosts:
                 return
 
     async def _counts(self, event: Event, state: TaskState) -> bool:
-        """Whether what stops a task does: the loss of a place only where that was the room's last.
+        """Whether what stops tasks stops this one: the loss of a place only where it was the last.
 
         Whoever gave it in the browser or a terminal steers it there, whatever platforms lose.
         """
