@@ -170,7 +170,8 @@ def _made(
     if undone and (said := data.get(field)):
         came = before_calls(said).rstrip()
         data[field] = f"{came} {CUT}" if came else ""
-        notes += [UNDONE] * bool(came)
+        if came:
+            notes.append(UNDONE)
     if missing:
         notes.append(f"missing: {', '.join(missing)}")
     if extra := len(set(given) - set(schema.get("properties", {}))):  # their names may tell things

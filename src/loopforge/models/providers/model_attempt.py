@@ -292,10 +292,11 @@ class Provider:
         early = fault is not None
         if fault is None:
             fault, data = self._judge_answer(question, heard, exact=exact)
+        refusal = _refusal_words(heard) if fault.outcome == "refused" else ""
         broken = fault.outcome == "failed" or (fault.outcome == "refused" and bool(heard.text))
         return replace(
             fault,
-            text=heard.text or fault.text or (_refusal_words(heard) * (fault.outcome == "refused")),
+            text=heard.text or fault.text or refusal,
             data=data,
             usage=self._usage_of(question, heard, early=early),
             first=_milliseconds_since(heard.first or now, heard.began),
