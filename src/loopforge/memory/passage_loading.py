@@ -114,6 +114,7 @@ class _Held:
     `upto` is how far the room went when it was read, `top` how far its vectors (see `_ends`),
     `meant` the last line before the first that has no vector; `strange`: some of another model were
     met. `key` is what must not change. `found` is what was last made of it, for what was `asked`.
+    `nbytes` is the memory it takes.
     """
 
     passages: Passages
@@ -124,6 +125,10 @@ class _Held:
     strange: bool
     asked: object = None
     found: list[PassageStretch] = field(default_factory=list)
+    nbytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.nbytes = self.passages.nbytes
 
 
 class RoomPassages:
@@ -230,10 +235,10 @@ class RoomPassages:
         return held
 
     def _let_go(self) -> None:
-        total = sum(held.passages.nbytes for held in self._rooms.values())
+        total = sum(held.nbytes for held in self._rooms.values())
         while self._rooms and total > self._most:
             _, held = self._rooms.popitem(last=False)
-            total -= held.passages.nbytes
+            total -= held.nbytes
 
 
 def _ends(connection: Connection, streams: Sequence[str]) -> dict[str, tuple[int, int]]:

@@ -270,7 +270,7 @@ class NoteWorld:
         """Up to where a mate was in a room; 0: it is there. Nowhere, where it only stood in."""
         if mate in room.mates:
             return 0
-        stays = await self._ledger.look(lambda tables: stays_of_mate(tables, mate))
+        stays = await self._ledger.look(lambda tables: stays_of_mate(tables, mate, [room.stream]))
         return max((stay.until for stay in stays.get(room.stream, ())), default=-1)
 
     def _entries_between(self, room: RoomState, after: int, upto: int = 0) -> list[ContextEntry]:

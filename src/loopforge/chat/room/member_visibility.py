@@ -88,6 +88,7 @@ _OF_PEOPLE_HERE = _OF_PEOPLE.where(stays.c.stream == bindparam("stream"))
 _OF_MATE = (
     select(mate_stays)
     .where(mate_stays.c.mate == bindparam("mate"))
+    .where(mate_stays.c.stream.in_(bindparam("streams", expanding=True)))
     .order_by(mate_stays.c.stream, mate_stays.c.since)
 )
 _MATES_IN = (
@@ -228,10 +229,12 @@ def mates_in(connection: Connection, stream: str) -> list[str]:
     return list(connection.execute(_MATES_IN, {"stream": stream}).scalars())
 
 
-def stays_of_mate(connection: Connection, mate: str) -> dict[str, list[MembershipSpan]]:
-    """When a mate was in rooms, by stream."""
+def stays_of_mate(
+    connection: Connection, mate: str, streams: Sequence[str]
+) -> dict[str, list[MembershipSpan]]:
+    """When a mate was in these rooms, by stream."""
     found: dict[str, list[MembershipSpan]] = {}
-    for row in connection.execute(_OF_MATE, {"mate": mate}):
+    for row in connection.execute(_OF_MATE, {"mate": mate, "streams": list(streams)}):
         found.setdefault(row.stream, []).append(MembershipSpan(row.since, row.until))
     return found
 

@@ -130,7 +130,7 @@ def _elsewhere(
     if not streams:
         return {}
     here = sorted({*streams, query.stream})
-    private, mates = private_rooms(connection, here), stays_of_mate(connection, query.mate)
+    private, mates = private_rooms(connection, here), stays_of_mate(connection, query.mate, here)
     found: Rooms = {}
     for stream in streams:
         if stream in private and query.stream not in private:
