@@ -28,10 +28,11 @@ async def test_what_people_allow_later_is_counted_and_what_is_too_dear_is_not_us
         id = await shop.tasks.open("Fix app.py in Python", "ana", owner=True, mate="otto", budget=5)
         await shop.until(id, "turn.ended")
         await shop.tasks.allow(id, "ana", owner=True)
-        await shop.until(id, "task.finished")
-        state = await shop.rest(id)
+        await shop.until(id, "turn.ended", 2)
+        state = await shop.state(id)
         told = "Not used: it costs $3, and of the task's $5 there is $2.00 left."
         assert [use.value for use in state.uses] == ["sent", told]
+        state = await shop.rest(id)
         assert (sent, float(state.dollars), float(state.progress[-1].cost)) == (["Ana"], 3.0, 3.0)
         drawn = timeline_of(await shop.events(id), START)
         costs = [float(one.cost) for one in drawn if isinstance(one, TurnShown) and one.nth]
