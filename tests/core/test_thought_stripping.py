@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from loopforge.core.text.thought_stripping import ThoughtFilter
 
+HM = "<|channel|>analysis<|message|>Hm, hm.<|end|>"
+TO = "<|channel|>commentary to=functions.clock <|constrain|>json<|message|>{}<|call|>"
+
 
 def heard(pieces: list[str]) -> str:
     """What is heard of these pieces."""
@@ -25,6 +28,20 @@ def heard(pieces: list[str]) -> str:
         ("<thinking>Hm.</thinking>Hello.", "Hello."),
         ("<|START_THINKING|>Hm.<|END_THINKING|><|START_RESPONSE|>Hello.", "Hello."),
         ("◁think▷Hm.◁/think▷Hello.", "Hello."),
+        (f"{HM}<|start|>assistant<|channel|>final<|message|>Hello.<|return|>", "Hello."),
+        (f"{HM}{HM}<|channel|>final <|constrain|>json<|message|>{{}}<|end|>", "{}"),
+        (f"{HM}<|start|>assistant<|channel|>commentary<|message|>Hm.<|end|>Hello.", "Hello."),
+        ("<|channel|>analysis<|message|>Hm.<|channel|>final<|message|>A <b> c.", "A <b> c."),
+        (f"<|channel|>final<|message|>Hello.<|end|><|start|>assistant{HM}", "Hello."),
+        ("<|channel|>final Hello.", "Hello."),
+        ("<|channel|>analysis", ""),
+        ("<|channel|>analysis<|message|>for ever and ever", ""),
+        ("analysisHm, hm.assistantfinalHello.", "Hello."),
+        ("analysisFor ever and ever", ""),
+        ("analysis of what is there", "analysis of what is there"),
+        (f"{HM}{TO}", TO),
+        (f"{HM}<|start|>assistant to=a.b<|message|>{{}}", "<|start|>assistant to=a.b<|message|>{}"),
+        ("analysisHm.assistantcommentary to=a.b json{}", "commentary to=a.b json{}"),
         ("<thinks>is a word</thinks>", "<thinks>is a word</thinks>"),
         ("<thi", "<thi"),
         ("<think>for ever and ever", ""),

@@ -69,6 +69,14 @@ MARKED = {
     "LFM": "<|tool_call_start|>[clock(zone='UTC')]<|tool_call_end|>",
     "OLMo": '<function_calls>\nclock(zone="UTC")\n</function_calls>',
     "Command R": ('Action: ```json\n[{"tool_name": "clock", "parameters": {"zone": "UTC"}}]\n```'),
+    "gpt-oss": (
+        "<|channel|>commentary to=functions.clock <|constrain|>json<|message|>"
+        '{"zone": "UTC"}<|call|>'
+    ),
+    "gpt-oss, sent first": (
+        "<|start|>assistant to=functions.clock<|channel|>commentary json<|message|>"
+        '{"zone": "UTC"}<|call|>'
+    ),
     "gpt-oss without its marks": 'commentary to=functions.clock json{"zone": "UTC"}',
     "Qwen's agent": '✿FUNCTION✿: clock\n✿ARGS✿: {"zone": "UTC"}\n',
     "ReAct": 'Thought: the time.\nAction: clock\nAction Input: {"zone": "UTC"}',

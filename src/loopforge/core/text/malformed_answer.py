@@ -67,7 +67,6 @@ _DECISION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """A yes or no, however it is put; "no, I have nothing to add" is one, too."""
-_LEAKED = re.compile(r"\Aanalysis(?![a-z]).*?assistantfinal", re.DOTALL)
 
 
 class LenientReading(Struct, frozen=True, kw_only=True):
@@ -124,8 +123,6 @@ def _without_thoughts(text: str) -> str:
 def _after_thoughts(text: str) -> str | None:
     """What stands behind the last end of a thought whose beginning is not in the text."""
     ends = [text.rfind(end) + len(end) for end in _CLOSERS if end in text]
-    if found := _LEAKED.match(text):
-        ends.append(found.end())
     return text[max(ends) :] if ends else None
 
 

@@ -70,6 +70,12 @@ _WHOLE = (
         re.DOTALL,
     ),
     re.compile(
+        r"(?:<\|end\|>)?(?:<\|start\|>assistant)? ?(?:<\|channel\|>\w+)? ?\bto=(?:functions\.)?"
+        r"(?P<name>[\w.-]+)\s*+(?:<\|channel\|>\w+\s*+)?(?:<\|constrain\|>)?(?:\w+\s*+)?<\|message\|>"
+        r"(?P<rest>.*?)(?:<\|(?:call|end|return)\|>|(?=<\|start\|>)|\Z)",
+        re.DOTALL,
+    ),
+    re.compile(
         r"(?:\Aanalysis.*?assistant)?\bcommentary to=(?:functions\.)?(?P<name>[\w.-]+?)"
         r"\s*+(?:code|json)?\s*+(?P<rest>\{.*?)"
         r"(?=(?:assistant)?commentary to=|assistant(?:final|analysis)|\Z)",
@@ -118,6 +124,7 @@ _BESIDE = re.compile(r"(?:print|```(?:python|tool_code)?|[\s\[\](),;])*+")
 
 _BEGUN = re.compile(
     r"^[ \t]*(?:<(?:[|｜]|(?:[\w-]+:|\w+_)?(?i:tool|function|invoke|start_f))|\[TOOL_|✿|```tool"
+    r"|commentary(?: to=|\Z)"
     r"|\[[A-Za-z_][\w.]*\(|(?:<[^\s>]{0,20}|\[[\w.]*|`{1,3}\w{0,4})\Z)",
     re.MULTILINE,
 )
