@@ -151,7 +151,7 @@ class Settings:
     fallback_mate: str = setting(
         "",
         "Handle of the mate that answers for another one that was called and cannot run: its file "
-        "is broken or gone, or no model can be reached for it. Without one the room is told why it "
+        "is broken or gone, or no model answers it. Without one the room is told why it "
         "does not answer.",
         shown="nobody",
         live=True,

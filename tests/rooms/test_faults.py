@@ -87,10 +87,14 @@ FAULTS: dict[str, Fault] = {
     "404": Fault((refusing(404, "model_not_found"),), told=MEND, owner="does not know a"),
     "429": Fault((refusing(429),), told="the model is too busy just now", owner="is too busy"),
     "429, Retry-After 3": Fault(
-        (refusing(429, headers={"retry-after": "3"}),), told="is too busy", owner="is too busy"
+        (refusing(429, headers={"retry-after": "3"}),),
+        told="is too busy just now). Say it again in a moment.",
+        owner="is too busy",
     ),
     "429, Retry-After an hour": Fault(
-        (refusing(429, headers={"retry-after": "3600"}),), told="is too busy", owner="is too busy"
+        (refusing(429, headers={"retry-after": "3600"}),),
+        told="the model is too busy just now). Say it again in about an hour.",
+        owner="is too busy",
     ),
     "429 once, Retry-After 2": Fault(
         (refusing(429, headers={"retry-after": "2"}), FINE), said="Here."

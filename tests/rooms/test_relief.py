@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.core.delivery_states import Queued
 from loopforge.core.events import Event
-from loopforge.core.model_trouble import OWNER, fixes_for_owner
+from loopforge.core.model_trouble import MEND, OWNER, Cause, fixes_for_owner
 from loopforge.core.room_vocabulary import StoodDown, StoodIn, Told, TurnDropped
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
@@ -142,6 +144,32 @@ async def test_a_mate_that_no_model_answers_for_is_answered_for(tmp_path: Path) 
         await home.hears("ana", "@maya three")
         assert await home.said() == ["merlin", "merlin", "maya"]
         assert await stands(home) == ["merlin for maya", "merlin for maya", "maya again"]
+
+
+@pytest.mark.parametrize(
+    ("cause", "why"),
+    [
+        ("empty", "the model's answer was empty"),
+        ("busy", "the model is too busy just now"),
+        ("unreachable", MEND),
+    ],
+)
+async def test_why_the_fallback_answers_is_told_by_its_cause(
+    tmp_path: Path, cause: Cause, why: str
+) -> None:
+    """A model that was reached and gave no answer is not told to be out of reach."""
+
+    def script(question: Question) -> ScriptedAnswer:
+        there = question.route.tier == 1
+        failed = ScriptedAnswer(outcome="failed", cause=cause, asks=3600)
+        return ScriptedAnswer(text=anew(question)) if there else failed
+
+    write_mates(tmp_path, maya=ELSEWHERE)
+    async with living(tmp_path, script, fallback_mate="merlin") as home:
+        await home.enter("ana", "ben", mates=("maya", "zuzu"))
+        await home.hears("ana", "@maya one")
+        assert await home.said() == ["merlin"]
+        assert await home.told() == [f"Maya cannot answer just now ({why}), so Merlin answers."]
 
 
 async def test_without_a_fallback_the_room_is_told_why(tmp_path: Path) -> None:

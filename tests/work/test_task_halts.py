@@ -151,6 +151,15 @@ async def test_a_model_that_is_asked_too_often_or_fails_is_waited_for(
         )
 
 
+async def test_a_limit_that_lasts_for_hours_is_told_with_when_to_try_again(place: Path) -> None:
+    """The task does not wait so long by itself: it stands still, and says until about when."""
+    spent = ScriptedAnswer(outcome="failed", cause="busy", asks=5 * 3600)
+    async with working(place, in_order(spent)) as shop:
+        state = await shop.state(await shop.give("Fix app.py in Python"))
+        told = "the model is too busy just now; it is worth another try in about 5 hours"
+        assert (state.stage, str(state.halted and state.halted.why)) == ("stopped", told)
+
+
 @pytest.mark.parametrize(
     "first",
     [ScriptedAnswer(outcome="failed", cause="busy"), ScriptedAnswer(text="So.", wait=300)],

@@ -57,13 +57,14 @@ from loopforge.core.model_trouble import (
     advice_for,
     cause_to_report,
     explain_no_answer,
+    seconds_asked,
 )
 from loopforge.core.perception import Line
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said, Schedule
 from loopforge.core.schedule.reminder_events import ReminderSet
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.turn_events import Verdict
+from loopforge.core.turn_events import Answered, Verdict
 from loopforge.runtime.draft_stream import KEPT_DRAFT
 from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall
@@ -307,7 +308,8 @@ class Bot:
             else:
                 trouble = unanswered if named or turn.egress.leaks else refused
             fallback = ended.fallback if done.spoke else ""
-            return [*relief, *self._turn_notices(state, turn, fallback, trouble)]
+            wait = _seconds_until_model(ended)
+            return [*relief, *self._turn_notices(state, turn, fallback, trouble, wait)]
 
         gone = "" if done.spoke else refused or unanswered or "it decided to say nothing"
         facts = [*done.facts, *self._waking_notices(state, turn, done.facts)]
@@ -377,9 +379,12 @@ class Bot:
         return self._notice_once(state, turn, budget_spent_notice(note), [(note.budget, "budget")])
 
     def _turn_notices(
-        self, state: RoomState, turn: Taken, fallback: str, trouble: str
+        self, state: RoomState, turn: Taken, fallback: str, trouble: str, wait: float = 0.0
     ) -> list[Fact]:
-        """What people should know: another model answered, nobody could, a secret was kept in."""
+        """What people should know: another model answered, nobody could, a secret was kept in.
+
+        `wait`: the seconds after which one may.
+        """
         name, facts = turn.due.mate.name, list[Fact]()
         if ways := turn.egress.leaks:
             how = [(way, "secret") for way in ways]
@@ -398,7 +403,7 @@ class Bot:
             facts += self._notice_once(state, turn, text, turn.troubles)
         if trouble and turn.due.awaited:
             why = trouble.rstrip(".")
-            text = f"{name} gave no answer ({why}). {advice_for(why)}".rstrip()
+            text = f"{name} gave no answer ({why}). {advice_for(why, wait)}".rstrip()
             if turn.due.anew:
                 text = f"{name} found no other words ({why})."
             facts += self._notice_once(state, turn, text, turn.troubles, anew=True)
@@ -432,3 +437,10 @@ class Bot:
         told = room_notice(text, troubles)
         fact = self._ports.stamp.fact(told, actor="room", cause=turn.id)
         return [fact, *delivery_facts(fact, state.places, self._ports.stamp)]
+
+
+def _seconds_until_model(ended: TurnEnding) -> float:
+    """Seconds for which the models that did not answer asked to be left alone; 0 for none."""
+    answered = [fact.body for fact in ended.facts if isinstance(fact.body, Answered)]
+    tries = [each for body in answered[-1:] for each in body.attempts]
+    return seconds_asked((each.model, each.cause, each.wait) for each in tries)

@@ -7,6 +7,8 @@ the owner of the home, which say what to mend and where. Pure.
 from collections.abc import Iterable
 from typing import Literal, get_args
 
+from loopforge.core.text.spoken_lists import about_in_words
+
 Cause = Literal[
     "",
     "key",
@@ -136,11 +138,25 @@ def explain_no_answer(cause: str) -> str:
     return MEND if cause in MENDED_BY_OWNER else EVERYBODY.get(cause, OUTCOMES["failed"])
 
 
-def advice_for(why: str) -> str:
-    """What whoever asked can do where this is why there is no answer; "" for nothing."""
+def advice_for(why: str, wait: float = 0.0) -> str:
+    """What whoever asked can do where this is why there is no answer; "" for nothing.
+
+    `wait`: the seconds until it is worth trying again, as `seconds_asked` has them.
+    """
     if why == EVERYBODY["long"]:
         return "/new begins another."
-    return "" if why == MEND else "Say it again to try once more."
+    if why == MEND:
+        return ""
+    return f"Say it again in {about_in_words(wait)}." if wait else "Say it again to try once more."
+
+
+def seconds_asked(tries: Iterable[tuple[str, str, float]]) -> float:
+    """For how long every model that may answer again asked to be left alone; 0 for no time.
+
+    Of each try the model, the cause, and the seconds that its service said.
+    """
+    last = {model: wait for model, cause, wait in tries if cause in PASSING}
+    return min(last.values(), default=0.0)
 
 
 def explain_attempt(outcome: str, cause: str, detail: str) -> str:

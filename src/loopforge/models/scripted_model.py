@@ -36,8 +36,9 @@ class ScriptedAnswer(Struct, frozen=True, kw_only=True):
 
     `data` gives fields of an answer under a schema; the rest is filled in, the spoken field with
     `text`. With an `outcome` other than "answered", `text` is what came, as it is, and `cause` why
-    (see core/model_trouble.py). It costs `cost` US dollars. The answer
-    streams in `pieces`, the first after `wait` seconds, the others `pause` seconds apart.
+    (see core/model_trouble.py); `asks` are the seconds for which it asks to be left alone. It costs
+    `cost` US dollars. The answer streams in `pieces`, the first after `wait` seconds, the others
+    `pause` seconds apart.
     """
 
     text: str = ""
@@ -49,6 +50,7 @@ class ScriptedAnswer(Struct, frozen=True, kw_only=True):
     model: str = "scripted"
     fallback: bool = False
     cause: Cause = ""
+    asks: float = 0.0
     cost: str = "0"
 
 
@@ -116,7 +118,13 @@ class ScriptedModels:
             model=answer.model,
             fallback=answer.fallback,
             attempts=(
-                Attempt(model=answer.model, outcome=answer.outcome, took=took, cause=answer.cause),
+                Attempt(
+                    model=answer.model,
+                    outcome=answer.outcome,
+                    took=took,
+                    cause=answer.cause,
+                    wait=answer.asks,
+                ),
             ),
             usage=Usage(
                 read=sum(estimate_tokens(said) for _, said in question.messages),

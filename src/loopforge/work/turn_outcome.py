@@ -22,10 +22,11 @@ from loopforge.core.model_trouble import (
     Trouble,
     cause_to_report,
     explain_no_answer,
+    seconds_asked,
 )
 from loopforge.core.text.erasable_text import Words, public_words
-from loopforge.core.text.spoken_lists import join_as_prose, seconds_in_words
-from loopforge.core.turn_events import Answered, Verdict
+from loopforge.core.text.spoken_lists import about_in_words, join_as_prose, seconds_in_words
+from loopforge.core.turn_events import Answered, Attempt, Verdict
 from loopforge.core.work import task_confidence
 from loopforge.core.work.command_results import error_of
 from loopforge.core.work.model_escalation import (
@@ -210,6 +211,8 @@ class TurnOutcomes:
             if wait := _seconds_until_model(one):
                 self._delay_task(one, wait, why)
                 return True
+            if later := seconds_asked((e.model, e.cause, e.wait) for e in _last_tries(one)):
+                why = f"{why}; it is worth another try in {about_in_words(later)}"
             self._halt_task(one, "model", why, one.troubles)
         return True
 
@@ -478,12 +481,16 @@ def _asks_people(one: _Turn) -> bool:
 
 def _seconds_until_model(one: _Turn) -> float:
     """Seconds after which a model may answer that did not, as its service says; 0 for a person."""
-    answered = [fact.body for fact in one.ended.facts if isinstance(fact.body, Answered)]
-    tries = [each for body in answered[-1:] for each in body.attempts]
-    passing = [each for each in tries if each.cause in PASSING]
+    passing = [each for each in _last_tries(one) if each.cause in PASSING]
     waits = [each.wait for each in passing if each.wait]
     wait = min(waits, default=SOON * 2**one.state.delays if passing else 0.0)
     return wait if wait <= LONG_WAIT and one.state.delays < DELAYS else 0.0
+
+
+def _last_tries(one: _Turn) -> list[Attempt]:
+    """The tries at models for the last question of a turn."""
+    answered = [fact.body for fact in one.ended.facts if isinstance(fact.body, Answered)]
+    return [each for body in answered[-1:] for each in body.attempts]
 
 
 def _spending_in(ended: TurnEnding) -> tuple[int, int]:

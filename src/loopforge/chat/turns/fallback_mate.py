@@ -1,7 +1,7 @@
 """Fallback: a mate that was called and cannot run is answered for by the fallback mate, if any.
 
     its file is broken or gone  ->  it is weighed for calls alone, and its turn is handed over
-    no model reached it         ->  with the end of its turn, the line is handed over
+    no model answered it        ->  with the end of its turn, the line is handed over
     it took a turn again        ->  it answers for itself; a fallback that is no member goes again
     there is no fallback mate   ->  the room is told why it cannot answer; so it is where the line
                                     is a guest's, and the fallback is not for guests
@@ -21,7 +21,7 @@ from loopforge.chat.speaking.triggers import AbsentMate, TriggerListener
 from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.events import Fact
 from loopforge.core.mates.mate_file import Mate
-from loopforge.core.model_trouble import Trouble
+from loopforge.core.model_trouble import Trouble, cause_to_report, explain_no_answer
 from loopforge.core.room_vocabulary import StoodDown, StoodIn, Told
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.ports import Route
@@ -115,7 +115,9 @@ class FallbackMate:
         called = due.verdict == "speak" and due.step == 0
         if other is None or not called or Route.of(other) == Route.of(mate):
             return []
-        return self._stand_in(state, due, mate.name, UNREACHED, troubles)
+        cause = cause_to_report(each[1] for each in troubles)
+        why = explain_no_answer(cause) if cause else UNREACHED
+        return self._stand_in(state, due, mate.name, why, troubles)
 
     def _stand_in(
         self,

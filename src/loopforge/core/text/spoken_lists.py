@@ -30,6 +30,16 @@ def seconds_in_words(seconds: float) -> str:
     return pluralize(minutes, "minute") if minutes < 100 else hours_in_words(round(minutes / 60))
 
 
+def about_in_words(seconds: float) -> str:
+    """Such as "a moment", "about 10 minutes", "about an hour": never less than it is by far."""
+    minutes = math.ceil(seconds / 60)
+    if minutes <= 1:
+        return "a moment" if seconds <= 20 else "about a minute"
+    if minutes < 50:
+        return f"about {minutes if minutes < 10 else math.ceil(minutes / 5) * 5} minutes"
+    return f"about {hours_in_words(max(1, math.ceil(minutes / 60 - 0.25)))}"
+
+
 def pluralize(count: int, one: str, more: str = "") -> str:
     """Such as "1 line" and "2 lines"; `more` for what does not end in an s."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"
