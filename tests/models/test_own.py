@@ -117,7 +117,8 @@ async def test_a_server_without_a_list_is_asked_all_the_same(end: str) -> None:
             assert (await ask(models)).outcome == "answered"
             (note,) = models.tiers.notes()
     assert server.asked == ["default", "mine"]
-    assert "tells no list of models" in note.said
+    assert "tells no list of models (it answered 404)" in note.said
+    assert "correct OPENAI_BASE_URL" in note.mend
 
 
 @pytest.mark.parametrize("kind", LISTED)

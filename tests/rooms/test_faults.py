@@ -85,6 +85,12 @@ FAULTS: dict[str, Fault] = {
     "401": Fault((refusing(401, "invalid_api_key"),), told=MEND, owner="the key for a is refused"),
     "403": Fault((refusing(403),), told=MEND, owner="the key for a is refused"),
     "404": Fault((refusing(404, "model_not_found"),), told=MEND, owner="does not know a"),
+    "404 of no model": Fault(
+        (Behaviour(status=404, body='{"detail": "Not Found"}'),), told=MEND, owner="/v1"
+    ),
+    "404 with a page": Fault(
+        (Behaviour(status=404, body=f"<html>{RAW}</html>"),), told=MEND, owner="`base_url`"
+    ),
     "429": Fault((refusing(429),), told="the model is too busy just now", owner="is too busy"),
     "429, Retry-After 3": Fault(
         (refusing(429, headers={"retry-after": "3"}),),

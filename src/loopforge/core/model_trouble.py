@@ -14,6 +14,7 @@ Cause = Literal[
     "key",
     "credit",
     "unknown",
+    "nothing",
     "busy",
     "broken",
     "unreachable",
@@ -43,7 +44,7 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)[1:]
 
 MENDED_BY_OWNER: frozenset[str] = frozenset(
     (
-        *("key", "credit", "unknown", "unreachable", "nowhere", "certificate", "barred"),
+        *("key", "credit", "unknown", "nothing", "unreachable", "nowhere", "certificate", "barred"),
         *("rejected", "missing"),
     )
 )
@@ -56,6 +57,8 @@ OWNER: dict[str, str] = {
     "key": "the key for {model} is refused: set the right one (Admin, Models says which)",
     "credit": "the account behind {model} has no credit left: top it up at its service",
     "unknown": "its server does not know {model}: name one that it has (Admin, Models)",
+    "nothing": "there is nothing at the address of {model} (404), and its answer names no model: "
+    "correct its `base_url`, which mostly ends in /v1, or what is asked for (Admin, Models)",
     "busy": "the service of {model} is too busy, or its limit is reached: wait, or let another "
     "model stand in (Admin, Models)",
     "broken": "the server of {model} failed: its own log says why",

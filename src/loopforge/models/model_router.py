@@ -197,7 +197,9 @@ class TieredModels:
         watching = self._tasks.spawn(self._report_silence(climb), "slow models")
         try:
             name, last = await self._climb_models(asked, climb)
-            if last.cause == "unknown" and await self._has_other_models(name, route, specs):
+            if last.cause in ("unknown", "nothing") and await self._has_other_models(
+                name, route, specs
+            ):
                 specs = self._models_to_ask(question)
                 asked, climb.after = _fitting_models(specs, question.fits)
                 name, last = await self._climb_models(asked, climb)

@@ -104,7 +104,11 @@ _NOTES: dict[str, tuple[Literal["note", "wrong"], str, str]] = {
         "is not ready yet ({detail}).",
         "It may still be loading its model; it is asked again by itself.",
     ),
-    "unlisted": ("note", "tells no list of models; it is asked for {asked!r}.", "{unnamed}"),
+    "unlisted": (
+        "note",
+        "tells no list of models{said}; it is asked for {asked!r}.",
+        "If it does not answer either, correct {named}.{unnamed}",
+    ),
 }
 """What is said of a server that did not tell its models, and what mends it, by its trouble."""
 
@@ -120,7 +124,8 @@ def server_note(server: OwnServer, said: ServerCatalogue) -> ServerNote:
         "wants": server.wants,
         "key": "refuses the key it is given" if server.key else "wants a key",
         "asked": server.model or ANY,
-        "unnamed": "" if server.model else f"If it wants a name: {naming(server)}.",
+        "said": f" ({said.detail})" if said.detail else "",
+        "unnamed": "" if server.model else f" If it wants a name: {naming(server)}.",
     }
     state, words, mend = _NOTES[said.trouble]
     return ServerNote(state=state, said=f"{title} {words.format(**told)}", mend=mend.format(**told))

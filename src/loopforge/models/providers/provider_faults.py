@@ -19,6 +19,8 @@ UNKNOWN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """How servers of one's own say that they do not have a model, whatever status they give it."""
+NO_MODEL = re.compile(r"model|deployment|endpoints found", re.IGNORECASE)
+"""What the 404 of a server says that has the address, and not what was asked for there."""
 TOO_LONG = re.compile(
     r"context (length|size|window|limit)|too long|maximum.{0,20}length|exceed.{0,40}tokens",
     re.IGNORECASE,
@@ -79,8 +81,9 @@ def fault_of(error: Exception, *, begun: bool = False) -> AttemptOutcome:
             return AttemptOutcome("failed", detail, wait=wait, lasting=True, cause="credit")
         case known.ModelNotFoundError():
             toolless = bool(TOOLS.search(detail))  # OpenRouter: no endpoints that support tool use
+            cause: Cause = "unknown" if toolless or _names_model(error) else "nothing"
             return AttemptOutcome(
-                "failed", detail, wait=wait, lasting=True, cause="unknown", toolless=toolless
+                "failed", detail, wait=wait, lasting=True, cause=cause, toolless=toolless
             )
         case known.ModelContextWindowExceededError():
             return AttemptOutcome("failed", detail, ours=True, cause="long")
@@ -129,6 +132,12 @@ def _rejected(detail: str) -> AttemptOutcome:
     return AttemptOutcome(
         "failed", detail, ours=True, cause="rejected", formless=formless, toolless=toolless
     )
+
+
+def _names_model(error: Exception) -> bool:
+    """Whether what came with a 404 speaks of a model, and not of an address or of nothing."""
+    told, asked = str(getattr(error, "body", None) or ""), getattr(error, "model_name", None) or ""
+    return bool(NO_MODEL.search(told)) or (len(asked) > 2 and asked in told)
 
 
 def _failed_generation(error: BaseException) -> str | None:

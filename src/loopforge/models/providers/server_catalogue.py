@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from loopforge.models.providers.model_spec import UNTOLD_WINDOW, USUAL_WINDOW, Secret
 from loopforge.models.providers.provider_client import OversizedAnswer, http_client
@@ -162,6 +163,7 @@ async def fetch_catalogue(
                 found = await _at(http, place)
                 if found.trouble != "unlisted":
                     return found
+                best = replace(found, base_url=base)
     except (
         httpx2.HTTPError,
         OversizedAnswer,
