@@ -57,9 +57,13 @@ def test_a_task_whose_watcher_is_cut_off_is_told_how_to_go_on(run: Run, home: Pa
     )
     assert told, out.stderr
     assert out.returncode == 141
+    _, listed, _ = run("list")
+    assert listed.splitlines()[0].startswith(f"{told[1]}  left amid")
+    assert "`loopforge work resume TASK`" in listed
     code, shown, _ = run(*told[2].split()[1:])
     assert code == 0
     assert "Done after 1 turn" in shown
+    assert "left amid" not in run("list")[1]
 
 
 def test_a_task_is_given_watched_and_taken(run: Run) -> None:

@@ -92,19 +92,31 @@ def run_task(
     )
 
 
+LEFT = (
+    "Nobody runs this home, so tasks stand that were left amid their work: `loopforge up` goes on "
+    "with all of them, `loopforge work resume TASK` with one."
+)
+
+
 @app.command("list")
 @in_home
 async def list_tasks(home: App, as_json: Json = False) -> None:
     """List the tasks of this home, the newest first."""
-    rows = [row_of(one) for one in await home.work.tasks.tasks()]
+    tasks = await home.work.tasks.tasks()
+    rows = [row_of(one) for one in tasks]
+    idle = home_holder_pid(home.settings.home) is None
+    left = {one.id for one in tasks if idle and one.at_work and not one.allowing}
 
     def line(row: dict[str, Any]) -> str:
-        head = f"{row['id'][-8:]}  {row['stage']:<9} turn {row['turn']:>3}  "
+        stage = "left amid" if row["id"] in left else row["stage"]
+        head = f"{row['id'][-8:]}  {stage:<9} turn {row['turn']:>3}  "
         return replace_unprintable(
             f"{head}{row['confidence']:>5.1f}  ${row['cost']:<8} {row['task'][:60]}"
         )
 
     print_rows(rows, as_json, line, "There are no tasks yet.")
+    if left and not as_json:
+        typer.echo(LEFT)
 
 
 def row_of(state: TaskState) -> dict[str, Any]:
