@@ -89,12 +89,17 @@ async def given_by_bo(room: Commons) -> tuple[str, str]:
     """A task of Bo, who may have two tools used, that asks for one of them; who he is, and its id."""
     bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
     await sets(room, bo, "tools", "work_run", "send")
+    return bo, await given(room, bo)
+
+
+async def given(room: Commons, bo: str) -> str:
+    """The task of Bo, who said it in the room."""
     heard = Heard(person=bo, text=Words(ORDER), surface="terminal")
     await room.app.front.rooms.hear("commons", heard)
     await room.app.front.rooms.settled("commons")
     (task,) = await room.tasks()
     await room.shop.until(task, "turn.ended")
-    return bo, task
+    return task
 
 
 async def sets(room: Commons, who: str, right: Right, *tools: str) -> None:
@@ -121,6 +126,24 @@ async def test_who_may_have_less_used_than_before_has_no_more_of_it_used(place: 
         state = await room.shop.state(task)
         assert (state.stage, sent) == ("finished", [])
         assert state.uses[-1].value.startswith("There is no tool 'send' that you may use.")
+
+
+async def test_who_loses_a_tool_with_everyone_has_no_more_of_it_used(place: Path) -> None:
+    """As by what is set for one person: the task stands still, and may go on without that tool."""
+    write_mates(place, ("maya",), otto=SENDS)
+    script = in_order(uses("send", to="all"), uses("send", to="all"))
+    async with office(place, script) as (room, sent):
+        bo = (await room.app.front.rooms.enter("commons", "Bo", "terminal")).you
+        await sets(room, "everyone", "tools", "work_run", "send")
+        task = await given(room, bo)
+        await sets(room, "keepers", "stop")
+        assert (await room.shop.state(task)).stage == "working"
+        await sets(room, "everyone", "tools", "work_run")
+        assert (await room.shop.state(task)).stage == "stopped"
+        await room.rest()
+        assert "whoever gave it may have less used here than before" in (await room.said())[-1]
+        await room.does("resume")
+        assert ((await room.shop.state(task)).stage, sent) == ("finished", [])
 
 
 async def test_other_rights_than_those_it_uses_stop_no_task(place: Path) -> None:

@@ -11,12 +11,13 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
+from loopforge.chat.room.permissions import grant_in_room
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.delivery_states import Accepted, Queued
 from loopforge.core.events import Body, Event
-from loopforge.core.room_vocabulary import File, LineDeleted, LineEdited, Reacted, Said
+from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.delivery_worker import Deliveries
 from loopforge.runtime.ports import Ledger, RoomOrder
@@ -146,6 +147,14 @@ class ProgressLines:
         state = await self._house.state(stream)
         found = state.people.get(person) or state.former.get(person)
         return str(found.name) if found is not None else "The owner of this home"
+
+    async def granted(self, stream: str, person: str, line: str) -> Collection[str]:
+        """See `RoomVoice.granted`."""
+        state = await self._house.state(stream)
+        said = (await self._ledger.event(line)).body if line else None
+        keeper = isinstance(said, Heard) and said.keeper
+        grant = grant_in_room(state, person, keeper=keeper)
+        return grant.tools if "tools" in grant.rights else ()
 
     async def reached(self, order: RoomOrder, cause: str) -> bool:
         """See `RoomVoice.reached`. A page shows what the room holds; a place what has arrived."""

@@ -130,5 +130,8 @@ class RoomVoice(Protocol):
     async def called(self, stream: str, person: str) -> str:
         """What somebody is called in a room; who was never in it is the owner of the home."""
 
+    async def granted(self, stream: str, person: str, line: str) -> Collection[str]:
+        """The tools that somebody who said this line ("" for none) may have used there by now."""
+
     async def reached(self, order: RoomOrder, cause: str) -> bool:
         """Whether what was said for this cause stood where a command was given, before it was."""

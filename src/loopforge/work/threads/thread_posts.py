@@ -134,6 +134,8 @@ class _Post:
 
 STOPS = ("room.stopped", "room.mate_left", "room.place_left", "room.rights_set")
 PLACES = ("room.place_joined", "room.place_left")
+MANY = ("everyone", "keepers")
+"""Whom rights are set for that may be several, and one of them who gave a task."""
 LET_GO = ("task.opened", "task.steered", "task.resumed")
 """What people have a task go on with, also behind a stop of its room."""
 
@@ -166,11 +168,15 @@ def _stop_of(event: Event, state: TaskState) -> _Stop:
         case PlaceLeft(why=why) if event.actor == "runtime":
             return _Stop("", f"nobody can steer it where it was given: {str(why).rstrip('.')}")
         case RightsSet(who=who) as body if who == task.person and not task.owner:
-            tools = body.tools if "tools" in body.rights else ()
-            less = state.tools_among(tools) != state.tools
-            return _Stop(by, LESS, tools) if less else _Stop()
+            return _stop_for_less(by, body.tools if "tools" in body.rights else (), state)
         case _:
             return _Stop()
+
+
+def _stop_for_less(by: str, tools: Collection[str], state: TaskState) -> _Stop:
+    """That whoever gave it may have these tools used, where those are less than it uses."""
+    less = state.tools_among(tools) != state.tools
+    return _Stop(by, LESS, tools) if less else _Stop()
 
 
 class ThreadPosts:
@@ -224,7 +230,7 @@ class ThreadPosts:
 
     async def _stop_tasks(self, room: str, event: Event) -> None:
         for state in await self._tasks.store.of_thread(room):
-            stop = _stop_of(event, state)
+            stop = await self._stop_by(event, state)
             halts = stop.why and (_is_stoppable(state) or state.looks_back)
             if halts and await self._counts(event, state):
                 await self._tasks.stop(state.id, *stop)
@@ -235,10 +241,18 @@ class ThreadPosts:
             return
         (let_go,) = await self._ledger.read(state.stream, kinds=LET_GO, limit=1, newest=True)
         for event in await self._ledger.read(state.thread, kinds=STOPS):
-            stop = _stop_of(event, state)
+            stop = await self._stop_by(event, state)
             if stop.why and event.at > let_go.at and await self._counts(event, state):
                 await self._tasks.stop(state.id, *stop)
                 return
+
+    async def _stop_by(self, event: Event, state: TaskState) -> _Stop:
+        """The same; where it sets the rights of many, by what whoever gave the task may by now."""
+        if state.task.owner or getattr(event.body, "who", "") not in MANY:
+            return _stop_of(event, state)
+        line = state.opened.cause or "" if state.opened else ""
+        tools = await self._voice.granted(state.thread, state.task.person, line)
+        return _stop_for_less(event.actor.removeprefix("person:"), tools, state)
 
     async def _counts(self, event: Event, state: TaskState) -> bool:
         """Whether what stops tasks stops this one: the loss of a place only where it was the last.
