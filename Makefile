@@ -32,6 +32,7 @@ READERS := PIL docx lxml openpyxl pptx pypdf
 
 # What happens in homes, told as people, mates and tools meet it: so it is on either database.
 TOLD := $(addprefix tests/,rooms chat work tools web mates people memory budgets surfaces sinks discord telegram cli io cross_platform)
+TOLD += $(addprefix tests/,backup fault_injection schedule)
 
 .PHONY: help install install-all run test patient check bench bench-hijacked bench-calls bench-delivery docs lock dev system clean
 
@@ -48,10 +49,11 @@ run: install ## Start Loopforge: meet three AI characters, in your browser and h
 test: dev ## Run every test this machine can run; say loudly which it cannot.
 	@.ci/test $(WORKERS)
 
-patient: dev ## What takes long; fifty kills a drill; a thousand fresh examples a property; homes on PostgreSQL; whole Chromium; the wheel alone.
+patient: dev ## What takes long; fifty kills a drill; a thousand fresh examples a property; homes and kills on PostgreSQL; whole Chromium; the wheel alone.
 	@.ci/test $(WORKERS) --patient -m "patient or sample or crash" --kills=50
 	.ci/test $(WORKERS) --patient -m hypothesis --hypothesis-profile=patient --timeout=3600
 	.ci/test $(WORKERS) --ledger=postgres -m "not browser and not model and not crash" $(TOLD)
+	.ci/test $(WORKERS) --ledger=postgres --patient --kills=10 $(addprefix tests/crash/test_,crash.py frozen.py)
 	.ci/test 1 --patient -m "browser and not patient" tests/browser
 	.ci/wheel
 

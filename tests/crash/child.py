@@ -1,8 +1,8 @@
 """The host of a home, made to be killed; `main` runs in a process of its own (host.py).
 
-The real app on SQLite, the real hall on its Unix socket; a scripted model, or the embedded one.
-Through a pipe it says "ready", takes an Order, says "armed", "waits" whenever a lane does, and ends
-when the pipe does.
+The real app on the database that its home names, the real hall on its Unix socket; a scripted model,
+or the embedded one. Through a pipe it says "ready", takes an Order, says "armed", "waits" whenever a
+lane does, and ends when the pipe does.
 
 The scripted mate repeats the marks (`[k17]`) of the lines it answers: all that were said to it and
 that it has not answered; if there is none, the newest again, so that a turn too many is seen. A line

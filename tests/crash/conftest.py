@@ -27,3 +27,11 @@ def figures(record_property: Callable[[str, object], None], seed: int) -> Printe
         record_property("crash", f"{line}   seed {seed}")
 
     return show
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest) -> str:
+    """Where hosts that are killed keep their ledger, by `--ledger`; "" for the file of the home."""
+    if request.config.getoption("--ledger") == "sqlite":
+        return ""
+    return str(request.getfixturevalue("postgres_url"))

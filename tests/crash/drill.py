@@ -16,7 +16,6 @@ if the host was where the blow says.
 """
 
 import asyncio
-import sqlite3
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
@@ -28,8 +27,10 @@ import msgspec
 
 from loopforge.core.room_vocabulary import Said
 from loopforge.io.socket.socket_client import Update
+from loopforge.ledger.database.database_engine import create_engines, parse_database_url
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Thinking
+from loopforge.settings import load_settings
 from tests.crash import board
 from tests.crash.button import USED
 from tests.crash.child import Options
@@ -100,11 +101,13 @@ SHORT = """You tell in one sentence why you gave an answer in a chat.
 """A prompt of the home's own: a real model reads the shipped one for seconds, again and again."""
 
 
-def furnish(home: Path, *, real: bool = False, tools: bool = False) -> None:
+def furnish(home: Path, *, real: bool = False, tools: bool = False, database: str = "") -> None:
     """Make a home whose mates can be told apart; for a real model, one that costs it little."""
     more = "triggers: [mention]\n" + f"tools: [{', '.join(USED)}, python]\n" * tools
     (home / "mates").mkdir(parents=True)
     (home / "data").mkdir()
+    if database:
+        (home / "loopforge.toml").write_text(f'database_url = "{database}"\n')
     for name in MATES:
         text = MATE.format(name=name.capitalize(), role="mate", more=more)
         (home / "mates" / f"{name}.md").write_text(text)
@@ -143,6 +146,7 @@ class Rolls:
 class Drill:
     """One phase, drilled. `at_once`: several lines may wait for an answer at the same time.
 
+    `database` is the URL of the ledger, where it is not the home's own file.
     `from_birth`: the share of hosts that are armed before they open anything, so that they may die
     while they take up what the one before them left.
     """
@@ -154,6 +158,7 @@ class Drill:
     find: Finder = by_mark
     at_once: bool = True
     from_birth: float = 0.3
+    database: str = ""
     questions: Iterator[str] = field(default_factory=lambda: cycle(("how are you?",)))
     kills: int = 0
     lives: int = 0
@@ -162,7 +167,8 @@ class Drill:
 
     async def run(self, kills: int) -> Tally:
         """Kill so many hosts, let the last one live until all is quiet, and count."""
-        furnish(self.home, real=self.options.embedded, tools=self.options.tools)
+        real, tools = self.options.embedded, self.options.tools
+        furnish(self.home, real=real, tools=tools, database=self.database)
         async with AsyncExitStack() as stack:
             for name in ("ana", "bo") if self.at_once else ("ana",):
                 self.terminals.append(await stack.enter_async_context(sitting(self.home, name)))
@@ -179,7 +185,7 @@ class Drill:
 
     async def frozen(self, point: str, meanwhile: Callable[[], Awaitable[None]]) -> Tally:
         """Freeze one host at a point, let something happen, wake it, and count."""
-        furnish(self.home, tools=self.options.tools)
+        furnish(self.home, tools=self.options.tools, database=self.database)
         async with sitting(self.home, "ana") as terminal, hosting(self.options) as host:
             self.terminals.append(terminal)
             assert await host.ready()
@@ -299,14 +305,12 @@ class Drill:
             await self._delivered()
 
     async def _delivered(self) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while self._open_deliveries():
-                await asyncio.sleep(0.05)
-
-    def _open_deliveries(self) -> int:
-        path = self.home / "data" / "loopforge.db"
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as found:
-            return int(found.execute("SELECT count(*) FROM deliveries").fetchone()[0])
+        url = parse_database_url(load_settings(self.home, environ={}).database_url)
+        with closing(create_engines(url)) as store, store.reader.connect() as found:
+            async with asyncio.timeout(PATIENCE):
+                while found.exec_driver_sql("SELECT count(*) FROM deliveries").scalar_one():
+                    found.rollback()
+                    await asyncio.sleep(0.05)
 
     # ------------------------------------------------------------ lines
 

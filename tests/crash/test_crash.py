@@ -22,7 +22,12 @@ from tests.crash.drill import PHASES, Drill, Rolls
 @pytest.mark.crash
 @pytest.mark.parametrize("phase", PHASES)
 async def test_nothing_is_lost_or_doubled(
-    phase: str, tmp_path: Path, seed: int, figures: Printer, pytestconfig: pytest.Config
+    phase: str,
+    database: str,
+    tmp_path: Path,
+    seed: int,
+    figures: Printer,
+    pytestconfig: pytest.Config,
 ) -> None:
     """However often the host dies in this phase, each line is heard once and answered once."""
     home, kills = tmp_path / "home", int(pytestconfig.getoption("kills"))
@@ -33,9 +38,10 @@ async def test_nothing_is_lost_or_doubled(
         tools=using,
         programs=phase == "programs",
     )
-    drill = Drill(home, phase, Rolls(seed), options, at_once=not using)
+    drill = Drill(home, phase, Rolls(seed), options, at_once=not using, database=database)
     tally = await drill.run(kills)
     figures(phase, drill.kills, tally)
+    assert (home / "data" / "loopforge.db").exists() == (not database)
     assert tally.troubles == ()
     assert (tally.lost, tally.duplicated) == (0, 0)
     assert tally.answers == tally.wanting == tally.lines

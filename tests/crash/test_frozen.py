@@ -28,7 +28,7 @@ FROZEN = 2.0
 @pytest.mark.crash
 @pytest.mark.parametrize("point", POINTS)
 async def test_a_host_that_wakes_does_nothing_twice(
-    point: str, tmp_path: Path, figures: Printer, pytestconfig: pytest.Config
+    point: str, database: str, tmp_path: Path, figures: Printer, pytestconfig: pytest.Config
 ) -> None:
     """The button is pressed once, the line is answered once, and nobody else was let in."""
     patient = pytestconfig.getoption("--patient")
@@ -41,7 +41,7 @@ async def test_a_host_that_wakes_does_nothing_twice(
         if patient:
             await asyncio.sleep(FROZEN)
 
-    drill = Drill(home, "calling", Rolls(7), options, at_once=False)
+    drill = Drill(home, "calling", Rolls(7), options, at_once=False, database=database)
     tally = await drill.frozen(point, taking_over)
     figures(f"frozen, {point.split()[-1]}", 0, tally)
     assert (tally.troubles, tally.lost, tally.duplicated) == ((), 0, 0)

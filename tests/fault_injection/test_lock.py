@@ -15,6 +15,7 @@ from loopforge.ledger_opening import open_ledger_of
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.rooms.conftest import Home, living
 
+pytestmark = pytest.mark.sqlite
 BRIEF, LONG = 0.1, 120.0
 """Real seconds for which the ledger is told to wait for a lock."""
 
