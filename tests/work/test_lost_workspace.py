@@ -83,6 +83,22 @@ async def test_without_a_copy_it_begins_with_a_new_clone(place: Path, project: P
         assert (await shop.tasks.approve(id, "ana")).startswith("Merged as")
 
 
+async def test_a_clone_that_lost_its_git_is_told_in_words(place: Path, project: Path) -> None:
+    """Nothing can be offered of it, and why stands there; one step back it has it again."""
+    note = uses("work_write", path="repo/note.txt", text="So.\n")
+    async with working(place / "home", in_order(note, QUESTION, *STEPS)) as shop:
+        name = (await shop.tasks.places.repositories.registered.register(project)).name
+        id = await shop.give(TASK, repo=name)
+        shutil.rmtree(shop.file(id, "repo/.git"))
+        await shop.tasks.say(id, "ana", "the first")
+        state = await shop.rest(id)
+        assert state.offered is not None
+        assert str(state.offered.message).startswith("repo/ has lost its .git, so nothing of it")
+        await shop.tasks.undo(id, "ana", state.standing)
+        assert shop.file(id, "repo/.git").is_dir()
+        assert shop.file(id, "repo/note.txt").read_text() == "So.\n"
+
+
 async def test_a_link_in_its_place_is_not_followed(place: Path) -> None:
     """Where it leads nothing is read, written or made readable; the task stands still and says so."""
     async with working(place, in_order(*WRITE[:1], QUESTION, *WRITE[1:])) as shop:

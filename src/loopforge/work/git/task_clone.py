@@ -9,7 +9,7 @@ import shlex
 
 from loopforge.errors import RepositoryError
 from loopforge.tools.sandbox.sandbox_limits import exceeded_limit_text
-from loopforge.work.git.host_git import COMMITTER_MAIL, COMMITTER_NAME
+from loopforge.work.git.host_git import COMMITTER_MAIL, COMMITTER_NAME, NO_REPOSITORY
 from loopforge.work.git.merge_proposals import TaskBranch
 from loopforge.work.workspace.task_workspace import GIT as DOT_GIT
 from loopforge.work.workspace.task_workspace import TaskWorkspace
@@ -30,6 +30,12 @@ if [ "$(ls -A -- "$path" 2>&1)" ]; then
 echo "$path is a submodule, another repository: what lies there is not taken over. Remove it."
 exit 1; fi; done"""
 """Fails where files lie in a submodule's folder: a clone has it empty, and git passes them over."""
+
+BARE = (
+    "{}/ has lost its .git, so nothing of it can be offered. What was written lies there still. "
+    "`undo` goes back to the copy before the last change, with what was lost."
+)
+"""Git finds no repository there: somebody, or a command, took it away."""
 
 
 class TaskClone:
@@ -107,6 +113,8 @@ class TaskClone:
         said = ended.output.decode("utf-8", "replace").strip()
         if empty and empty in said:
             raise RepositoryError("Nothing was changed, so there is nothing to propose.")
+        if NO_REPOSITORY in said:
+            raise RepositoryError(BARE.format(self._branch.folder))
         met = ended.met and f"more than {exceeded_limit_text(self._workspace.limits, ended.met)}"
         how = met or said[-500:]
         raise RepositoryError(f"Git in the clone did not do it: {how or ended.code}")
