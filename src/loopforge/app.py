@@ -367,7 +367,7 @@ def _wire(
     rules = rules_of(settings, (SCREEN, *surfaces), small=models.facts(Route()).small)
     roster, house = MateRoster(settings.home / "mates"), RoomStore(ledger, signals, recorder)
     cast, people, hours = MateCache(roster, clock), PersonRegistry(ledger, stamp), _hours_of(live)
-    memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people.same)
+    memory = memory_opening.memory_of(live, ledger, stamp, tasks, house, people)
     budgets, paid, quota = _metered_ports(settings, ledger, models, stamp, tasks, people)
     tools = toolbox(live, clock, files, LineHistory(ledger, house), paid, memory.embeddings)
     policies, questions = _minds_of(settings, clock), ToolQuestions(tools, stamp, hours)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from loopforge.memory.passage_embedding import PassageIndex
     from loopforge.memory.passage_loading import VectorSpace
     from loopforge.memory.passage_segments import SegmentStore
+    from loopforge.people.identity.person_registry import PersonRegistry
     from loopforge.runtime.system_clock import Stamp
     from loopforge.setting_defaults import Settings
 
@@ -102,7 +103,7 @@ def memory_of(
     stamp: Stamp,
     tasks: BackgroundTasks,
     house: RoomStore,
-    same: Callable[[str], str],
+    people: PersonRegistry,
 ) -> RoomMemory:
     """What was said, and what is kept of it. Whoever needs vectors of texts uses the same."""
     chosen = EmbeddingsChoice(lambda: live.now, stamp.clock)
@@ -114,7 +115,7 @@ def memory_of(
     )
     making = PassageVectors(ledger, vectors, segments, stamp.clock, index)
     live.follow(lambda _: making.everything())
-    store = MemoryStore(ledger, stamp, is_more_visible)
+    store = MemoryStore(ledger, stamp, is_more_visible, people.persons)
     audit = BeliefAudit(ledger, store, tasks, stamp.clock)
     return RoomMemory(
         embeddings=vectors,
@@ -124,7 +125,7 @@ def memory_of(
         store=store,
         lineage=MemoryLineage(ledger, store, stamp),
         audit=audit,
-        memories=MemoryService(ledger, store, audit, house, stamp.clock, same),
+        memories=MemoryService(ledger, store, audit, house, stamp.clock, people.same),
     )
 
 

@@ -80,7 +80,7 @@ async def opened(path: Path) -> AsyncIterator[Nursery]:
     views = (memories_view(), TranscriptIndex())
     ledger = await open_ledger(f"sqlite:///{path / 'ledger.db'}", clock, dice, views)
     stamp, roster = Stamp(clock, dice), MateRoster(path / "mates")
-    store = MemoryStore(ledger, stamp, is_more_visible)
+    store = MemoryStore(ledger, stamp, is_more_visible, lambda one: {one})
     lineage = MemoryLineage(ledger, store, stamp)
     growth = growth_of(ledger, roster, stamp, lineage)
     try:

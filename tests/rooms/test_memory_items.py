@@ -14,6 +14,7 @@ from loopforge.core.memory.memory_vocabulary import (
     Layer,
     MemoryKept,
 )
+from loopforge.core.people_events import AccountLinked
 from loopforge.core.room_vocabulary import Heard, LineDeleted, PlaceJoined
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import InputError, Unknown
@@ -176,6 +177,25 @@ async def test_who_wants_nothing_kept_is_kept_nothing_of(home: Home) -> None:
         assert not await keep(home, f"{TEA} {scope}", line, about=(ana,))
         await store.set_keeping(KeepingSet(scope=scope, kept="default", by=ana))
     assert await keep(home, TEA, line, about=(ana,))
+
+
+async def test_nothing_is_kept_of_any_self_of_who_said_so(home: Home) -> None:
+    """`/memory off` outlives the linking of accounts, and `/memory on` by any self ends it."""
+    await home.enter("ana", "anka")
+    ana, anka = home.people["ana"], home.people["anka"]
+    line = await home.hears("ana", "tea")
+    await home.does("anka", "memory", "off")
+    assert await keep(home, TEA, line, about=(ana,))
+    link = AccountLinked(person=ana, surface="terminal", account=Words("anka"), was=anka)
+    await home.app.ledger.append("people", [home.app.stamp.fact(link, actor=f"person:{ana}")])
+    assert (await home.app.people.meet("terminal", "anka")).id == ana
+    for one in (ana, anka):
+        assert not await home.app.memory.memories.keeps(one)
+        assert not await keep(home, "Ana likes quixo coffee", line, about=(one,))
+    assert "may keep" in await home.does("ana", "memory", "on")
+    for one in (ana, anka):
+        assert await home.app.memory.memories.keeps(one)
+        assert await keep(home, f"Ana likes cocoa {one}", line, about=(one,))
 
 
 async def test_an_item_is_used_where_all_saw_what_it_rests_on(home: Home) -> None:

@@ -64,8 +64,14 @@ class WiderSight(Protocol):
 class MemoryStore:
     """The items of all mates of a home."""
 
-    def __init__(self, ledger: SqlLedger, stamp: Stamp, wider: WiderSight) -> None:
-        self._ledger, self._stamp, self._wider = ledger, stamp, wider
+    def __init__(
+        self,
+        ledger: SqlLedger,
+        stamp: Stamp,
+        wider: WiderSight,
+        selves: Callable[[str], Collection[str]],
+    ) -> None:
+        self._ledger, self._stamp, self._wider, self._selves = ledger, stamp, wider, selves
 
     # ------------------------------------------------------------ looking
 
@@ -87,8 +93,22 @@ class MemoryStore:
         return bool(await self._ledger.look(partial(items_of, ids=[id])))
 
     async def keeping(self, scopes: Collection[str]) -> dict[str, bool]:
-        """What was said of these rooms ("room:NAME") and persons ("person:ID"); see KeepingSet."""
-        return await self._ledger.look(partial(keeping_of, scopes=scopes))
+        """What was said of these rooms ("room:NAME") and persons ("person:ID"); see KeepingSet.
+
+        Of a person with linked accounts by any self of theirs: "off" by one is off for all.
+        """
+        every = {scope: self._same_scopes(scope) for scope in scopes}
+        said = await self._ledger.look(partial(keeping_of, scopes=set().union(*every.values())))
+        return {
+            scope: all(said.get(one, True) for one in same)
+            for scope, same in every.items()
+            if not said.keys().isdisjoint(same)
+        }
+
+    def _same_scopes(self, scope: str) -> set[str]:
+        """The scopes of all selves of a person; a room's is its own."""
+        kind, _, person = scope.partition(":")
+        return {f"person:{one}" for one in self._selves(person)} if kind == "person" else {scope}
 
     # ------------------------------------------------------------ keeping
 
@@ -229,8 +249,9 @@ class MemoryStore:
         await self._change(MemoryShared(by=by, to=to, item=item, on=on), by, cause)
 
     async def set_keeping(self, setting: KeepingSet) -> None:
-        """Say whether something is kept of a room or a person."""
-        await self._append(STREAM, setting, f"person:{setting.by}")
+        """Say whether something is kept of a room, or of a person, whichever self they are."""
+        for scope in sorted(self._same_scopes(setting.scope)):
+            await self._append(STREAM, replace(setting, scope=scope), f"person:{setting.by}")
 
     async def forget(self, item: str, *, by: str, why: str = "", because: str = "") -> Erasure:
         """Forget an item for good, in every wording it had. Raises Unknown, InputError."""

@@ -158,6 +158,13 @@ class LinkedIdentities:
         known = self.who(first.surface, first.account.text)
         return known.id if known is not None else id
 
+    def persons(self, id: str) -> set[str]:
+        """The ids of all persons who are one with this one: its own, and those linked with it."""
+        now = self.same(id)
+        linked = (key for key, tie in self._links.items() if tie.person == now)
+        met = {self._met.get(key, "") for key in linked}
+        return {id, now} | {one for one in met if one and self.same(one) == now}
+
     def first(self, person: str, surface: str, account: str) -> bool:
         """Whether this is the account by which a person was met."""
         return self._met.get(account_key(surface, account)) == person
