@@ -1,13 +1,18 @@
 """Forgetting while a room is alive: nothing keeps the words, and talk goes on."""
 
 import gc
+from typing import Any
+
+import pytest
 
 from loopforge.chat.speaking import addressee_detection, name_mentions
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text import topics
+from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger_opening import open_ledger_of
 from tests.rooms.conftest import Home
+from tests.rooms.test_memory_items import keep
 
 
 async def test_a_forgotten_line_is_gone_from_minds_and_files(home: Home) -> None:
@@ -48,6 +53,26 @@ async def test_a_running_home_forgets_what_another_process_erased(home: Home) ->
     assert "rhubarb" not in " ".join(str(words) for words in state.words())
     await home.hears("ana", "@maya what did I say?")
     assert "rhubarb" not in str(home.models.asked[-1].messages)
+
+
+@pytest.mark.parametrize("more", [{}, {"subject": Words("Annelise's evenings")}])
+async def test_a_memory_that_once_named_a_forgotten_person_goes(
+    home: Home, more: dict[str, Any]
+) -> None:
+    """In an earlier wording, or in its subject: no correction that is taken back names them."""
+    await home.hears("annelise", "hello")
+    line = await home.hears("bo", "she drinks again")
+    text = "She drinks again" if more else "Annelise drinks again"
+    item = await keep(home, text, line, about=(home.people["bo"],), **more)
+    other = await keep(home, "Bo sings", line)
+    await home.app.memory.store.correct(item, "She is well", by=home.people["bo"])
+    await home.app.ledger.erase(ErasureRequest(person=home.people["annelise"], by="owner"))
+    store = home.app.memory.store
+    assert [(await store.item(one)).state for one in (item, other)] == ["forgotten", "held"]
+    query = "SELECT text FROM texts WHERE stream = 'memory:maya'"
+    texts = await home.app.ledger.look(lambda c: c.exec_driver_sql(query).scalars().all())
+    assert "Bo sings" in texts
+    assert "Annelise" not in str(texts)
 
 
 async def test_names_that_were_looked_for_are_not_kept(home: Home) -> None:

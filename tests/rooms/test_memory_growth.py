@@ -152,6 +152,29 @@ async def test_a_forgotten_line_takes_the_memory_of_a_fork_along(home: Home) -> 
     assert await texts(home, ina) == []
 
 
+async def test_a_forgotten_memory_takes_along_what_was_made_of_a_forks(home: Home) -> None:
+    """What another mate was given of the copy, in words of its own, goes with the first one."""
+    line = await home.hears("ana", "hm")
+    kept = await keep(home, "Ana hums zarquonish", line)
+    eve = await fork(home)
+    copy = await item_of(home, eve, "Ana hums zarquonish")
+    await keep(home, "Ana hums zarquonish", mate="zuzu", rests_on=(copy,))
+    await keep(home, "Ana hums at night", line, mate="zuzu")
+    await home.app.memory.store.forget(kept, by=home.people["ana"])
+    assert await texts(home, "zuzu") == ["Ana hums at night"]
+    assert await texts(home, eve) == []
+    assert home.holding(b"zarquonish") == []
+
+
+async def test_a_forgotten_copy_leaves_no_subject(home: Home) -> None:
+    """The subject came in with the first item, and goes with the fork's all the same."""
+    line = await home.hears("ana", "hm")
+    await keep(home, TEA, line, subject=Words("marmoladic drinks"))
+    copy = await item_of(home, await fork(home), TEA)
+    await home.app.memory.store.forget(copy, by=home.people["ana"])
+    assert home.holding(b"marmoladic") == []
+
+
 async def test_what_no_longer_stands_is_not_taken_along(home: Home) -> None:
     """A line that was edited since, an item let go or doubted, a person who wants nothing kept."""
     edited, line = await home.hears("ana", "I like milk"), await home.hears("ana", "tea")

@@ -260,6 +260,7 @@ class MemoryStore:
         wordings = [e for e in changes if getattr(e.body, "item", "") == item]
         told = [await self._ledger.event(item), *wordings]
         refs = [e.body.text.ref for e in told if isinstance(e.body, MemoryKept | MemoryCorrected)]
+        refs += [e.body.subject.ref for e in told if isinstance(e.body, MemoryKept)]
         if found.state != "dropped":
             await self.drop(item, why or "forgotten", by=by, because=because)
         return await self._ledger.erase(

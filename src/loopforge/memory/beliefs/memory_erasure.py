@@ -1,24 +1,25 @@
 """What goes with what it rests on: items of memory whose lines, sources or persons are forgotten.
 
-An item goes when a line that it rests on goes, and so does what was made of it; one that is about a
-person who is forgotten, that they told, or that holds their name, goes whatever it rests on. All
-its wordings go, not only what it says now. Reads alone: the erasure itself is the ledger's.
+An item goes when a line that it rests on goes, and so does what was made of it, by forks, too; one
+that is about a person who is forgotten, that they told, or that holds their name, or once held it,
+goes whatever it rests on. All its wordings go, not only what it says now. Reads alone: the erasure
+itself is the ledger's.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
 from loopforge.core.memory.memory_vocabulary import PREFIX, MemoryCorrected, MemoryKept
+from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.database.table_schema import events
 from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
 from loopforge.ledger.erasure.quote_matching import ForgottenText, QuoteMatcher, StreamText
 from loopforge.ledger.storage.revised_lines import events_by_id
 from loopforge.memory.memory_view import (
     MemoryView,
-    current_wordings,
     id_batches,
     items_resting_on_lines,
     memories,
@@ -49,7 +50,7 @@ def derived_refs(
         found -= _rest_elsewhere(connection, found, named, grounds.stream)
     if grounds.people:
         found |= _of_people(connection, grounds.people)
-    found |= _made_of(connection, found | (named & _known(connection, named)), sole=sole)
+    found |= _following(connection, found | _known(connection, named), sole=sole) - named
     if grounds.people and grounds.names:
         found |= _holding(connection, grounds.names)
     return _refs_of(connection, found)
@@ -109,6 +110,15 @@ def _of_people(connection: Connection, people: Collection[str]) -> set[str]:
     return {*about, *connection.execute(select(memories.c.item).where(told)).scalars()}
 
 
+def _following(connection: Connection, items: Collection[str], *, sole: bool) -> set[str]:
+    """These items, what was made of them, what forks took along of either, and so on."""
+    gone, more = set(items), set(items)
+    while more:
+        gone |= more
+        more = (_made_of(connection, gone, sole=sole) | _copies_of(connection, gone)) - gone
+    return gone
+
+
 def _made_of(connection: Connection, items: Collection[str], *, sole: bool) -> set[str]:
     """The items that were made of these, and of those again; with `sole`, of nothing else."""
     pairs = [(row.item, row.source) for row in connection.execute(select(memory_sources))]
@@ -122,34 +132,50 @@ def _made_of(connection: Connection, items: Collection[str], *, sole: bool) -> s
     return gone - set(items)
 
 
+def _copies_of(connection: Connection, items: Collection[str]) -> set[str]:
+    """The items that say what these ever said by the very same texts, as those of forks do."""
+    refs = set[str]().union(*_refs_of(connection, items).values())
+    found = set[str]()
+    for some in id_batches(sorted(refs)):
+        query = select(memories.c.item).where(memories.c.ref.in_(some))
+        found.update(connection.execute(query).scalars())
+    return found
+
+
 def _holding(connection: Connection, names: Collection[str]) -> set[str]:
-    """The items in which one of these names stands."""
+    """The items in which one of these names stands, or once stood."""
     sieve = QuoteMatcher(ForgottenText(name, 0, name=True) for name in names)
-    rows = connection.execute(select(memories.c.item)).scalars().all()
-    texts = (
-        (item, text)
-        for some in id_batches(rows)
-        for item, text in current_wordings(connection, some).items()
-    )
-    return {item for item, text in texts if sieve.holds(StreamText(item, 1, text))}
+    items = connection.execute(select(memories.c.item)).scalars().all()
+    return {
+        item
+        for item, _, words in _wordings(connection, items)
+        if words.text and sieve.holds(StreamText(item, 1, words.text))
+    }
 
 
 def _refs_of(connection: Connection, items: Collection[str]) -> dict[str, set[str]]:
     """The refs of every wording and subject that these items ever had, by stream."""
     found: dict[str, set[str]] = {}
-    for some in id_batches(sorted(items)):
+    for _, stream, words in _wordings(connection, items):
+        found.setdefault(stream, set()).add(words.ref)
+    return found
+
+
+def _wordings(connection: Connection, items: Collection[str]) -> Iterator[tuple[str, str, Words]]:
+    """Every private wording and subject that these items ever had: item, stream, words."""
+    wanted, streams = set(items), set[str]()
+    for some in id_batches(sorted(wanted)):
         mates = select(memories.c.mate).where(memories.c.item.in_(some)).distinct()
-        streams = [PREFIX + mate for mate in connection.execute(mates).scalars()]
-        corrected = (events.c.kind == "memory.corrected") & events.c.stream.in_(streams)
-        ids = list(connection.execute(select(events.c.id).where(corrected)).scalars())
-        for event in events_by_id(connection, {*some, *ids}):
+        streams.update(PREFIX + mate for mate in connection.execute(mates).scalars())
+    corrected = (events.c.kind == "memory.corrected") & events.c.stream.in_(sorted(streams))
+    ids = connection.execute(select(events.c.id).where(corrected)).scalars()
+    for some in id_batches(sorted(wanted.union(ids))):
+        for event in events_by_id(connection, some):
             match event.body:
                 case MemoryKept(text=text, subject=subject):
-                    words = [text, subject]
-                case MemoryCorrected(item=item, text=text) if item in some:
-                    words = [text]
+                    told, each = event.id, [text, subject]
+                case MemoryCorrected(item=item, text=text) if item in wanted:
+                    told, each = item, [text]
                 case _:
                     continue
-            refs = {each.ref for each in words if not each.public}
-            found.setdefault(event.stream, set()).update(refs)
-    return found
+            yield from ((told, event.stream, words) for words in each if not words.public)
