@@ -279,6 +279,20 @@ async def test_it_finds_the_person(tmp_path: Path) -> None:
         assert "reminder.passed" in await home.kinds()
 
 
+async def test_put_off_to_when_it_comes_anyway(tmp_path: Path) -> None:
+    """One of every day that is put off to its own next time rings once then."""
+    form = ReminderForm(said="every day at nine", rule="FREQ=DAILY;BYHOUR=9;BYMINUTE=0", what="tea")
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        assert isinstance(await reminds(home, form), Fits)
+        await passes(home, timedelta(hours=20))
+        ana = ReminderRequester(person=home.people["ana"])
+        again = ReminderForm(said="tomorrow at nine", at="2026-03-27T09:00")
+        found = await home.app.book.move("room:commons", ana, 1, again, snoozed=True)
+        assert isinstance(found, Fits)
+        await passes(home, timedelta(days=2))
+        assert [one.due.day for one in await home.bodies(ReminderFired)] == [26, 27, 28]
+
+
 async def test_the_clock_is_set_back_while_it_rings(tmp_path: Path) -> None:
     """What rang is told in the other room, once, though the clock says by then that it is not due."""
     clock = SimClock(NOW)

@@ -136,10 +136,9 @@ class ReminderBook(Struct, kw_only=True, omit_defaults=True):
 
     def _fire(self, event: Event, one: Reminder, body: ReminderFired) -> None:
         one.rang = body.due
-        if one.snoozed is not None and one.snoozed == body.due:
+        one.due = body.next
+        if one.snoozed == body.due:
             one.snoozed = None
-        else:
-            one.due = body.next
         if body.to:
             self.passing[event.id] = PassingRing(
                 fired=event.id,

@@ -97,7 +97,7 @@ class DueReminders:
             gone = ReminderCancelled(reminder=one.id, by="room")
             return [self._stamp.fact(gone, actor="room", cause=one.id)]
         again = one.due
-        if one.snoozed != due:
+        if one.due == due:
             zone = ZoneInfo(one.zone)
             start = datetime.fromisoformat(one.start) if one.start else due.astimezone(zone)
             local = start.replace(tzinfo=None)
