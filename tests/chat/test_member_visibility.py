@@ -8,7 +8,13 @@ import pytest
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection
 
-from loopforge.chat.room.member_visibility import FOREVER, audience_of_lines, stays
+from loopforge.chat.room.member_visibility import (
+    FOREVER,
+    audience_of_lines,
+    mate_stays,
+    present_with,
+    stays,
+)
 from loopforge.core.memory.memory_vocabulary import EvidenceLine
 
 STAYS = [
@@ -68,3 +74,22 @@ def test_a_hundred_lines_are_one_query() -> None:
         ]
         audience_of_lines(connection, lines)
         assert len(asked) == 1
+
+
+def test_who_is_in_the_rooms_of_a_mate() -> None:
+    """They count who are there now, in rooms where the mate is now."""
+    with known() as (connection, _):
+        mate_stays.create(connection)
+        names = ("stream", "mate", "since", "until")
+        rows = [
+            ("room:a", "maya", 0, 2),
+            ("room:a", "maya", 4, FOREVER),
+            ("room:b", "maya", 0, FOREVER),
+            ("room:b", "zuzu", 0, 9),
+            ("room:c", "zuzu", 0, FOREVER),
+        ]
+        connection.execute(
+            mate_stays.insert(), [dict(zip(names, row, strict=True)) for row in rows]
+        )
+        assert present_with(connection, "maya") == {"room:a": {"ana", "bo"}, "room:b": {"bo"}}
+        assert present_with(connection, "zuzu") == {}

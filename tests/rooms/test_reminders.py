@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,8 +13,9 @@ import pytest
 from loopforge.chat.reminders.reminder_service import ReminderRequester
 from loopforge.core.effect_states import EffectReturned
 from loopforge.core.events import Event
-from loopforge.core.room_vocabulary import Said, Told
+from loopforge.core.room_vocabulary import MateLeft, PlaceJoined, Said, Told
 from loopforge.core.schedule.reminder_events import ReminderFired, ReminderSet
+from loopforge.core.text.erasable_text import Words
 from loopforge.core.turn_events import Perceived
 from loopforge.errors import InputError
 from loopforge.models.scripted_model import Script
@@ -277,6 +280,84 @@ async def test_it_finds_the_person(tmp_path: Path) -> None:
         home.room = "commons"
         assert await rung(home) == ["⏰ Reminder for ana: cake [2]"]
         assert "reminder.passed" in await home.kinds()
+
+
+GROUP = PlaceJoined(place="discord:1", name=Words("help"), kind="group")
+
+
+def damage(home: Path, room: str) -> None:
+    """What was heard in a room can be read no more."""
+    with closing(sqlite3.connect(home / "data" / "loopforge.db")) as ledger:
+        ledger.execute("DROP TRIGGER events_unchanged")
+        query = "UPDATE events SET body = '{}' WHERE stream = ? AND kind = 'room.heard'"
+        assert ledger.execute(query, (f"room:{room}",)).rowcount
+        ledger.commit()
+
+
+async def speaks_alone(home: Home, *rooms: str) -> None:
+    """Ana and Ben talk; then Ana says a line in these rooms, where she is alone with maya."""
+    await home.says("ana", "hello")
+    await home.says("ben", "hello")
+    for home.room in rooms:
+        await home.enter("ana", mates=("maya",))
+        await home.says("ana", "here I am")
+        await home.rest()
+    home.room = "commons"
+
+
+async def test_no_group_is_a_room_alone(tmp_path: Path) -> None:
+    """In a channel where nobody else spoke yet, others may read along: it is not told there."""
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        await speaks_alone(home, "nook", "help")
+        await home.app.rooms.add("help", "", GROUP)
+        assert isinstance(await reminds(home, TEA), Fits)
+        await passes(home, timedelta(hours=3))
+        told = {}
+        for home.room in ("commons", "nook", "help"):
+            told[home.room] = await rung(home)
+        assert told == {"commons": [], "nook": ["⏰ Reminder for ana: tea [1]"], "help": []}
+
+
+@pytest.mark.parametrize("change", ["ben comes in", "a group joins", "maya goes", "damage"])
+async def test_no_longer_alone_there(tmp_path: Path, change: str) -> None:
+    """What is on its way to a room that is no place for it any more is told where it was set."""
+    async with living(tmp_path, clock=SimClock(NOW), wake=False) as home:
+        await speaks_alone(home, "nook")
+        assert isinstance(await reminds(home, TEA), Fits)
+        (id,) = [e.id for e in await home.events() if isinstance(e.body, ReminderSet)]
+        due = NOW + timedelta(hours=2)
+        await home.app.rooms.add("commons", "", ReminderFired(reminder=id, due=due, to="room:nook"))
+        if change == "ben comes in":
+            await home.app.front.rooms.enter("nook", "ben", "terminal", ())
+        elif change == "a group joins":
+            await home.app.rooms.add("nook", "", GROUP)
+        elif change == "maya goes":
+            await home.app.rooms.add("nook", "", MateLeft(mate="maya"))
+    if change == "damage":
+        damage(tmp_path, "nook")
+    async with living(tmp_path, clock=SimClock(due), seed=8) as home:
+        await home.rest()
+        assert await rung(home) == ["⏰ Reminder for ana: tea [1]"]
+        assert (await home.kinds("reminder."))[-1] == "reminder.passed"
+        if change != "damage":
+            home.room = "nook"
+            assert await rung(home) == []
+
+
+async def test_a_room_that_cannot_be_read_silences_no_other(tmp_path: Path) -> None:
+    """Where to tell it is found among the others; and the mates where it was set go on answering."""
+    async with living(tmp_path, clock=SimClock(NOW)) as home:
+        await speaks_alone(home, "nook", "den")
+        assert isinstance(await reminds(home, TEA), Fits)
+        people = home.people
+    damage(tmp_path, "den")
+    async with living(tmp_path, clock=SimClock(NOW + timedelta(hours=3)), seed=8) as home:
+        home.people = people
+        await home.hears("ben", "@maya are you there?")
+        assert (await home.said())[-1:] == ["maya"]
+        home.room = "nook"
+        await home.rest()
+        assert len(await rung(home)) == 1
 
 
 async def test_put_off_to_when_it_comes_anyway(tmp_path: Path) -> None:

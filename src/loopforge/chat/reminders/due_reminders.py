@@ -9,21 +9,23 @@ or a second program rings nothing twice. Where it is told in another room, that 
 through for the line before it is said there.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.reminders.reminder_service import ReminderService
+from loopforge.chat.room.member_visibility import present_with
 from loopforge.chat.room.room_state import RoomState
-from loopforge.chat.room.room_store import PREFIX, RoomStore
+from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.events import Body, Fact
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import ConversationBegan, Told, Weighed, Weight
 from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderFired, ReminderPassed
 from loopforge.core.text.erasable_text import Words
-from loopforge.runtime.ports import Ledger
+from loopforge.ledger.table_access import ReadableLedger
+from loopforge.runtime.background_tasks import LASTING
 from loopforge.runtime.system_clock import Stamp
 from loopforge.schedule.reminder_book import PassingRing, Reminder
 from loopforge.schedule.rule_expansion import next_ring
@@ -50,7 +52,7 @@ class DueReminders:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: ReadableLedger,
         stamp: Stamp,
         house: RoomStore,
         mates: Mapping[str, Mate],
@@ -165,46 +167,79 @@ class DueReminders:
         """The stream of another room where the person is to be told; "" for this one.
 
         A routine stays. Who asked a mate for themselves, among others, is told where they spoke
-        last with that mate alone; where there is no such room, here.
+        last with that mate alone; where there is no such room that can be read, here.
         """
         if one.wakes or one.whom != "me" or not one.mate:
             return ""
         if _alone(state):
             return ""
-        person, best = self._service.people.same(one.person), list[tuple[datetime, str]]()
-        for stream in await self._ledger.heads(PREFIX):
-            other = await self._house.state(stream)
-            if other.closed or other.last_at is None or one.mate not in other.mates:
+        best = list[tuple[datetime, str]]()
+        present = await self._ledger.look(lambda tables: present_with(tables, one.mate))
+        for stream, people in present.items():
+            if not self._is_only(people, one.person):
                 continue
-            if {self._service.people.same(each) for each in other.people} == {person}:
+            try:
+                other = await self._house.state(stream)
+            except LASTING:  # its own lane says what cannot be read
+                continue
+            if other.last_at is not None and self._is_alone(other, one):
                 best.append((other.last_at, stream))
         return max(best, default=(None, ""))[1]
 
+    def _is_only(self, people: Collection[str], person: str) -> bool:
+        """Whether these are that one person, by whichever account they were met."""
+        same = self._service.people.same
+        return {same(each) for each in people} == {same(person)}
+
+    def _is_alone(self, other: RoomState, one: Reminder) -> bool:
+        """Whether whose it is, is alone there with the mate that set it.
+
+        Nobody is in a group of a platform: who reads along there is not known.
+        """
+        if other.closed or one.mate not in other.mates:
+            return False
+        private = all(place.kind == "private" for place in other.places.values())
+        return private and self._is_only(other.people, one.person)
+
     async def _pass(self, state: RoomState, ring: PassingRing) -> None:
-        """Tell it in the other room, unless it stands there; then it is over here."""
-        there = await self._house.state(ring.to)
+        """Tell it in the other room, unless it stands there; then it is over here.
+
+        It is told here, where they are not alone there any more, or that room cannot be read.
+        """
         one = state.reminders.items.get(ring.reminder)
-
-        async def attempt(seq: int) -> None:
-            said = await self._ledger.read(
-                ring.to, kinds=["room.told"], limit=LOOKED_BACK, newest=True
-            )
-            if any(event.cause == ring.fired for event in said) or one is None or there.closed:
-                return
-            if one.what.text is None:
-                return
-            facts = self._told(there, one, ring.due, ring.fired, held=ring.held)
-            await self._ledger.append(ring.to, facts, expect=seq)
-
-        await self._ledger.decide(ring.to, partial(self._house.head, ring.to), attempt)
+        known = one if one is not None and one.what.text is not None else None
+        try:
+            there = known is None or await self._tell_there(ring, known)
+        except LASTING:  # what is no fault of that room alone is met again below
+            there = False
 
         async def passed(seq: int) -> None:
             if ring.fired in state.reminders.passing:
                 body = ReminderPassed(fired=ring.fired)
-                fact = self._stamp.fact(body, actor="room", cause=ring.fired)
-                await self._ledger.append(state.stream, [fact], expect=seq)
+                facts = [self._stamp.fact(body, actor="room", cause=ring.fired)]
+                if known is not None and not there:
+                    facts += self._told(state, known, ring.due, ring.fired, held=ring.held)
+                await self._ledger.append(state.stream, facts, expect=seq)
 
         await self._ledger.decide(state.stream, partial(self._house.head, state.stream), passed)
+
+    async def _tell_there(self, ring: PassingRing, one: Reminder) -> bool:
+        """Tell it in the other room, unless it stands there; whether it does now."""
+        there = await self._house.state(ring.to)
+
+        async def attempt(seq: int) -> bool:
+            said = await self._ledger.read(
+                ring.to, kinds=["room.told"], limit=LOOKED_BACK, newest=True
+            )
+            if any(event.cause == ring.fired for event in said):
+                return True
+            if not self._is_alone(there, one):
+                return False
+            facts = self._told(there, one, ring.due, ring.fired, held=ring.held)
+            await self._ledger.append(ring.to, facts, expect=seq)
+            return True
+
+        return await self._ledger.decide(ring.to, partial(self._house.head, ring.to), attempt)
 
 
 def _woken(state: RoomState, one: Reminder) -> bool:

@@ -96,6 +96,12 @@ _MATES_IN = (
     .where(mate_stays.c.stream == bindparam("stream"), mate_stays.c.until == FOREVER)
     .order_by(mate_stays.c.since)
 )
+_PRESENT_WITH = (
+    select(stays.c.stream, stays.c.person)
+    .join(mate_stays, mate_stays.c.stream == stays.c.stream)
+    .where(mate_stays.c.mate == bindparam("mate"))
+    .where(mate_stays.c.until == FOREVER, stays.c.until == FOREVER)
+)
 _GROUPS = select(groups.c.place, groups.c.since).where(groups.c.stream == bindparam("stream"))
 _PRIVATE = select(private)
 _PRIVATE_OF = _PRIVATE.where(private.c.stream.in_(bindparam("streams", expanding=True)))
@@ -227,6 +233,14 @@ def groups_of(connection: Connection, stream: str) -> dict[str, int]:
 def mates_in(connection: Connection, stream: str) -> list[str]:
     """The mates that are in a room now, as they came."""
     return list(connection.execute(_MATES_IN, {"stream": stream}).scalars())
+
+
+def present_with(connection: Connection, mate: str) -> dict[str, set[str]]:
+    """Who is in the rooms where a mate is now, by stream; of those where somebody is."""
+    found: dict[str, set[str]] = {}
+    for stream, person in connection.execute(_PRESENT_WITH, {"mate": mate}):
+        found.setdefault(stream, set()).add(person)
+    return found
 
 
 def stays_of_mate(
