@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from loopforge.core.text.malformed_answer import read_lenient_answer, read_valid_answer
+from loopforge.core.text.malformed_answer import CUT, read_lenient_answer, read_valid_answer
 from loopforge.core.text.streamed_answer import SpokenWords
 from loopforge.core.text.tool_markup import with_json_calls
 from loopforge.policies.tool_requests import WantedCall, wanted_calls
@@ -149,6 +149,51 @@ def test_a_use_in_the_words_of_a_form(form: str, before: str) -> None:
 def test_words_that_show_a_use_are_words(words: str) -> None:
     """Who is asked how a model writes it may say so: in a fence, or in the middle of a line."""
     assert said(json.dumps({"say": words, "mode": "context"}), TOOLS) == words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"Qwen writes:\n<tool_call>{JSON}</tool_call>\nThat is the whole form.",
+        "Gemma writes:\n```tool_code\nclock()\n```\nThat is the whole form.",
+        "Llama has a tag:\n<function=clock>\nand words behind it.",
+        "It is in\nfunctools [see its page](https://example.org)",
+    ],
+)
+def test_a_use_that_a_whole_form_shows_among_words_is_none(words: str) -> None:
+    """The form has a place for uses, and words go on behind this one: all of them are said."""
+    whole = {"say": words, "mode": "context", "rule": "", "narrative": "I show it.", "calls": []}
+    for data in (
+        read_valid_answer(whole, TOOLS, "say").data or {},
+        read_lenient_answer(json.dumps(whole), TOOLS, "say").data or {},
+    ):
+        assert (data["say"], wanted_calls(data)) == (words, [])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Here it is.\n✿ one\n✿ two\nand so on",
+        "So:\n<Toolbar>\n</Toolbar>\nThat renders it, and",
+        "Two:\n[foo(bar)](https://example.org)\n<tool_call>\nis how it begins, and",
+    ],
+)
+def test_of_words_that_broke_off_none_are_lost(words: str) -> None:
+    """What looked like the beginning of a use is none where other words came behind it."""
+    broken = f'{{"mode": "context", "say": {json.dumps(words)[:-1]}'
+    assert said(broken, TOOLS) == f"{words} {CUT}"
+
+
+def test_a_use_that_broke_off_is_not_shown() -> None:
+    """Words before it are; neither what stands around it nor its beginning."""
+    broken = '{"mode": "context", "say": "I look.\\n<tool_call>\\n<functi'
+    assert said(broken, TOOLS) == f"I look. {CUT}"
+
+
+@pytest.mark.parametrize("text", ["<to=" + "a" * 60_000, "<" + "a." * 60_000])
+def test_a_long_run_of_letters_is_read_in_one_pass(text: str) -> None:
+    """The time it takes grows with its length, and not with the square of it."""
+    assert said(f'{{"say": "{text}', TOOLS).startswith(text[:20])
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])

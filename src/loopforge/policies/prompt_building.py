@@ -24,7 +24,7 @@ from loopforge.core.perception import AgentPerception, Line, ToolOffer
 from loopforge.core.policy import Answer, Asking, Fits, Message, Prompts, Role, ask
 from loopforge.core.room_vocabulary import Say, StaySilent
 from loopforge.core.text.prompt_rows import JSON, NAME, PLAIN, TEXT
-from loopforge.core.text.tool_markup import before_calls, without_calls
+from loopforge.core.text.tool_markup import before_broken_call, without_calls
 from loopforge.policies.speaker_messages import (
     Lines,
     SpeakerTold,
@@ -427,7 +427,7 @@ def silent_plan(why: str) -> AgentActionPlan:
 
 def words_of(answer: Answer) -> str:
     """What had come of an answer in plain words, aloud; a sign shows that it is not all."""
-    text = before_calls(without_calls(answer.text)).strip()
+    text = before_broken_call(without_calls(answer.text)).strip()
     return f"{text} …" if text and answer.outcome != "refused" else text
 
 

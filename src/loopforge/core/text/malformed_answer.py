@@ -16,7 +16,12 @@ from msgspec import Struct
 
 from loopforge.core.text.json_repair import JsonRepair, is_affirmative
 from loopforge.core.text.thought_stripping import BLOCKS, ThoughtFilter
-from loopforge.core.text.tool_markup import before_calls, begins_with_calls, written_calls
+from loopforge.core.text.tool_markup import (
+    before_broken_call,
+    begins_with_calls,
+    has_words_behind,
+    written_calls,
+)
 
 CUT = "…"
 """What words end with that broke off."""
@@ -165,7 +170,7 @@ def _made(
             notes.append(f"{name}: {note}")
     missing = [name for name in schema.get("required", ()) if name not in data]
     if undone and (said := data.get(field)):
-        came = before_calls(said).rstrip()
+        came = before_broken_call(said).rstrip()
         data[field] = f"{came} {CUT}" if came else ""
         if came:
             notes.append(UNDONE)
@@ -191,9 +196,14 @@ def _unpacked(given: dict[str, Any], field: str, notes: list[str]) -> dict[str, 
 def _without_calls(
     given: dict[str, Any], schema: Mapping[str, Any], field: str, notes: list[str]
 ) -> dict[str, Any]:
-    """The same, with the uses of tools that were written among its words where they belong."""
+    """The same, with the uses of tools that were written among its words where they belong.
+
+    Where a form has a place for them, and words go on behind one, it was shown and not meant.
+    """
     said, form = given.get(field), schema.get("properties", {})
-    if not isinstance(said, str) or not begins_with_calls(said, _offered(form)):
+    if not isinstance(said, str) or not begins_with_calls(said, names := _offered(form)):
+        return given
+    if isinstance(given.get(TOOLS), list) and has_words_behind(said, names):
         return given
     notes.append(LOOSE)
     used = _used(said, {}, form, field) or {}

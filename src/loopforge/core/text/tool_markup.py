@@ -36,7 +36,9 @@ _TAGGED = re.compile(
     re.DOTALL,
 )
 _PARTS = (
-    re.compile(rf"<function={_NAME}\s*>(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL),
+    re.compile(
+        rf"<function={_NAME}\s*>(?=\s*(?:[<{{]|\Z))(?P<rest>.*?)(?:</function>|\Z)", re.DOTALL
+    ),
     re.compile(
         rf'<{_SPACE}invoke name="{_NAME}"\s*>(?P<rest>.*?)(?:</{_SPACE}invoke>|\Z)', re.DOTALL
     ),
@@ -71,7 +73,7 @@ _WHOLE = (
     ),
     re.compile(
         r"(?:<\|end\|>)?(?:<\|start\|>assistant)? ?(?:<\|channel\|>\w+)? ?\bto=(?:functions\.)?"
-        r"(?P<name>[\w.-]+)\s*+(?:<\|channel\|>\w+\s*+)?(?:<\|constrain\|>)?(?:\w+\s*+)?<\|message\|>"
+        r"(?P<name>[\w.-]++)\s*+(?:<\|channel\|>\w++\s*+)?(?:<\|constrain\|>)?(?:\w++\s*+)?<\|message\|>"
         r"(?P<rest>.*?)(?:<\|(?:call|end|return)\|>|(?=<\|start\|>)|\Z)",
         re.DOTALL,
     ),
@@ -112,10 +114,11 @@ _JSON = re.compile(
 _CALL = re.compile(
     r"(?:<\|?(?:tool_calls?|tool_call_start|function_calls?|python_(?:tag|start)|tools_prefix"
     r"|START_ACTION)\|?>|<\|action_start\|>\s*<\|plugin\|>|<TOOLCALL>|\[TOOL_(?:CALLS|REQUEST)\]"
-    r"|\bfunctools|(?m:^)Action:(?=\s*(?:```json|\[?\s*\{)))\s*(?:```\w*\s*)?(?=[{\[])"
+    r"|(?m:^)[ \t]*functools(?=\s*\[\s*\{)|(?m:^)Action:(?=\s*(?:```json|\[?\s*\{)))"
+    r"\s*(?:```\w*\s*)?(?=[{\[])"
 )
 """How uses of tools begin that are JSON."""
-_CALLED = re.compile(r"\b(?:print\s*\(\s*)?((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)\s*\(")
+_CALLED = re.compile(r"(?<![\w.])(?:print\s*+\(\s*+)?((?:[A-Za-z_]\w*+\.)*+[A-Za-z_]\w*+)\s*+\(")
 _KEYWORD = re.compile(r"\s*([A-Za-z_]\w*)\s*=(?!=)\s*(.*\S)\s*", re.DOTALL)
 _SIGN = re.compile(r"""[(\[{)\]},]|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'""", re.DOTALL)
 """What parts arguments, or may hold such a sign."""
@@ -123,12 +126,14 @@ _BESIDE = re.compile(r"(?:print|```(?:python|tool_code)?|[\s\[\](),;])*+")
 """What may stand around calls that are all there is."""
 
 _BEGUN = re.compile(
-    r"^[ \t]*(?:<(?:[|｜]|(?:[\w-]+:|\w+_)?(?i:tool|function|invoke|start_f))|\[TOOL_|✿|```tool"
+    r"^[ \t]*(?:<(?:[|｜]|(?:[\w-]+:|\w+_)?(?i:(?:tool|function)(?:[_=>s]|call)|invoke|start_f))"
+    r"|\[TOOL_|✿(?:[A-Z]|\Z)|```tool"
     r"|commentary(?: to=|\Z)"
     r"|\[[A-Za-z_][\w.]*\(|(?:<[^\s>]{0,20}|\[[\w.]*|`{1,3}\w{0,4})\Z)",
     re.MULTILINE,
 )
 """Where a line begins, or may still begin, with what is read as a use of a tool."""
+_TAGS = re.compile(r"<[^<>]*+>")
 _LINES = re.compile(r"\A([\w.-]+)\n+(?=\{)")
 """A name, and below it the arguments: GLM's older ones."""
 
@@ -156,9 +161,30 @@ def before_calls(text: str) -> str:
     What stands in a fence of code is shown, and so is the end of that fence.
     """
     for begun in _BEGUN.finditer(text):
-        if text.count("```", 0, begun.start()) % 2 == 0:
+        if _is_outside_code(begun):
             return text[: begun.start()].rstrip()
     return text
+
+
+def before_broken_call(text: str) -> str:
+    """Of words that broke off, and hold no whole use, those before what may have become one."""
+    while (begun := _BEGUN.match(text, text.rfind("\n") + 1)) and _is_outside_code(begun):
+        text = text[: begun.start()].rstrip()
+    return text
+
+
+def has_words_behind(text: str, names: Collection[str]) -> bool:
+    """Whether a text with uses of tools goes on in words behind the last one."""
+    last = _CALL.split(with_json_calls(text, names))[-1]
+    try:
+        _, end = json.JSONDecoder().raw_decode(last)
+    except (ValueError, RecursionError):
+        return False
+    return any(sign.isalnum() for sign in _TAGS.sub("", last[end:]))
+
+
+def _is_outside_code(found: re.Match[str]) -> bool:
+    return found.string.count("```", 0, found.start()) % 2 == 0
 
 
 def without_calls(text: str) -> str:
