@@ -108,8 +108,32 @@ NEVER = (
     "FREQ=MINUTELY;INTERVAL=30;BYMONTH=4;BYMONTHDAY=31",
     "FREQ=DAILY;INTERVAL=7;BYDAY=TU",
     "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30;UNTIL=20280101",
+    "FREQ=MINUTELY;BYMINUTE=59;BYHOUR=23;BYMONTH=2;BYMONTHDAY=30",
 )
-ENDLESS = ("FREQ=DAILY;INTERVAL=0", "FREQ=MINUTELY;INTERVAL=00", "FREQ=MINUTELY;BYSETPOS=2")
+ENDLESS = (
+    "FREQ=DAILY;INTERVAL=0",
+    "FREQ=MINUTELY;INTERVAL=00",
+    "FREQ=MINUTELY;BYSETPOS=2",
+    "FREQ=MINUTELY;INTERVAL=7;BYMINUTE=59;BYHOUR=23;BYMONTH=2;BYMONTHDAY=30",
+    "FREQ=HOURLY;INTERVAL=2;BYHOUR=11;BYDAY=MO",
+)
+BY_DAYS = (
+    "FREQ=HOURLY;BYDAY=MO,WE",
+    "FREQ=HOURLY;INTERVAL=3;BYDAY=MO;BYMINUTE=5,50",
+    "FREQ=HOURLY;INTERVAL=2;BYHOUR=8,9,10;BYMINUTE=0;BYDAY=TU;COUNT=7",
+    "FREQ=HOURLY;BYMONTHDAY=3;BYMONTH=3,5;UNTIL=20260503T040000",
+    "FREQ=MINUTELY;INTERVAL=20;BYDAY=MO;BYHOUR=12,20",
+    "FREQ=MINUTELY;BYMINUTE=7,58;BYMONTHDAY=-1",
+    "FREQ=MINUTELY;INTERVAL=45;BYDAY=TU",
+)
+
+
+@pytest.mark.parametrize("rule", BY_DAYS)
+def test_a_rule_by_hours_of_some_days_rings_as_it_says(rule: str) -> None:
+    """At the same moments as one that is stepped through hour by hour, minute by minute."""
+    start = MONDAY.replace(minute=40)
+    plain = rrulestr(f"{rule};BYSECOND=0", dtstart=start)
+    assert rule_moments(rule_of(rule, start), start) == list(plain.xafter(start, count=60))
 
 
 @pytest.mark.parametrize("rule", NEVER)
@@ -120,7 +144,7 @@ def test_a_rule_that_never_rings_is_found_out_at_once(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", ENDLESS)
 def test_a_rule_that_would_be_looked_for_without_end_is_refused(rule: str) -> None:
-    """Steps of nothing, and the second of one."""
+    """Steps of nothing, the second of one, and those that meet what is asked on no day or few."""
     with pytest.raises(InputError):
         rule_of(rule, MONDAY)
 

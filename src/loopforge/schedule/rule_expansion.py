@@ -24,6 +24,7 @@ _KEPT = frozenset(
     "FREQ INTERVAL COUNT UNTIL BYDAY BYMONTHDAY BYMONTH BYHOUR BYMINUTE BYSETPOS WKST BYSECOND "
     "BYYEARDAY BYWEEKNO".split()
 )
+_DATES = frozenset({"BYMONTHDAY", "BYMONTH", "BYYEARDAY", "BYWEEKNO"})
 _CALENDAR = 400
 """Years after which the calendar is the same again, days of the week among it."""
 _MOST_STEPS = 20_000
@@ -40,13 +41,14 @@ def rule_of(text: str, start: datetime) -> Any:
         raise InputError("the rule is no RRULE such as FREQ=WEEKLY;BYDAY=MO,FR;BYHOUR=9;BYMINUTE=0")
     if {"COUNT", "UNTIL"} <= set(parts):
         raise InputError("a rule ends by COUNT or by UNTIL, not by both")
+    if re.fullmatch(r"-\d+|[+]?0+", parts.get("INTERVAL", "")):
+        raise InputError("the INTERVAL of a rule is 1 or more")
+    parts = _by_days(parts, start)
     written = _UNTIL.sub(r"\1", ";".join(f"{key}={value}" for key, value in parts.items()))
     if "BYHOUR" in parts and "BYMINUTE" not in parts and parts["FREQ"] != "MINUTELY":
         written += ";BYMINUTE=0"
     if "BYSECOND" not in parts:
         written += ";BYSECOND=0"
-    if re.fullmatch(r"-\d+|[+]?0+", parts.get("INTERVAL", "")):
-        raise InputError("the INTERVAL of a rule is 1 or more")
     if "BYSETPOS" in parts and parts["FREQ"] in ("HOURLY", "MINUTELY"):
         raise InputError("BYSETPOS goes with days, weeks, months or years")
     if parts["FREQ"] == "SECONDLY":
@@ -55,6 +57,35 @@ def rule_of(text: str, start: datetime) -> Any:
         return rrulestr(written, dtstart=start.replace(second=0, microsecond=0))
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(f"the rule is no RRULE that could be read: {error}") from error
+
+
+def _by_days(parts: dict[str, str], start: datetime) -> dict[str, str]:
+    """A rule by hours or minutes of certain days as the same by days.
+
+    dateutil steps through each hour and minute of all other days, years of them for some dates.
+    """
+    key, at, span = {
+        "HOURLY": ("BYHOUR", start.hour, 24),
+        "MINUTELY": ("BYMINUTE", start.minute, 60),
+    }.get(parts["FREQ"], ("", 0, 1))
+    every = parts.get("INTERVAL", "1")
+    if not key or not (_DATES | {"BYDAY"}) & parts.keys() or not every.isdecimal():
+        return parts
+    if span % int(every):
+        if _DATES & parts.keys():
+            raise InputError(f"on certain dates, the INTERVAL of a rule divides {span}")
+        return parts
+    steps = {str((at + step) % span) for step in range(0, span, int(every))}
+    given = {str(int(one)) if one.isdecimal() else one for one in parts.get(key, "").split(",")}
+    left = sorted(steps & given if key in parts else steps, key=int)
+    if not left:
+        raise InputError(f"the INTERVAL of the rule meets none of its {key}")
+    if key == "BYHOUR":
+        whole = {"BYMINUTE": "0" if key in parts else str(start.minute)}
+    else:
+        whole = {"BYHOUR": ",".join(map(str, range(24)))}
+    kept = {name: value for name, value in parts.items() if name != "INTERVAL"}
+    return whole | kept | {"FREQ": "DAILY", key: ",".join(left)}
 
 
 def rule_start(text: str, now: datetime) -> datetime:
