@@ -155,7 +155,7 @@ def work_parts(
         return live.now.of("work", WorkSettings)
 
     choice, roles = ModelChoice(models, own), RoleFiles(mates, now.home)
-    calls = TaskCalls(ports.ledger, store, roles, ports.tools, own, secrets)
+    calls = TaskCalls(store, roles, ports.tools, own, secrets)
     site.inner.add(PREFIX, calls)
     world = TaskWorld(
         ports,

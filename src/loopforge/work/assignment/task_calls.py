@@ -19,11 +19,9 @@ from loopforge.core.policy import Call
 from loopforge.core.text.taint_tracking import argument_texts, stands_in
 from loopforge.core.work.work_roles import WorkRole
 from loopforge.core.work.work_vocabulary import ANY_TOOL
-from loopforge.runtime.effects.nested_calls import spent_within
 from loopforge.runtime.ports import (
     CallPermission,
     InnerPermission,
-    Ledger,
     Tool,
     Tools,
     named_tools,
@@ -59,14 +57,13 @@ class TaskCalls:
 
     def __init__(
         self,
-        ledger: Ledger,
         store: TaskStore,
         roles: RoleFiles,
         tools: Tools,
         settings: Callable[[], WorkSettings],
         secrets: Callable[[], Collection[str]],
     ) -> None:
-        self._ledger, self._store, self.roles, self._tools = ledger, store, roles, tools
+        self._store, self.roles, self._tools = store, roles, tools
         self._settings, self._secrets = settings, secrets
 
     # ------------------------------------------------------------ who does it, by what
@@ -167,31 +164,39 @@ class TaskCalls:
         found = self.judged(state, await self.offered(program), call, egress, gave)
         if found.verdict == "asks":
             found = found._replace(verdict="refused", why=MADE_UP.format(tool=call.tool))
-        if found.verdict != "refused" and (why := await self._spent(state, program)):
+        if found.verdict != "refused" and (why := self._spent(state)):
             found = found._replace(verdict="refused", by="bounds", why=why)
         return InnerPermission(found, lambda _: ())
 
-    async def _spent(self, state: TaskState, program: Event) -> str:
+    def _spent(self, state: TaskState) -> str:
         """That the budget of the task is spent, in words."""
         budget = self.budget_of(state)
-        if not budget or not isinstance(program.body, EffectProposed):
+        if not budget or budget > float(state.dollars):
             return ""
-        _, cost = await spent_within(self._ledger, program)
-        left = budget - float(state.dollars) - cost
-        return "" if left > 0 else f"Nothing more is used: the task cost its ${budget:g}."
+        return f"Nothing more is used: the task cost its ${budget:g}."
 
-    def lapse(self, state: TaskState, tool: str) -> str:
-        """Why a use that waits for a yes may not run as things stand now; "" where it may."""
+    def lapse(self, state: TaskState, tool: str, effect: str = "") -> str:
+        """Why a use that waits for a yes may not run as things stand now; "" where it may.
+
+        `effect`: its id, where it has its yes.
+        """
         if why := self.flaw(state):
             return why
         mate = self.mate(state)
         may = [one for one in self.offered_to(state, mate) if one.name == tool]
-        return self._too_dear(state, may[0]) if may else TAKEN.format(mate=mate.name, tool=tool)
+        if not may:
+            return TAKEN.format(mate=mate.name, tool=tool)
+        return self._too_dear(state, may[0], effect)
 
-    def _too_dear(self, state: TaskState, tool: Tool) -> str:
-        """That a use costs more than is left of the task's own budget, as a clause."""
-        budget = self.budget_of(state)
-        left = max(0.0, budget - float(state.dollars))
+    def _too_dear(self, state: TaskState, tool: Tool, effect: str = "") -> str:
+        """That a use costs more than is left of the task's own budget, as a clause.
+
+        What others cost that are allowed and not over is left no more.
+        """
+        budget, prices = self.budget_of(state), {one.name: one.price for one in self._tools.known()}
+        uses = {**state.running, **state.inner}.items()
+        going = sum(prices.get(use.tool, 0.0) for id, use in uses if id != effect and not use.asks)
+        left = max(0.0, budget - float(state.dollars) - going)
         if not budget or tool.price <= left:
             return ""
         return TOO_DEAR.format(price=tool.price, budget=budget, left=left)
@@ -199,7 +204,7 @@ class TaskCalls:
     async def lapsed(self, effect: Event) -> str:
         """See `InnerSite.lapsed`."""
         assert isinstance(effect.body, EffectProposed)
-        return self.lapse(await self._store.state(effect.stream), effect.body.tool)
+        return self.lapse(await self._store.state(effect.stream), effect.body.tool, effect.id)
 
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:  # noqa: ARG002
         """See `InnerSite.sandbox`."""
