@@ -128,6 +128,27 @@ async def test_who_may_have_less_used_than_before_has_no_more_of_it_used(place: 
         assert state.uses[-1].value.startswith("There is no tool 'send' that you may use.")
 
 
+async def test_a_task_that_stands_still_loses_the_tools_that_whoever_gave_it_loses(
+    place: Path,
+) -> None:
+    """It was stopped before; whoever has it go on later does so without them."""
+    write_mates(place, ("maya",), otto=SENDS)
+    script = in_order(uses("send", to="all"), uses("send", to="all"))
+    async with office(place, script) as (room, sent):
+        bo, task = await given_by_bo(room)
+        await room.shop.tasks.stop(task, room.ana)
+        await sets(room, bo, "stop")
+        await room.rest()
+        assert "whoever gave it may have less used here than before" in (await room.said())[-1]
+        await sets(room, bo, "stop")
+        stops = [event for event in await room.shop.events(task) if event.kind == "task.stopped"]
+        assert len(stops) == 2, "once for each"
+        await room.does("resume")
+        state = await room.shop.state(task)
+        assert (state.stage, sent) == ("finished", [])
+        assert state.uses[-1].value.startswith("There is no tool 'send' that you may use.")
+
+
 async def test_who_loses_a_tool_with_everyone_has_no_more_of_it_used(place: Path) -> None:
     """As by what is set for one person: the task stands still, and may go on without that tool."""
     write_mates(place, ("maya",), otto=SENDS)

@@ -185,15 +185,17 @@ class TaskService:
     ) -> str:
         """Have it stand still, wherever it stands, forgotten or not. What is told of it.
 
-        `person` is "" where nobody stopped it, but `why` did. From then on it uses `tools` alone.
+        `person` is "" where nobody stopped it, but `why` did. From then on it uses `tools` alone,
+        also where it stood still already.
         """
 
         async def attempt(state: TaskState, seq: int) -> str:
             over = state.stage in ("stopped", "finished", "approved", "rejected")
-            if over and not state.looks_back:
+            less = state.stage == "stopped" and state.tools_among(tools) != state.tools
+            if over and not (state.looks_back or less):
                 return f"It is {state.stage} already."
             self._halt(state.stream, why)
-            if over:
+            if over and not less:
                 return f"It is {state.stage} already. Looking back on it was broken off."
             left = tuple(sorted(tools))
             body = TaskStopped(kind="person", why=Words(why), by=person, tools=left)

@@ -231,20 +231,19 @@ class ThreadPosts:
     async def _stop_tasks(self, room: str, event: Event) -> None:
         for state in await self._tasks.store.of_thread(room):
             stop = await self._stop_by(event, state)
-            halts = stop.why and (_is_stoppable(state) or state.looks_back)
-            if halts and await self._counts(event, state):
+            halts = _is_stoppable(state) or state.stage == "stopped" or state.looks_back
+            if stop.why and halts and await self._counts(event, state):
                 await self._tasks.stop(state.id, *stop)
 
     async def _stop_if_missed(self, state: TaskState) -> None:
         """Stop a task whose room was stopped, where the home ended before it was."""
-        if not _is_stoppable(state):
+        if not (_is_stoppable(state) or state.stage == "stopped"):
             return
         (let_go,) = await self._ledger.read(state.stream, kinds=LET_GO, limit=1, newest=True)
         for event in await self._ledger.read(state.thread, kinds=STOPS):
             stop = await self._stop_by(event, state)
             if stop.why and event.at > let_go.at and await self._counts(event, state):
                 await self._tasks.stop(state.id, *stop)
-                return
 
     async def _stop_by(self, event: Event, state: TaskState) -> _Stop:
         """The same; where it sets the rights of many, by what whoever gave the task may by now."""
