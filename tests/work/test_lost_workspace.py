@@ -60,6 +60,31 @@ async def test_what_goes_while_a_task_stands_still_is_back_and_told(place: Path)
             "nothing of its turns is lost."
         )
         assert shop.file(id, "a.txt").read_text() == "So.\n"
+        workspace = shop.tasks.places.workspaces.known(f"task:{id}")
+        assert await workspace.checkpoints() == [1, 2, 3], "as it began, with a.txt, and put back"
+
+
+async def test_a_loss_is_told_though_the_repository_is_gone_as_well(
+    place: Path, project: Path
+) -> None:
+    """A disk that is away: what is lost is on record, and the clone is made when it is back."""
+    home, away = place / "home", place / "away"
+    async with working(home, in_order(QUESTION)) as shop:
+        name = (await shop.tasks.places.repositories.registered.register(project)).name
+        id = await shop.give(TASK, repo=name)
+        for folder in ("workspaces", "data/checkpoints"):
+            shutil.rmtree(home / folder)
+        shutil.move(project, away)
+        await shop.tasks.say(id, "ana", "the first")
+        assert (await shop.rest(id)).stage == "stopped"
+        (back,) = await shop.bodies(id, WorkspaceRecovered)
+        assert "No copy of it is left" in str(back.what)
+    shutil.move(away, project)
+    async with working(home, in_order(*STEPS)) as shop:
+        await shop.tasks.resume(id, "ana")
+        state = await shop.rest(id)
+        assert state.offered is not None
+        assert [str(one) for one in state.offered.files] == ["app.py"]
 
 
 async def test_without_a_copy_it_begins_with_a_new_clone(place: Path, project: Path) -> None:

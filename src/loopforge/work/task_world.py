@@ -244,7 +244,7 @@ class TaskWorld:
     async def _ready(self, state: TaskState) -> list[Fact]:
         """That its workspace cannot be used, or was gone and is back; else nothing."""
         if why := await self._places.ready(state):
-            return self._lost(state, why)
+            return [*self._places.put_back(state), *self._lost(state, why)]
         return self._places.put_back(state)
 
     async def _take_lease(self, state: TaskState) -> Sequence[Fact] | datetime:

@@ -93,14 +93,16 @@ class TaskRepositories:
         """Clone a registered repository for a task, onto a branch named after it.
 
         Where that was done before, nothing is done, unless its workspace was `lost` and came back
-        without it. Raises Unknown, RepositoryError.
+        without it, now or when the repository could not be had. Raises Unknown, RepositoryError.
         """
         found = self.registered.find(repository)
         record = self._known_record(task)
         if record is not None and record.made:
             if record.branch.repository != found.name:
                 raise InputError(f"This task works on {record.branch.repository} already.")
-            if not lost or await self._has_clone(task, record.branch):
+            if await self._has_clone(task, record.branch):
+                return record.branch
+            if not (lost or await self._is_empty(task)):
                 return record.branch
         person = PersonRepository(Path(found.path))
         base = await person.head(found.branch)
@@ -134,6 +136,10 @@ class TaskRepositories:
         except Unknown:
             return False
         return True
+
+    async def _is_empty(self, task: str) -> bool:
+        place = self._workspaces.of(task).place
+        return not await asyncio.to_thread(lambda: any(place.iterdir()))
 
     async def uncommitted(self, repository: str) -> str:
         """What of a person's work tasks would not see, in words; "" for nothing. Raises Unknown."""

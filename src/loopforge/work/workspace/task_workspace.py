@@ -232,7 +232,10 @@ class TaskWorkspace:
                 await asyncio.to_thread(
                     fresh.write, entry.path, data, len(data), executable=entry.executable
                 )
-        there = await self._keep_checkpoint(tree, BEFORE)  # of one that cannot be put back, none
+        # Of one that cannot be put back, none; nor of one that is gone: it would be put back empty.
+        is_there = await asyncio.to_thread(self.place.is_dir)
+        there = (await self._keep_checkpoint(tree, BEFORE)) if is_there else await self.latest()
+        assert there is not None, "there is the one that is put back"
         again = structs.replace(
             wanted,
             number=there.number + 1,
