@@ -133,6 +133,43 @@ async def test_a_room_that_is_not_remembered_says_so(home: Home) -> None:
     assert any("Nothing was kept" in line for line in await home.told())
 
 
+async def test_what_a_person_says_of_another_is_about_both(home: Home) -> None:
+    """Whoever is named finds it, and has it let go; what names nobody else is the asker's alone."""
+    await home.enter("ana", "bob")
+    await home.hears("ana", "@maya remember that Bob is seeing Carol")
+    await home.hears("ana", "@zuzu remember that I grow bobbins")
+    (item,), (own,) = await items(home), await items(home, "zuzu")
+    assert item.about == (home.people["ana"], home.people["bob"])
+    assert own.about == (home.people["ana"],)
+    assert "Bob is seeing Carol" in await home.does("bob", "memory")
+    await home.does("bob", "memory", f"forget {item.seq}")
+    assert not await items(home)
+
+
+async def test_of_whom_nothing_is_kept_nobody_else_has_kept(home: Home) -> None:
+    """The room says why; what does not name them is kept."""
+    await home.enter("bo", "ana")
+    await home.does("bo", "memory", "off")
+    await home.hears("ana", "@maya remember that Bo is seeing Carol")
+    assert not await items(home)
+    assert "whose name stands in it, is not remembered" in (await home.told())[-1]
+    await home.hears("ana", "@maya remember that I am allergic to nuts")
+    assert [str(one.text) for one in await items(home)] == ["I am allergic to nuts"]
+
+
+async def test_what_a_mate_keeps_by_itself_is_about_whom_it_names(tmp_path: Path) -> None:
+    """Bo spoke to it and it named Ana: it is about both, and not kept while she wants nothing kept."""
+    async with living(tmp_path, keen) as home:
+        await home.enter("ana", "bo")
+        await home.hears("ana", "There are quince trees behind my house")
+        for kept in ("off", "on"):
+            await home.does("ana", "memory", kept)
+            await home.clock.advance(60)
+            await home.hears("bo", "@maya Ana loves her trees, next time she tells you more")
+            about = [item.about for item in await items(home)]
+            assert about == [(home.people["bo"], home.people["ana"])] * (kept == "on")
+
+
 async def test_a_mate_keeps_something_and_lets_it_go(tmp_path: Path) -> None:
     """Its acts are allowed, rest on the lines of that, and stand in its record, not in the room."""
     async with living(tmp_path, keen) as home:

@@ -150,7 +150,7 @@ def _item(
     told = {entry.who for entry in grounds if entry.kind == "heard"}
     one = next(iter(told)) if len(told) == 1 else ""
     named = _people(act.about, talk.room)
-    named += [id for id in _mentioned(text, talk.room) if id not in named]
+    named += [id for id in mentioned_people(text, talk.room) if id not in named]
     about = tuple(named) or ((one,) if one and layer in ("fact", "instruction") else ())
     everybody = (*talk.room.people.values(), *talk.room.former.values())
     names = [str(person.name) for person in everybody]
@@ -180,7 +180,7 @@ def _people(names: Sequence[str], room: RoomState) -> list[str]:
     return [next(iter(ids)) for ids in found if len(ids) == 1]
 
 
-def _mentioned(text: str, room: RoomState) -> list[str]:
+def mentioned_people(text: str, room: RoomState) -> list[str]:
     """The persons of the room whose names stand in a text."""
     said = f" {' '.join(map(fold_case, written_words(text)))} "
     people = (*room.former.items(), *room.people.items())

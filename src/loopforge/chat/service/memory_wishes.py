@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 
+from loopforge.chat.remembering.note_checks import mentioned_people
 from loopforge.chat.remembering.remembered_rooms import is_remembered, newest_since
 from loopforge.chat.room.room_store import PREFIX as ROOMS
 from loopforge.chat.room.room_store import RoomStore
@@ -45,7 +46,10 @@ LATEST = 20
 """Wishes of a room that are looked at after a start."""
 SAME = 0.6
 """The share of words of a wish to forget that an item must hold."""
-NOTHING_KEPT = "Nothing was kept: this room, or somebody whom it is about, is not remembered."
+NOTHING_KEPT = (
+    "Nothing was kept: this room, or somebody whom it is about or whose name stands in it, is not "
+    "remembered."
+)
 STAYS = " What was said stays in the room until its line is deleted."
 KNEW_NOTHING = "{who} kept nothing of the kind." + STAYS
 LET_GO = "{who} forgot it." + STAYS
@@ -147,6 +151,7 @@ class MemoryWishes:
             return True
         told = await self._told_by_tools(asked)
         items, lines = await self._grounds((*asked.rests_on, *told))
+        named = mentioned_people(str(asked.text), await self._house.state(event.stream))
         layer: Layer = "instruction" if asked.standing else "note" if asked.turn else "fact"
         item = MemoryKept(
             layer=layer,
@@ -154,7 +159,7 @@ class MemoryWishes:
             made_by="mate" if asked.turn else "person",
             evidence=(*asked.lines, *lines),
             rests_on=items,
-            about=(asked.person,) if asked.person else (),
+            about=tuple(dict.fromkeys(filter(None, (asked.person, *named)))),
             told_by=asked.person,
             subject=Words(asked.subject) if asked.subject else public_words(""),
             room=event.stream,
