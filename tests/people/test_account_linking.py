@@ -208,6 +208,19 @@ async def test_two_accounts_of_the_web_room_stay_two(house: House) -> None:
     assert await linked(house, code, "discord", DISCORD) == ana.person
 
 
+async def test_nobody_who_signs_in_is_talked_into_making_somebody_else_them(house: House) -> None:
+    """A stranger's code, typed by the owner on a platform, links nothing; the other way round does."""
+    ana, _ = await house.owner("Ana")
+    await linked(house, await house.linking.offer_code(ana.person), "discord", DISCORD)
+    mal = await house.people.meet("telegram", TELEGRAM, "Mal")
+    code = await house.linking.offer_code(mal.id)
+    with pytest.raises(InputError, match="would make whoever asked for it you"):
+        await house.linking.claim(code, "discord", DISCORD)
+    assert (await house.people.meet("telegram", TELEGRAM)).id == mal.id
+    back = await house.linking.offer_code(ana.person)
+    assert await linked(house, back, "telegram", TELEGRAM) == ana.person
+
+
 # ---------------------------------------------------------------- what is refused
 
 

@@ -41,6 +41,10 @@ TWO_ACCOUNTS = (
     "Both of these people sign in to the web room, and two accounts cannot become one. "
     "Close one of them first, or link the other self to one account only."
 )
+OTHER_WAY = (
+    "You sign in to this home, so a code that you type here would make whoever asked for it you. "
+    "Nothing was linked. If that is you: ask for a code here, by /link, and type it there."
+)
 BOT = "A program of somebody else's has no other selves; nothing was linked."
 
 _NAME = "code:"
@@ -165,10 +169,15 @@ class AccountLinking:
         ]
 
     def _order(self, offered: str, claiming: str, at_home: bool) -> tuple[str, str]:
-        """Who stays, and who becomes them. Raises InputError where both must stay."""
+        """Who stays, and who becomes them. Raises InputError where both must stay.
+
+        And where whoever signs in here typed a code on a platform: nobody is talked into that.
+        """
         signs_in = [self._decisions.book.account(one) is not None for one in (offered, claiming)]
         if all(signs_in):
             raise InputError(TWO_ACCOUNTS)
+        if signs_in[1] and not at_home:
+            raise InputError(OTHER_WAY)
         turned = signs_in[1] or (at_home and not signs_in[0])
         return (claiming, offered) if turned else (offered, claiming)
 
