@@ -131,7 +131,12 @@ class Artifacts:
 
     async def hashes(self) -> list[str]:
         """The hashes of everything that is kept."""
-        return sorted(filter(None, map(_name, await self._objects.paths())))
+        return sorted(await self.sizes())
+
+    async def sizes(self) -> dict[str, int]:
+        """How many bytes lie under the hash of everything that is kept."""
+        found = await self._objects.sizes()
+        return {hash: size for path, size in found.items() if (hash := _name(path))}
 
     # ------------------------------------------------------------ what nobody holds
 

@@ -69,11 +69,15 @@ class ObjectStorage:
 
     async def paths(self, prefix: str | None = None) -> list[str]:
         """The paths of all that is there, or of what lies in a folder of it."""
+        return [*await self.sizes(prefix)]
+
+    async def sizes(self, prefix: str | None = None) -> dict[str, int]:
+        """The same, with how many bytes are in each."""
         import obstore
 
-        def listed() -> list[str]:
+        def listed() -> dict[str, int]:
             batches = obstore.list(self.store(), prefix)
-            return [entry["path"] for batch in batches for entry in batch]
+            return {entry["path"]: entry["size"] for batch in batches for entry in batch}
 
         return await self.told("read", listed)
 

@@ -205,17 +205,20 @@ def ledger_lines(rows: Path) -> Iterator[bytes]:
 async def _kept(manifest: BackupManifest, files: Artifacts, there: Artifacts) -> BackupManifest:
     """Put files where backups are that are not there yet; the manifest, with those that are lost.
 
+    One that is there in another size than in the home was broken off, and is put there anew.
     While parts of an unfinished backup lie there nobody takes a file away.
     """
     absent, damaged = set[str](), set[str]()
-    for hash in {*manifest.files}.difference(await there.hashes()):
+    here, kept = await files.sizes(), await there.sizes()
+    torn = {hash for hash, size in kept.items() if here.get(hash, size) != size}
+    for hash in {*manifest.files}.difference(kept.keys() - torn):
         try:
             data = await files.get(hash)
         except Unknown:
             absent.add(hash)
         except DamagedArtifact as error:
-            log.warning("it is in no backup: %s", error)
-            damaged.add(hash)
+            log.warning("it is put into no backup: %s", error)
+            damaged |= {hash} - torn
         else:
             await there.put(data)
     return msgspec.structs.replace(
