@@ -27,3 +27,13 @@ def test_any_text_is_its_own_first_form(text: str) -> None:
     """Nothing is lost and nothing breaks, lone halves of signs and all."""
     assert decoded_forms(text + "\\ud800 \\u{fffff}", 2)[0] == text + "\\ud800 \\u{fffff}"
     assert plain_signs(f"Ｚinc-{text}").startswith("zinc")
+
+
+def test_a_number_that_is_too_long_to_be_read_is_none() -> None:
+    """An entity of more digits than Python makes a number of: the rest is read."""
+    assert "zinc, harbour" in " ".join(decoded_forms(f"zinc&comma; harbour &#{'1' * 5000}; &#0"))
+
+
+def test_letters_that_nobody_sees_are_no_signs() -> None:
+    """Fillers of Hangul, in every width."""
+    assert plain_signs("z\u115fi\u1160n\u3164c\uffa0 4711") == "zinc4711"

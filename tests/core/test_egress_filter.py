@@ -20,7 +20,7 @@ SECRET = "correct horse battery"
 PLAIN = st.text(alphabet="abcdefgh MNOiy.,!?\n-:_'éß中😀", max_size=60)
 NASTY = st.text(
     alphabet=st.sampled_from(
-        'ab:"“” .!\n\t\r\x1b[31m]0;\x07\x00\u200b\u200d\u202e\ufeff😀é\ud800Maya*_('
+        'ab:"“” .!\n\t\r\x1b[31m]0;\x07\x00\u200b\u200d\u202e\ufeff\ufe0f\u3164😀é\ud800Maya*_('
     )
 )
 LEAKY = st.lists(
@@ -103,9 +103,14 @@ def test_no_control_sign_comes_through(text: str) -> None:
 
 
 def test_a_secret_is_not_hidden_by_invisible_signs() -> None:
-    """Signs without width inside a secret do not carry it through."""
-    hidden = "\u200b".join(SECRET)
-    assert EgressFilter(secrets=[SECRET]).finish(f"It is {hidden}.")[0] == f"It is {MARK}."
+    """Signs without width inside a secret do not carry it through, nor inside a key of its form."""
+    for sign in "\u200b\u034f\u115f\u1160\u3164\uffa0\ufe0f\U000e0101":
+        hidden, key = sign.join(SECRET), sign.join(KEYS["API key"])
+        assert EgressFilter(secrets=[SECRET]).finish(f"It is {hidden}.")[0] == f"It is {MARK}."
+        assert EgressFilter().finish(f"It is {key} .")[0] == f"It is {MARK} ."
+    assert EgressFilter(secrets=["zinc-harbour-4711"]).leak(
+        ["\u3164".join("zinc-harbour-4711")], ()
+    )
 
 
 def test_a_half_streamed_secret_is_held_back() -> None:
@@ -177,7 +182,7 @@ def test_escape_sequences_go_whole() -> None:
 
 def test_emoji_and_other_scripts_keep_their_joiners() -> None:
     """A family emoji, a flag and Persian words come through as they are."""
-    for text in ("👨‍👩‍👧 hi", "🇵🇪 🏳️‍🌈", "می‌خواهم", "e\u0301té"):
+    for text in ("👨‍👩‍👧 hi", "🇵🇪 🏳️‍🌈", "1️⃣ ❤️ ok", "葛󠄀城", "می‌خواهم", "e\u0301té"):
         assert strip_control_characters(text) == text
 
 

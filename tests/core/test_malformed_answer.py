@@ -296,3 +296,8 @@ def test_uses_of_tools_that_are_written_as_text(text: str, words: str, count: in
     assert wanted_calls(data) == [WantedCall("clock", {"zone": "UTC"})] * count
     assert data["say"] == words
     assert said(f'<tool_call>{{"name": "say", "arguments": {{"text": "{HI}"}}}}', TOOLS) == HI
+
+
+def test_objects_within_objects_are_looked_through_once() -> None:
+    """Each level of them twice would take an hour for this one."""
+    assert said('{"text":' * 23 + '""' + "}" * 23) == ""

@@ -47,9 +47,17 @@ class City:
 
     # who and where
 
-    async def bot(self, name: str, username: str = "", *, reads_all: bool = False) -> Bot:
-        """A new bot. `reads_all`: privacy mode is off."""
-        return await self._do(Bot, "bot", name=name, username=username, reads_all=reads_all)
+    async def bot(
+        self,
+        name: str,
+        username: str = "",
+        *,
+        reads_all: bool = False,
+        meets_bots: bool = False,
+    ) -> Bot:
+        """A new bot. `reads_all`: privacy mode is off; `meets_bots`: bot-to-bot mode is on."""
+        modes = {"reads_all": reads_all, "meets_bots": meets_bots}
+        return await self._do(Bot, "bot", name=name, username=username, **modes)
 
     async def person(self, name: str, username: str = "") -> Person:
         """A new person."""
@@ -113,7 +121,7 @@ class City:
 
     async def say(
         self,
-        person: Person,
+        person: Person | Bot,
         place: Place,
         text: str = "",
         *,
@@ -161,11 +169,20 @@ class City:
             quote=quote,
         )
 
-    async def _place(self, person: Person, place: Place) -> Chat:
-        return await self.private(person, place) if isinstance(place, Bot) else place
+    async def _place(self, person: Person | Bot, place: Place) -> Chat:
+        if not isinstance(place, Bot):
+            return place
+        assert isinstance(person, Person), "no bot writes to another in private here"
+        return await self.private(person, place)
 
     async def command(
-        self, person: Person, place: Place, name: str, arguments: str = "", *, of: Bot | None = None
+        self,
+        person: Person | Bot,
+        place: Place,
+        name: str,
+        arguments: str = "",
+        *,
+        of: Bot | None = None,
     ) -> Line:
         """Press "/name"; `of`: that bot's, from the menu of a group ("/name@bot")."""
         word = f"/{name}@{of.username}" if of else f"/{name}"

@@ -52,8 +52,8 @@ class People:
 
     # who and where
 
-    def bot(self, name: str, username: str, reads_all: bool) -> Bot:
-        it = self._town.enrol(name, username, bot=True, reads_all=reads_all)
+    def bot(self, name: str, username: str, reads_all: bool, meets_bots: bool) -> Bot:
+        it = self._town.enrol(name, username, bot=True, reads_all=reads_all, meets_bots=meets_bots)
         return Bot(it.id, it.name, it.username, it.token)
 
     def person(self, name: str, username: str) -> Person:

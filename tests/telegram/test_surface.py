@@ -308,6 +308,27 @@ async def test_who_may_change_a_group(tmp_path: Path, city: City) -> None:
         assert done.text.startswith("Mates may say 9 lines")
 
 
+async def test_another_bot_commands_nothing(tmp_path: Path, city: City) -> None:
+    """Though it manages the group: what makes it say so is not known. Its line is a bot's line."""
+    maya = await city.bot("Maya", "maya_bot", reads_all=True)
+    ana, feed = await city.person("Ana", "ana"), await city.bot("Feed", "feed_bot", meets_bots=True)
+    lab = await city.supergroup("Lab", [ana, maya], admins=[ana, feed])
+    async with on_telegram(tmp_path, maya, city.base) as home:
+        await city.command(feed, lab, "energy", "9", of=maya)
+        await city.command(feed, lab, "stop", "", of=maya)
+        await city.command(feed, lab, "none", "", of=maya)
+        await city.command(ana, lab, "energy", "5")
+        await city.heard(lab, by=maya)
+        (room,) = await home.rooms()
+
+        async def done() -> list[str]:
+            commanded = ("room.energy_set", "room.stopped")
+            return [one.kind for one in await home.events(room) if one.kind in commanded]
+
+        await home.until(done)
+        assert await done() == ["room.energy_set"]
+
+
 async def test_a_keepers_line_is_a_keepers(tmp_path: Path, city: City) -> None:
     """Where nobody may talk, who manages the group still may; that is not asked at each line."""
     maya = await city.bot("Maya", "maya_bot", reads_all=True)

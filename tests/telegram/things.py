@@ -21,6 +21,7 @@ class Account:
     username: str
     token: str = ""
     reads_all: bool = False
+    meets_bots: bool = False
     profile: Body = field(default_factory=dict)
     count: int = 0
     box: Mailbox = field(default_factory=lambda: Mailbox(1))

@@ -68,13 +68,14 @@ class Town:
         *,
         bot: bool,
         reads_all: bool = False,
+        meets_bots: bool = False,
     ) -> Account:
         """A new account. Usernames of bots end in "bot", as Telegram wants them."""
         number = (7_000_001 if bot else 1001) + len(self.accounts)
         if bot and not username.lower().endswith("bot"):
             username = f"{username or name.lower()}_bot"
         token = f"{number}:AA{hashlib.sha256(str(number).encode()).hexdigest()[:33]}" if bot else ""
-        account = Account(number, name, username, token, reads_all)
+        account = Account(number, name, username, token, reads_all, meets_bots)
         account.box = Mailbox(1000 * (number % 1000) + 1)
         self.accounts[number] = account
         if bot:
@@ -196,7 +197,8 @@ class Town:
         if message.post:
             return [bot for bot in room.bots() if self._sees_all(room, bot)]
         if author.is_bot:
-            return []
+            met = self._called(message, here) if author.meets_bots else None
+            return [met] if met else []
         called, named = self._called(message, here), self._named(message, here)
         return [bot for bot in here if bot is (called or named) or self._sees_all(room, bot)]
 

@@ -48,6 +48,11 @@ _CONTROL = re.compile(
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 """Control signs, marks that turn the direction of writing, signs without width, tags."""
+_BETWEEN = re.compile(
+    "(?<=[ -~])[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]+(?=[ -~]|\\Z)"
+)
+"""Fillers and marks of variants, which some scripts and pictures need: not between these signs."""
 _BREAK = re.compile("\r\n|[\r\u2028\u2029]")
 _LONE = re.compile("[\ud800-\udfff]")
 _JOINER = re.compile(
@@ -242,7 +247,7 @@ def strip_control_characters(text: str) -> str:
     while True:
         before = text
         text = _CONTROL.sub("", _BROKEN_OFF.sub("", _ANSI.sub("", text)))
-        text = _STACK.sub(r"\1", _JOINER.sub("", text))
+        text = _BETWEEN.sub("", _STACK.sub(r"\1", _JOINER.sub("", text)))
         if text == before:
             return text
 

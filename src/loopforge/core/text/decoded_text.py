@@ -16,6 +16,9 @@ from urllib.parse import unquote_plus
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:,-]?){12,}")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,5})\})")
+_ENDLESS = re.compile(r"&#\d{20,}")
+_FILLERS = "\u115f\u1160"
+"""Letters that nobody sees: what is left of four of them in the common form."""
 
 
 def decoded_forms(text: str, depth: int = 1) -> list[str]:
@@ -30,11 +33,12 @@ def decoded_forms(text: str, depth: int = 1) -> list[str]:
 def plain_signs(text: str) -> str:
     """Letters and figures alone, small, in their common form."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(sign for sign in folded if sign.isalnum())
+    return "".join(sign for sign in folded if sign.isalnum() and sign not in _FILLERS)
 
 
 def _decoded(text: str) -> list[str]:
-    written = (unquote_plus(text), html.unescape(text), _ESCAPE.sub(_sign, text))
+    entities = html.unescape(_ENDLESS.sub("", text))  # more digits than int() reads raise there
+    written = (unquote_plus(text), entities, _ESCAPE.sub(_sign, text))
     found = [form for form in written if form != text]
     for form in (text, *found):
         found += [_of_base64(match[0]) for match in _BASE64.finditer(form)]

@@ -222,8 +222,9 @@ def _words_of(value: Any, field: str) -> str:
         case list():
             return "\n".join(words for one in value if (words := _words_of(one, field)))
         case dict():
-            named = (_words_of(value.get(name), field) for name in (field, *ALIASES))
-            held = (one for key, one in value.items() if key not in LABELS)
+            known = (field, *ALIASES)
+            named = (_words_of(value.get(name), field) for name in known)
+            held = (one for key, one in value.items() if key not in LABELS and key not in known)
             others = (_words_of(one, field) for one in held if isinstance(one, str | list | dict))
             return next(filter(None, named), "") or max(others, key=len, default="")
     return str(value)

@@ -256,7 +256,7 @@ class Telegram:
         )
         if await self._is_unserved(one, ear, asked=asked):
             return
-        if order := incoming_message.order(message):
+        if not one.by.bot and (order := incoming_message.order(message)):
             await self._do_own_command(one, ear, order)
         elif ear is poll and not await self._reception.heard(one.spot.key, message.message_id):
             waits = asked or self._crowd.mentioned(message)
