@@ -250,6 +250,22 @@ async def test_who_watches_over_the_home_is_not_counted(
     assert pages[-1] == 429
 
 
+@pytest.mark.parametrize(
+    "path", ["/mates/stop", "/mates/stop/versions/stop", "/lab/run/robots/stop"]
+)
+async def test_no_page_is_free_for_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Stops of rooms and runs keep a pace of their own; what else is called so counts like all."""
+    monkeypatch.setattr(web, "PER_MINUTE", 20)
+    async with town(tmp_path) as site:
+        stranger = await site.stranger()
+        pages = [(await stranger.get(path)).status_code for _ in range(25)]
+        stops = (await stranger.post("/rooms/lobby/stop", {})).status_code
+    assert pages[-1] == 429
+    assert stops != 429
+
+
 async def test_a_form_of_somebody_signed_out_is_answered_by_a_page(
     site: Town, owner: Guest
 ) -> None:

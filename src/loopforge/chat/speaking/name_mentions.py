@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from loopforge.core.text.topics import COMMON, fold_case, is_unspaced_script
+from loopforge.core.text.topics import COMMON, fold_case, is_unspaced_script, normal_form
 
 Form = Literal["", "nearly", "inflected", "name"]
 """A word is no form of a name; perhaps one (a letter differs, or the end is missing); one with an
@@ -81,9 +81,7 @@ def _letters(word: str) -> str:
 def _romanised(word: str) -> str:
     from anyascii import anyascii
 
-    bare = "".join(
-        sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign)
-    )
+    bare = "".join(sign for sign in normal_form(word, "NFKD") if not unicodedata.combining(sign))
     kept = word if any(is_unspaced_script(sign) or ord(sign) > 0x24F for sign in word) else bare
     return anyascii(kept).lower()
 

@@ -5,11 +5,10 @@ Works on the text alone, in the words of some fifteen languages. What a stop doe
 """
 
 import re
-import unicodedata
 from collections.abc import Mapping
 
 from loopforge.chat.speaking.name_mentions import WORD, find_mentions
-from loopforge.core.text.topics import fold_case
+from loopforge.core.text.topics import fold_case, normal_form
 
 STOP_SIGN = "\N{OCTAGONAL SIGN}"
 _STOPS = """
@@ -66,7 +65,7 @@ def is_stop(text: str, names: Mapping[str, str] | None = None, *, called: bool =
 
 def _unnamed(text: str, names: Mapping[str, str], *, called: bool) -> str:
     """The folded text without the names of mates and mentions of them, wherever they stand."""
-    text = fold_case(unicodedata.normalize("NFKC", text))
+    text = fold_case(normal_form(text))
     if called:
         text = _BOT.sub(" ", text)
     spans = {(address.place, address.end) for _, address in find_mentions(text, names)}
@@ -77,7 +76,7 @@ def _unnamed(text: str, names: Mapping[str, str], *, called: bool) -> str:
 
 
 def _stops(text: str) -> bool:
-    text = unicodedata.normalize("NFKC", text)
+    text = normal_form(text)
     words = [word.casefold() for word in WORD.findall(text)]
     if not words:
         return STOP_SIGN in text

@@ -9,6 +9,8 @@ LONGEST = 20_000
 """Characters."""
 WILDEST = 1_500
 """Opening brackets, the dearest mark to read: about 12 microseconds each, if hostile."""
+MOST_ADDRESSES = 300
+"""Each is looked for through all that follows it without a space: so many take the square."""
 MOST_CELLS = 10_000
 """Of a table, each some 20 microseconds: rows are filled up to the width of their head."""
 
@@ -20,7 +22,8 @@ def exceeds_markdown_bounds(text: str) -> bool:
 
 def has_costly_markup(text: str) -> bool:
     """Whether there is too much in it that is dear to read, however it is cut before."""
-    return text.count("[") > WILDEST or _cells(text) > MOST_CELLS
+    many = text.count("[") > WILDEST or text.count("://") > MOST_ADDRESSES
+    return many or _cells(text) > MOST_CELLS
 
 
 def _cells(text: str) -> int:

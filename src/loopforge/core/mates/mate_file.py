@@ -20,7 +20,6 @@ under `## Lore` (lorebook.py). Every flaw of a file is a sentence with its line.
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -40,6 +39,7 @@ from loopforge.core.mates.unprompted_times import UnpromptedTimes
 from loopforge.core.mates.yaml_reader import FrontMatterField, FrontMatterFlaw
 from loopforge.core.text.name_labels import one_line, truncate_text
 from loopforge.core.text.quantity_bands import BANDS, Band
+from loopforge.core.text.topics import normal_form
 from loopforge.errors import BadMate
 
 TRIGGERS = ("mention", "reply", "name", "conversation")
@@ -166,7 +166,7 @@ def _missing_fields(
 
 def slug(name: str) -> str:
     """A handle made of a name: "Dr. Émile Zed" becomes "dr-emile-zed"."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    plain = normal_form(name, "NFKD").encode("ascii", "ignore").decode().lower()
     return re.sub("[^a-z0-9]+", "-", plain).strip("-")[:32].strip("-")
 
 

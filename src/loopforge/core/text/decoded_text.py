@@ -9,9 +9,10 @@ import base64
 import binascii
 import html
 import re
-import unicodedata
 from contextlib import suppress
 from urllib.parse import unquote_plus
+
+from loopforge.core.text.topics import normal_form
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:,-]?){12,}")
@@ -32,7 +33,7 @@ def decoded_forms(text: str, depth: int = 1) -> list[str]:
 
 def plain_signs(text: str) -> str:
     """Letters and figures alone, small, in their common form."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = normal_form(text).casefold()
     return "".join(sign for sign in folded if sign.isalnum() and sign not in _FILLERS)
 
 

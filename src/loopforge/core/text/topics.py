@@ -8,8 +8,8 @@ scripts without spaces between words by substring.
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Any, Literal, NamedTuple
 
 _COMMON = """
     a about after again all also always am an and any anyone anything are as at be because
@@ -58,11 +58,34 @@ def is_unspaced_script(char: str) -> bool:
     return any(first <= code <= last for first, last in UNSPACED)
 
 
+MOST_MARKS = 8
+"""Combining marks in a row that are read; of those above it the rest is left out."""
+
+
+def normal_form(text: str, form: Literal["NFC", "NFD", "NFKC", "NFKD"] = "NFKC") -> str:
+    """The text in one of Unicode's normal forms, with at most MOST_MARKS marks in a row read.
+
+    Normalizing puts the marks of a letter in order, which takes the square of their number: forty
+    thousand of mixed classes hold everybody up for seconds. No script needs as many as are read.
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize(form, _runs().sub(r"\1", text))
+
+
+@cache
+def _runs() -> Any:
+    import regex  # takes a while, and only what stands beyond ASCII needs it
+
+    mark = r"[\p{M}\uff9e\uff9f]"  # the marks of halfwidth kana, which become combining ones
+    return regex.compile(f"({mark}{{{MOST_MARKS}}}){mark}+")
+
+
 def fold_case(text: str) -> str:
     """The text without differences of case and of composed and decomposed letters."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return normal_form(normal_form(text, "NFC").casefold(), "NFC")
 
 
 _ENDINGS = ("ing", "ed", "es", "ly", "s")

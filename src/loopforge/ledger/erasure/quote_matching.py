@@ -20,12 +20,12 @@ Pure: no database, no order but the one in which texts are given.
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
+from loopforge.core.text.topics import normal_form
 
 RUN = 4
 """Words in a row that make a quote."""
@@ -42,7 +42,7 @@ _NESTED = 3
 
 def fold_for_search(text: str) -> str:
     """The text without differences of case, of width, of composition and of white space."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(normal_form(text).casefold().split())
 
 
 def folded_words(text: str) -> list[str]:

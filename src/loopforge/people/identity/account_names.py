@@ -9,6 +9,7 @@ import unicodedata
 
 from loopforge.core.mates.mate_file import RESERVED
 from loopforge.core.text.name_labels import LONGEST_NAME, is_invisible, one_line
+from loopforge.core.text.topics import normal_form
 from loopforge.errors import BadAccount
 
 _CONTROL = {code: None for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t\r"}
@@ -24,7 +25,7 @@ RESERVED_NAMES = frozenset(
 
 def valid_account_name(text: str) -> str:
     """The name as it is kept. Raises BadAccount with what to do."""
-    text = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
+    text = normal_form(text.encode("utf-8", "replace").decode(), "NFC")
     name = " ".join(text.translate(_CONTROL).split())
     if not name:
         raise BadAccount("A name is missing. Write what people and mates shall call you.")
@@ -33,7 +34,7 @@ def valid_account_name(text: str) -> str:
             f"This name has {len(name):,} characters; a name may have {LONGEST_NAME}. "
             "Take a shorter one."
         )
-    plain = unicodedata.normalize("NFKC", name)
+    plain = normal_form(name)
     if any(is_invisible(sign) for sign in name + plain):
         raise BadAccount("There are characters in this name that nobody can see. Type it by hand.")
     if found := [sign for sign in plain if sign in _SIGNS]:
@@ -55,7 +56,7 @@ def sanitize_display_name(text: str, otherwise: str) -> str:
 
     `otherwise` where nothing is left. Who is meant is never told by such a name.
     """
-    text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode())
+    text = normal_form(text.encode("utf-8", "replace").decode())
     plain = "".join(" " if sign in _SIGNS or is_invisible(sign) else sign for sign in text)
     return one_line(plain, LONGEST_NAME) or otherwise
 
@@ -70,9 +71,9 @@ def fold_name(name: str) -> str:
     """The same for all spellings that count as one name: by case, width and composition."""
     if name.isascii():
         return " ".join(name.lower().split())
-    name = unicodedata.normalize("NFD", name)
+    name = normal_form(name, "NFD")
     for _ in range(2):
-        name = unicodedata.normalize("NFKC", name.casefold())
+        name = normal_form(name.casefold())
     return " ".join(name.split())
 
 

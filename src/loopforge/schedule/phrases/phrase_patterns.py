@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from loopforge.core.text.topics import normal_form
+
 Part = str
 """A part of the day: morning, afternoon, evening, night."""
 
@@ -42,7 +44,7 @@ class PhraseTable(Struct, frozen=True, kw_only=True):
 
 def normalize_phrase(text: str) -> str:
     """Small letters without accents, hyphens between words and marks: as tables are written."""
-    text = unicodedata.normalize("NFKD", text.casefold().translate(_APOSTROPHES))
+    text = normal_form(text.casefold().translate(_APOSTROPHES), "NFKD")
     text = "".join(sign for sign in text if not unicodedata.combining(sign))
     text = _POINTED.sub(r"\1m", _HYPHEN.sub(" ", text))
     return " ".join(_MARKS.sub(" ", text).split())

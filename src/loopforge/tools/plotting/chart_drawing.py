@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image, ImageDraw, ImageFont
 
+from loopforge.core.text.topics import normal_form
 from loopforge.tools.plotting.chart_choice import TableChart
 
 WIDE, HIGH = 1200, 750
@@ -107,7 +108,7 @@ class _Writing:
         """The text in signs that the font has."""
         if not self._plain:
             return text
-        bare = unicodedata.normalize("NFKD", text)
+        bare = normal_form(text, "NFKD")
         return "".join(sign for sign in bare if not unicodedata.combining(sign))
 
     def wide(self, text: str, size: int = LABEL) -> float:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from loopforge.core.egress.hidden_signs import hidden_signs, spelled_out
+from loopforge.core.text.topics import normal_form
 
 FILE, PROGRAM, LINK, NOTHING = "100644", "100755", "120000", "000000"
 LONGEST_PATH = 1_000
@@ -195,7 +196,7 @@ def shown_path(path: str) -> str:
 def _fold(name: str) -> str:
     """As file systems compare names that do not tell letters apart, or leave signs out."""
     plain = "".join(sign for sign in name if unicodedata.category(sign) != "Cf")
-    return unicodedata.normalize("NFKC", plain).casefold()
+    return normal_form(plain).casefold()
 
 
 def _clashing(paths: Collection[str]) -> frozenset[str]:
