@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from loopforge.core.room_vocabulary import Said
+from loopforge.core.room_vocabulary import Said, Stopped
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.lodging import LONG, MARKS, STREAM, WORDS, lodged
 from tests.discord.twin import Twin
@@ -174,6 +174,22 @@ async def test_a_stop_sign_on_any_message(city: Twin, tmp_path: Path) -> None:
         assert await home.said(plaza) == []
         assert await home.room(mall) == ""
     assert [each.by for each in city.lines(mall)] == ["ben"]
+
+
+async def test_a_bots_stop_sign_on_any_message(city: Twin, tmp_path: Path) -> None:
+    """A stop sign that another bot puts on what no mate heard stops nothing; a person's does."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    city.bot("Beep")
+    old = await city.say(ben, plaza, "it rains")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await home.tell(ben, plaza, "it pours")
+        await city.react("Beep", old, "🛑")
+        await city.react(ben, line, "🛑")
+        await city.until(lambda: "Stopped." in city.lines(plaza)[-1].text)
+        ben_is = home.app.people.who("discord", str(ben.id))
+        stops = [e.body.person for e in await home.events(plaza) if isinstance(e.body, Stopped)]
+    assert ben_is is not None
+    assert stops == [ben_is.id]
 
 
 async def test_each_stop_sign_is_answered(city: Twin, tmp_path: Path) -> None:

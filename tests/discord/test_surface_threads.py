@@ -305,10 +305,14 @@ async def test_a_thread_on_demand(city: Twin, tmp_path: Path) -> None:
         again = await city.context(ann, maya, TALK, line)
         assert (again.text, again.ephemeral) == (f"The talk goes on in <#{line.id}>.", True)
         await home.settled(line.id)
-        assert await home.heard(line.id) == ["slugs sleep at night"]
+        assert await home.heard(line.id) == ["ben had said in #plaza: slugs sleep at night"]
+        asked = [e.body for e in await home.events(line.id) if isinstance(e.body, Heard)]
+        ann_is = home.app.people.who("discord", str(ann.id))
+        assert ann_is is not None
+        assert [(one.person, one.owner, one.keeper) for one in asked] == [(ann_is.id, False, False)]
         await city.edit(ben, line, "slugs sleep by day")
-        await home.eventually(line.id, LineEdited)
         await home.eventually(plaza, LineEdited)
+        assert not [e for e in await home.events(line.id) if isinstance(e.body, LineEdited)]
     assert answer.text == again.text
     assert opened(city) == [("Maya", "slugs sleep at night")]
 

@@ -16,6 +16,7 @@ from loopforge.core.room_vocabulary import (
     PlaceLeft,
     Told,
 )
+from loopforge.core.text.erasable_text import Words
 from loopforge.errors import SendFailed
 from loopforge.io.platforms.incoming_lines import IncomingLines, IncomingMessage
 from loopforge.io.platforms.line_buttons import Presser
@@ -174,6 +175,20 @@ async def test_a_reply_calls_its_mate(town: Town) -> None:
     assert await town.home.said() == ["merlin", "merlin"]
 
 
+async def test_a_quoted_line_is_its_askers(town: Town) -> None:
+    """Of somebody else's line whoever brings it up is the speaker, with no rights of its author."""
+    parts = town.home.app.front, town.home.app.people, town.home.clock
+    ben, bot = [await town.home.app.people.meet("discord", who, "x") for who in ("502", "900")]
+    door = Door(trusts=lambda person: person != bot.id, owns=lambda person: person != bot.id)
+    town.reception = IncomingLines(*parts, door, town.home.app.linking, ServedPlaces())
+    heard = await town.says(KITCHEN, "Ben had said: hi", quotes="502")
+    assert heard is not None
+    assert (heard.person != ben.id, heard.owner, heard.untrusted) == (True, False, False)
+    heard = await town.says(KITCHEN, "Beep had said: hi", quotes="900")
+    assert heard is not None
+    assert (heard.owner, heard.untrusted) == (False, True)
+
+
 async def test_edits_deletions_reactions(town: Town) -> None:
     """What people change, delete and react to on a platform is in the ledger, once."""
     await town.says(KITCHEN, "one", message="5")
@@ -208,6 +223,46 @@ async def test_a_stop_sign_that_stops_nothing(town: Town) -> None:
     assert not (await town.home.app.front.rooms.state(town.home.room)).stopped
     await town.home.clock.advance(3600)
     assert await town.reception.reacted("discord:10", "5", ada, "🛑") == told[0]
+
+
+async def test_a_bots_stop_sign_stops_nothing(town: Town) -> None:
+    """A stop sign that a bot puts on a message is kept, and stops nothing, as its lines do not."""
+    await town.says(KITCHEN, "one", message="5")
+    beep = Presser(account="900", name="Beep", bot=True)
+    assert await town.reception.reacted("discord:10", "5", beep, "🛑") == ""
+    assert not (await town.home.app.front.rooms.state(town.home.room)).stopped
+    assert len(await town.home.bodies(PersonReacted)) == 1
+
+
+async def test_a_stranger_reacts_to_a_room_before(town: Town) -> None:
+    """An emoji on a line of a room that its place was parted from lets nobody into that room."""
+    await town.says(KITCHEN, "one", message="5")
+    before, rooms = town.home.room, town.home.app.front.rooms
+    await town.says(TENT, "two")
+    await town.reception.sessions.join(KITCHEN, town.home.room, ("maya",))
+    eve = Presser(account="777", name="Eve", keeper=True)
+    town.home.room, now = before, town.home.room
+    assert await town.reception.reacted("discord:10", "5", eve, "🥖") == ""
+    assert [str(each.name) for each in (await rooms.state(before)).people.values()] == ["Ada"]
+    assert await town.home.bodies(PersonReacted) == []
+    await town.reception.reacted("discord:10", "5", Presser(account=ADA, name="Ada"), "🥖")
+    assert len(await town.home.bodies(PersonReacted)) == 1
+    assert (await town.reception.reacted("discord:10", "5", eve, "🛑")).startswith("Stopped.")
+    assert [(await rooms.state(each)).stopped for each in (before, now)] == [False, True]
+
+
+async def test_a_thumb_on_a_question_of_a_room_before(town: Town) -> None:
+    """A question of a room that its place was parted from is not answered by a thumb there."""
+    await town.says(KITCHEN, "one")
+    await town.home.app.front.rooms.answer(
+        town.home.room, "", lambda _: [Told(text=Words("May Maya?"), asks=3)]
+    )
+    await town.rest()
+    ada = Presser(account=ADA, name="Ada", keeper=True)
+    assert await town.reception.reacted("discord:10", "1001", ada, "👍") != ""
+    await town.says(TENT, "two")
+    await town.reception.sessions.join(KITCHEN, town.home.room, ("maya",))
+    assert await town.reception.reacted("discord:10", "1001", ada, "👍") == ""
 
 
 async def test_a_place_that_is_gone(town: Town) -> None:

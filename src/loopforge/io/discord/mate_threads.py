@@ -62,13 +62,14 @@ class HeardPlace(NamedTuple):
     """Where a line is heard, and by which mates.
 
     `called`: it is said to them, also where it names none. `moved`: it stands in the channel, and
-    is heard in the thread that was opened on it.
+    is heard in the thread that was opened on it. `asker`: who brings it up there, not its author.
     """
 
     channel: Talk
     mates: tuple[str, ...]
     called: bool = False
     moved: bool = False
+    asker: discord.abc.User | None = None
 
 
 class _Opening(NamedTuple):
@@ -259,9 +260,18 @@ class Threads:
     # ------------------------------------------------------------ opening
 
     async def ask(
-        self, client: GatewayClient, message: discord.Message, hear: Hear, *, ours: bool
+        self,
+        client: GatewayClient,
+        message: discord.Message,
+        asker: discord.abc.User,
+        hear: Hear,
+        *,
+        ours: bool,
     ) -> str:
-        """Open a thread on any line because somebody asks for it; what they are told."""
+        """Open a thread on any line because somebody asks for it; what they are told.
+
+        Somebody else's line is heard as their words about it, at their cost.
+        """
         channel = client.met(message.channel)
         if not isinstance(channel, discord.TextChannel):
             return NOWHERE
@@ -273,7 +283,8 @@ class Threads:
             if self.ours(thread):
                 await self._begin_room(thread, opening, quoted=ours)
                 if not ours and not await self._line_of(message.id):
-                    venue = HeardPlace(thread, mates, called=True, moved=True)
+                    by = asker if asker.id != message.author.id else None
+                    venue = HeardPlace(thread, mates, called=True, moved=True, asker=by)
                     await hear(client, message, channel, venue)
         except LoopforgeError as error:
             why = error.why if isinstance(error, SendFailed) else str(error)

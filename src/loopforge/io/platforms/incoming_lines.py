@@ -68,7 +68,8 @@ class IncomingMessage(Struct, frozen=True, kw_only=True):
     message it answers, `ours`: that is one of our bots'. `keeper`: they may manage that place on
     the platform. `called`: a bot of ours was spoken to that is there for several mates. `files` are
     kept as artifacts already, `pieces` the ids of the other messages in which they came, `captions`
-    how many characters of the text each of all these says.
+    how many characters of the text each of all these says. `quotes`: whose words (their account) it
+    brings up, by no right of theirs.
     """
 
     spot: ChannelSpot
@@ -86,6 +87,7 @@ class IncomingMessage(Struct, frozen=True, kw_only=True):
     files: tuple[File, ...] = ()
     pieces: tuple[str, ...] = ()
     captions: tuple[int, ...] = ()
+    quotes: str = ""
 
     @property
     def platform(self) -> str:
@@ -224,9 +226,9 @@ class IncomingLines:
                 bot=coming.bot,
                 late=age > self._patience,
                 ago=int(age.total_seconds()) if age > SAID_BEFORE else 0,
-                untrusted=not self._admission.trusts(person.id),
+                untrusted=not (self._admission.trusts(person.id) and self._trusts_quoted(coming)),
                 keeper=coming.keeper,
-                owner=self._admission.owns(person.id),
+                owner=self._admission.owns(person.id) and not coming.quotes,
                 called=coming.called,
                 pieces=coming.pieces,
                 captions=coming.captions,
@@ -235,6 +237,11 @@ class IncomingLines:
         group = coming.spot.kind != "private" and not coming.bot
         keys = key_warnings(coming.text, coming.spot.name) if group else []
         return ReceivedLine(heard=heard, room=room, warning=warning, private="\n".join(keys))
+
+    def _trusts_quoted(self, coming: IncomingMessage) -> bool:
+        """Whether the words that a message brings up, if any, are of somebody who is known here."""
+        author = self._people.who(coming.platform, coming.quotes) if coming.quotes else None
+        return not coming.quotes or (author is not None and self._admission.trusts(author.id))
 
     async def exposed(self, spot: ChannelSpot, text: str) -> str:
         """What is said of a code that others can read here, which is good no more by that.
@@ -313,12 +320,12 @@ class IncomingLines:
         *,
         back: bool = False,
     ) -> str:
-        """Somebody put an emoji on a message, or took it back; a stop sign stops.
+        """Somebody put an emoji on a message, or took it back; a person's stop sign stops.
 
         A thumb up or down on a question whether a mate may use a tool answers it, if it is a
-        person's. It is put on the line in its own room, of which its place may be no part any more;
-        what is stopped is the room that is there now. Returns what is to be shown in private, ""
-        for nothing.
+        person's. Of a line of a room that its place is no part of any more nobody comes into that
+        room, and it decides nothing there; what is stopped is the room that is there now. Returns
+        what is to be shown in private, "" for nothing.
         """
         plain = emoji.rstrip(SKINS)
         find = (
@@ -332,18 +339,19 @@ class IncomingLines:
         person = await self._people.meet(place.partition(":")[0], by.account, by.name)
         there = await self.sessions.channels.stands(line)
         try:
-            await self._front.rooms.arrive(there, person.id, by.name, place.partition(":")[0])
-            await self._front.react(there, person.id, line, emoji, back=back)
+            if there == room:
+                await self._front.rooms.arrive(room, person.id, by.name, place.partition(":")[0])
+            if there == room or person.id in (await self._front.rooms.state(there)).people:
+                await self._front.react(there, person.id, line, emoji, back=back)
         except Unknown:  # its room was deleted since
             if emoji not in STOP_EMOJIS:
                 return ""
         command, number = ("stop", "") if emoji in STOP_EMOJIS else ("", "")
-        if plain in EMOJI_ANSWERS and not by.bot:
-            asked = (await self._front.line(there, line)).body
+        if plain in EMOJI_ANSWERS and there == room:
+            asked = (await self._front.line(room, line)).body
             asks = asked.asks if isinstance(asked, Told) else 0
             command, number = (EMOJI_ANSWERS[plain], str(asks)) if asks else ("", "")
-            room = there
-        if not command or back:
+        if not command or back or by.bot:
             return ""
         try:
             return await self._pressing.commanded(room, person.id, place, by, command, number)

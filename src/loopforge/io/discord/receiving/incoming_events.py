@@ -51,6 +51,7 @@ from loopforge.io.discord.text.incoming_message import (
     may_author_manage,
     may_manage_channel,
     own_words,
+    quoted_by,
     spot_of,
 )
 from loopforge.io.platforms.emoji_reactions import STOP_EMOJIS
@@ -320,10 +321,12 @@ class IncomingEvents:
             self._names[message.author.id] = message.author.display_name
             await self._bring(client, message, channel)
 
-    async def thread(self, client: GatewayClient, message: discord.Message) -> str:
+    async def thread(
+        self, client: GatewayClient, message: discord.Message, asker: discord.abc.User
+    ) -> str:
         """Open a thread on a message, since somebody asks for it; what they are told."""
         ours = await self._is_ours(message)
-        return await self._threads.ask(client, message, self._bring, ours=ours)
+        return await self._threads.ask(client, message, asker, self._bring, ours=ours)
 
     async def _bring(
         self,
@@ -409,6 +412,8 @@ class IncomingEvents:
                 called=venue.called or self._mentions_shared_account(message),
                 files=tuple(files),
             )
+            if venue.asker is not None:
+                coming = quoted_by(venue.asker, coming, seat.channel)
             taken = await self._reception.take(coming)
         finally:
             self._threads.begun(message.id)
@@ -497,7 +502,8 @@ class IncomingEvents:
             shown = await self._reception.reacted(place, message, by, str(event.emoji), back=back)
             told = shown or told
         channel = await find_channel(client, event.channel_id)
-        if str(event.emoji) in STOP_EMOJIS and not (back or told) and channel is not None:
+        stops = str(event.emoji) in STOP_EMOJIS and not (back or told or by.bot)
+        if stops and channel is not None:
             told = await self._stop_in_place(client, channel, by)
         if channel is not None and told:
             try:

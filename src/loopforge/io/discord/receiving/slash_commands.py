@@ -38,8 +38,8 @@ TALK = "Talk in a thread"
 CHOICES = 25
 """Completions that Discord shows."""
 Asked = discord.Interaction[GatewayClient]
-Opening = Callable[[GatewayClient, discord.Message], Awaitable[str]]
-"""Opens a thread on a message, and says what is to be told of it."""
+Opening = Callable[[GatewayClient, discord.Message, discord.abc.User], Awaitable[str]]
+"""Opens a thread on a message, as somebody asks, and says what is to be told of it."""
 
 
 class SlashCommands:
@@ -168,7 +168,7 @@ class SlashCommands:
         account, keeper = str(interaction.user.id), keeps_place(interaction)
         if not await self._threads.may_talk(message.channel.id, account, keeper=keeper):
             return UNANSWERED
-        return await opening(interaction.client, message)
+        return await opening(interaction.client, message, interaction.user)
 
     async def _served(self, interaction: Asked) -> bool:
         """Whether mates talk in the server where this is asked."""

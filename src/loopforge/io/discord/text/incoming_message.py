@@ -16,17 +16,20 @@ out, and the address of a page, which stands in the line.
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
+
 import discord
 from loopforge.chat.room.platform_channels import ChannelSpot
 from loopforge.chat.speaking.name_mentions import first_named
 from loopforge.core.text.name_labels import one_line, truncate_text
-from loopforge.io.discord.connection.bot_accounts import BotAccounts, place_of
+from loopforge.io.discord.connection.bot_accounts import BotAccounts, channel_label, place_of
 from loopforge.io.discord.connection.gateway_client import GatewayClient, Talk
 from loopforge.io.discord.text.markdown import (
     DiscordNames,
     as_readable_markdown,
     mentioned_user_ids,
 )
+from loopforge.io.platforms.incoming_lines import IncomingMessage
 from loopforge.io.platforms.place_allowlist import ServedPlace
 from loopforge.io.text.forwarded_lines import HEAD, quote_forwarded
 
@@ -112,6 +115,19 @@ def account_of(message: discord.Message) -> str:
     """Who said it: somebody's webhook speaks for many, each under a name of its own."""
     author = message.author
     return f"{author.id}:{author.name}" if message.webhook_id is not None else str(author.id)
+
+
+def quoted_by(asker: discord.abc.User, coming: IncomingMessage, channel: Talk) -> IncomingMessage:
+    """What somebody else said in a channel, as this person brings it up: by none of its rights."""
+    return replace(
+        coming,
+        account=str(asker.id),
+        name=asker.display_name,
+        text=f"{coming.name} had said in {channel_label(channel)}: {coming.text}",
+        bot=False,
+        keeper=False,
+        quotes=coming.account,
+    )
 
 
 def may_author_manage(message: discord.Message) -> bool:
