@@ -12,7 +12,7 @@ from loopforge.budgets.budget_book import BudgetBook, BudgetRules
 from loopforge.budgets.budget_reservation import Budgets, Reservation
 from loopforge.budgets.metered_ports import MeteredModels, MeteredTools
 from loopforge.budgets.spending_store import SpendingAmounts, spent_since
-from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.budget_limits import Budget, Charge
 from loopforge.core.limits.money_amounts import DOLLAR
 from loopforge.errors import LedgerFull
 from loopforge.ledger.sql_ledger import SqlLedger
@@ -123,3 +123,18 @@ async def test_nobody_is_asked_while_the_last_answer_is_not_counted(ledger_url: 
         await models.ask(SAID, lambda _: None)
         assert len(script.asked) == 2
         assert [each.calls for each in await spent_by(ledger, ROOM)] == [2]
+
+
+async def test_a_use_that_cannot_be_counted_yet_is_told_as_it_was(ledger_url: str) -> None:
+    """What it gave is not lost, within a budget; nothing is used before that is counted, once."""
+    nine = Budget(scope="home", subject="", unit="dollars", period="day", amount=9 * DOLLAR)
+    async with metered(ledger_url) as (ledger, budgets), BackgroundTasks() as tasks:
+        await budgets.book.put(nine, "person:owner")
+        full = OnFullDisk(ledger, Scribbler().stamp, budgets.book, uncounted, str)
+        tools, use = MeteredTools(OneTool(), full, tasks), ToolCall(arguments={}, charge=CHARGE)
+        assert await tools.call("coin", use) == (True, ToolResult(text="done", cost=0.5))
+        with pytest.raises(LedgerFull):
+            await tools.call("coin", use)
+        full.full = False
+        assert (await tools.call("coin", use))[0]
+        assert [each.uses for each in await spent_by(ledger, ROOM)] == [2]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from loopforge.chat.room.room_state import fold
 from loopforge.chat.turns.room_titles import APART, LONGEST, RETRY, clean, due, fallback
 from loopforge.core.events import Erased
-from loopforge.core.room_vocabulary import ConversationBegan, Titled
+from loopforge.core.room_vocabulary import ConversationBegan, LineDeleted, Titled
 from tests.strategies import PEOPLE, Chronicle, histories
 
 TEA = [
@@ -54,6 +54,16 @@ def test_a_first_title_comes_after_a_few_lines() -> None:
         assert why(story) == "", number
         talk(story, line) if number % 2 == 0 else story.say(line, mate="maya")
     assert why(story) == "first"
+
+
+def test_what_was_deleted_is_given_no_title() -> None:
+    """A room of which every line was taken back before it had one."""
+    story = Chronicle()
+    talk(story, *TEA)
+    assert why(story) == "first"
+    for line in tuple(story.lines):
+        story.add(LineDeleted(line=line, by=PEOPLE[0]))
+    assert why(story) == ""
 
 
 def test_mates_alone_need_no_title() -> None:

@@ -1,5 +1,6 @@
 """Rooms that nobody is in are let go of, and are the same when somebody comes back."""
 
+import asyncio
 import gc
 from datetime import timedelta
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from loopforge.core.room_vocabulary import Titled
 from loopforge.core.text.erasable_text import Words
+from loopforge.errors import LedgerBusy
 from tests.rooms.conftest import living
 
 
@@ -99,3 +101,23 @@ async def test_answers_are_counted_of_one_day_alone(tmp_path: Path) -> None:
             await home.hears("ana", f"@maya what is {nth} more?")
         assert sum(map(len, held)) == 0
         assert await quota.had(ana) == 3
+
+
+async def test_answers_of_a_day_that_could_not_be_read_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A read that failed, or was broken off, leaves no day of none: whoever asks next counts all."""
+    async with living(tmp_path) as home:
+        await home.hears("ana", "@maya hello")
+    async with living(tmp_path) as home:
+        quota = home.app.rooms.quota
+        for error in (LedgerBusy("locked"), asyncio.CancelledError()):
+
+            async def broken(*_: object, error: BaseException = error) -> None:
+                raise error
+
+            with monkeypatch.context() as patched:
+                patched.setattr(home.app.ledger, "look", broken)
+                with pytest.raises(type(error)):
+                    await quota.had("room:commons")
+        assert await quota.had("room:commons") == 1

@@ -64,17 +64,43 @@ class HeardSlow(HeardSoFar):
         self.slow, self.paid = attentive.slow, attentive.paid
 
 
+class SpendingCount:
+    """Settles what was used; what cannot be written down then is owed, and counted first later."""
+
+    def __init__(self, budgets: Budgets) -> None:
+        self._budgets = budgets
+        self._owed = deque[tuple[Reservation, SpendingAmounts]]()
+
+    async def settle(self, reserved: Reservation, amounts: SpendingAmounts) -> None:
+        """Count what was used. What came is not lost because that cannot be written down now."""
+        try:
+            await self._budgets.settle(reserved, amounts)
+        except LedgerError as error:
+            self._owed.append((reserved, amounts))
+            log.warning("what was used is counted before anything is used again: %s", error)
+
+    async def pay_owed(self) -> None:
+        """Count what could not be counted before: else a turn that cannot be written goes on."""
+        while self._owed:
+            owed = self._owed.popleft()
+            try:
+                await self._budgets.settle(*owed)
+            except LedgerError:
+                self._owed.appendleft(owed)
+                raise
+
+
 class MeteredModels:
     """These models, within these budgets."""
 
     def __init__(self, models: Models, budgets: Budgets, tasks: BackgroundTasks) -> None:
         self._models, self._budgets, self._tasks = models, budgets, tasks
         self._priced = models if isinstance(models, PricedModels) else None
-        self._owed = deque[tuple[Reservation, SpendingAmounts]]()
+        self._count = SpendingCount(budgets)
 
     async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
         """Ask, where budgets allow it and what was asked before is counted. Raises LedgerError."""
-        await self._pay_owed()
+        await self._count.pay_owed()
         wanted = self.estimate(question)
         held = SpendingAmounts(picos=picos_from_dollars(wanted.cost) or 0, calls=1)
         reserved = await self._budgets.reserve(question.charge, held)
@@ -91,9 +117,11 @@ class MeteredModels:
             usage = self.estimate(question, "".join(heard.pieces))
             if isinstance(heard, HeardSlow):
                 heard.paid(usage)
-            self._tasks.spawn(self._settle(reserved, [usage]), "what was cut off is paid")
+            paying = self._count.settle(reserved, _amounts([usage]))
+            self._tasks.spawn(paying, "what was cut off is paid")
             raise
-        paying = self._settle(reserved, [usage for _, usage in reply.usages])
+        amounts = _amounts([usage for _, usage in reply.usages])
+        paying = self._count.settle(reserved, amounts)
         await wait_for_settlement(reserved, self._tasks.spawn(paying, "an answer is paid"))
         return replace(reply, budget=note)
 
@@ -113,25 +141,6 @@ class MeteredModels:
     async def paid(self, reply: ModelReply) -> None:
         """The owner had a model tried out: that counts for the home, and is never refused."""
         await self._budgets.count(Charge(), _amounts([usage for _, usage in reply.usages]))
-
-    async def _settle(self, reserved: Reservation, usages: Sequence[Usage]) -> None:
-        """Count what was used. An answer is not lost because that cannot be written down now."""
-        amounts = _amounts(usages)
-        try:
-            await self._budgets.settle(reserved, amounts)
-        except LedgerError as error:
-            self._owed.append((reserved, amounts))
-            log.warning("what an answer cost is counted before the next one is asked: %s", error)
-
-    async def _pay_owed(self) -> None:
-        """Count what could not be counted before: else a turn that cannot be written asks on."""
-        while self._owed:
-            owed = self._owed.popleft()
-            try:
-                await self._budgets.settle(*owed)
-            except LedgerError:
-                self._owed.appendleft(owed)
-                raise
 
     def estimate(self, question: Question, heard: str | None = None) -> Usage:
         """See `PricedModels.estimate`; nothing of models that do not know."""
@@ -174,6 +183,7 @@ class MeteredTools:
 
     def __init__(self, tools: Tools, budgets: Budgets, tasks: BackgroundTasks) -> None:
         self._tools, self._budgets, self._tasks = tools, budgets, tasks
+        self._count = SpendingCount(budgets)
 
     def known(self) -> tuple[Tool, ...]:
         """Every tool there is."""
@@ -190,9 +200,13 @@ class MeteredTools:
         return await self._tools.choose(where, may, talk, window)
 
     async def call(self, tool: str, call: ToolCall) -> tuple[bool, ToolResult]:
-        """Use it, where budgets allow that. What there is not is neither used nor counted."""
+        """Use it, where budgets allow that and what was used before is counted.
+
+        What there is not is neither used nor counted. Raises LedgerError.
+        """
         if all(one.name != tool for one in self.known()):
             return await self._tools.call(tool, call)
+        await self._count.pay_owed()
         reserved = await self._budgets.reserve(call.charge, SpendingAmounts(uses=1))
         if reserved.level == "spent":
             assert reserved.note is not None
@@ -205,7 +219,7 @@ class MeteredTools:
             cost = 0.0 if given.metered else given.cost
         finally:
             amounts = SpendingAmounts(picos=round(cost * DOLLAR), uses=1)
-            paying = self._budgets.settle(reserved, amounts)
+            paying = self._count.settle(reserved, amounts)
             await wait_for_settlement(
                 reserved, self._tasks.spawn(paying, "a use of a tool is paid")
             )

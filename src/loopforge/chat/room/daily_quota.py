@@ -147,10 +147,15 @@ class Quota:
                 return
             self._clear()
             since = round((day.astimezone(UTC) - EPOCH).total_seconds() * 1_000_000)
-            self._day = day
-            rows = await self._ledger.look(partial(_since, micros=since))
-            for stream, id, actor, body in rows:
-                self._take_in(stream, id, actor, msgspec.json.decode(body, type=_Body))
+            self._day = day  # what is said while it is read counts, too
+            try:
+                rows = await self._ledger.look(partial(_since, micros=since))
+                for stream, id, actor, body in rows:
+                    self._take_in(stream, id, actor, msgspec.json.decode(body, type=_Body))
+            except BaseException:  # not read, or not to its end: whoever asks next reads it
+                self._day = None
+                self._clear()
+                raise
 
     def _clear(self) -> None:
         self._origin.clear()

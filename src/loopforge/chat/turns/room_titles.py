@@ -46,7 +46,7 @@ def due(state: RoomState) -> Why:
     if state.titled_by not in ("", "room"):
         return ""
     if not state.titled_by:
-        ripe = state.spoken >= FIRST_LINES and state.heard >= FIRST_HEARD
+        ripe = state.spoken >= FIRST_LINES and state.heard >= FIRST_HEARD and state.recent(1)
         tried = state.untried != state.untitled
         return "first" if ripe and (not tried or state.untried >= RETRY) else ""
     if state.untitled < APART or state.untried < RETRY:
