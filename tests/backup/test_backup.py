@@ -292,20 +292,6 @@ async def test_a_file_that_is_damaged_in_the_home_keeps_no_backup_away(
     assert (await store.names(), manifest.files, manifest.damaged) == ([name], (), (hash,))
 
 
-async def test_a_file_that_was_broken_off_is_put_there_anew(
-    home: Home, store: BackupStore, tmp_path: Path
-) -> None:
-    """The power failed while it was copied: its name is no proof, and the next backup heals it."""
-    hash = await talk(home)
-    await backed_up(home, store)
-    (tmp_path / "kept/files" / hash[:2] / hash).write_bytes(b"")
-    await backed_up(home, store)
-    assert await store.files.get(hash)
-    flip(home.path / "data" / ARTIFACTS / hash[:2] / hash)
-    _, manifest = await backed_up(home, store)
-    assert (manifest.files, manifest.damaged) == ((hash,), ()), "that of the backup is whole"
-
-
 async def test_what_is_restored_holds_nothing_forgotten_at_any_moment(
     home: Home, store: BackupStore, tmp_path: Path
 ) -> None:
