@@ -64,7 +64,7 @@ from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import ConversationBegan, Noted, Said, Schedule
 from loopforge.core.schedule.reminder_events import ReminderSet
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.turn_events import Answered, Verdict
+from loopforge.core.turn_events import Verdict, last_attempts
 from loopforge.runtime.draft_stream import KEPT_DRAFT
 from loopforge.runtime.effects.effect_worker import ENDS
 from loopforge.runtime.ports import CallPermission, RoomFiles, ToolCall
@@ -441,6 +441,5 @@ class Bot:
 
 def _seconds_until_model(ended: TurnEnding) -> float:
     """Seconds for which the models that did not answer asked to be left alone; 0 for none."""
-    answered = [fact.body for fact in ended.facts if isinstance(fact.body, Answered)]
-    tries = [each for body in answered[-1:] for each in body.attempts]
+    tries = last_attempts(fact.body for fact in ended.facts)
     return seconds_asked((each.model, each.cause, each.wait) for each in tries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -230,3 +231,9 @@ class TurnEnded(Struct, frozen=True, tag="turn.ended", kw_only=True, omit_defaul
 
 
 TurnEvent = Perceived | Asked | Answered | Called | Returned | Planned | Judged | TurnEnded
+
+
+def last_attempts(bodies: Iterable[object]) -> tuple[Attempt, ...]:
+    """The tries at models for the last question that was answered, or was to be."""
+    answered = [body for body in bodies if isinstance(body, Answered)]
+    return answered[-1].attempts if answered else ()

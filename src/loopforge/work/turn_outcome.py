@@ -26,7 +26,7 @@ from loopforge.core.model_trouble import (
 )
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.text.spoken_lists import about_in_words, join_as_prose, seconds_in_words
-from loopforge.core.turn_events import Answered, Attempt, Verdict
+from loopforge.core.turn_events import Answered, Attempt, Verdict, last_attempts
 from loopforge.core.work import task_confidence
 from loopforge.core.work.command_results import error_of
 from loopforge.core.work.model_escalation import (
@@ -479,18 +479,16 @@ def _asks_people(one: _Turn) -> bool:
     return any(isinstance(body, EffectProposed) and body.asks for body in bodies)
 
 
+def _last_tries(one: _Turn) -> tuple[Attempt, ...]:
+    return last_attempts(fact.body for fact in one.ended.facts)
+
+
 def _seconds_until_model(one: _Turn) -> float:
     """Seconds after which a model may answer that did not, as its service says; 0 for a person."""
     passing = [each for each in _last_tries(one) if each.cause in PASSING]
     waits = [each.wait for each in passing if each.wait]
     wait = min(waits, default=SOON * 2**one.state.delays if passing else 0.0)
     return wait if wait <= LONG_WAIT and one.state.delays < DELAYS else 0.0
-
-
-def _last_tries(one: _Turn) -> list[Attempt]:
-    """The tries at models for the last question of a turn."""
-    answered = [fact.body for fact in one.ended.facts if isinstance(fact.body, Answered)]
-    return [each for body in answered[-1:] for each in body.attempts]
 
 
 def _spending_in(ended: TurnEnding) -> tuple[int, int]:
