@@ -10,6 +10,7 @@ from loopforge.chat.room.member_visibility import EVERYTHING
 from loopforge.chat.room.room_snapshot import RoomSnapshot
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard
+from loopforge.errors import Unreachable
 from loopforge.web.rendering.live_hub import LiveHub, LiveRenderer, PageListener
 from loopforge.web.server.page_templates import template_environment
 from tests.web.conftest import Guest, Town
@@ -79,3 +80,12 @@ async def test_a_scene_that_cannot_be_shown_is_passed_over(
                 await asyncio.sleep(0.01)
         await site.app.front.commands.act(room, owner.person, "title", "A plain room")
         await until(listener, "shown: A plain room")
+
+
+async def test_nobody_joins_once_all_are_let_go(site: Town) -> None:
+    """A browser comes back at once: what listened for it would have been closed by nobody."""
+    hub = LiveHub(site.app.front, Odd(site.app.front, template_environment()))
+    await hub.close()
+    with pytest.raises(Unreachable, match="stopping"):
+        hub.join("commons", PageListener("p1", "s1", EVERYTHING))
+    assert not hub.here("commons")

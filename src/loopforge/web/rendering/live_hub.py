@@ -23,7 +23,7 @@ from loopforge.chat.rooms_api import RoomsApi, changed_line
 from loopforge.chat.service.room_list import titled_for
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineEdited, PersonLeft, RoomClosed, Said
-from loopforge.errors import LoopforgeError
+from loopforge.errors import LoopforgeError, Unreachable
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import (
     Draft,
@@ -323,13 +323,13 @@ class LiveHub:
         return self._closed
 
     def join(self, room: str, listener: PageListener) -> PageChannel:
-        """Listen in a room from now on."""
+        """Listen in a room from now on. Raises Unreachable once everybody is let go."""
+        if self._closed:
+            raise Unreachable("Loopforge is stopping.")
         if room not in self._channels:
             self._channels[room] = PageChannel(self._front, room, self.render)
         channel = self._channels[room]
         channel.listeners.add(listener)
-        if self._closed:
-            listener.close()
         return channel
 
     def leave(self, channel: PageChannel, listener: PageListener) -> None:

@@ -79,6 +79,8 @@ async def stream(
 async def _events(
     request: Asked, site: PageContext, place: RoomAccess, after: int
 ) -> AsyncIterator[bytes]:
+    if site.hub.closed:  # browsers come back at once, and are to find the next server
+        return
     visitor = place.visitor
     listener = PageListener(visitor.person, visitor.session, place.sight, owner=place.owner)
     channel = site.hub.join(place.room, listener)
