@@ -24,6 +24,7 @@ from tests.discord import mend, rules
 from tests.discord.faults import Fault
 from tests.discord.gateway import Gateway, addressed
 from tests.discord.words import Bot, Call
+from tests.listening import form_parts
 
 WINDOW = 300.0
 """Seconds for which Discord remembers a nonce: "the past few minutes"."""
@@ -181,14 +182,12 @@ class Rest(Gateway):
         body: Any = None
         files: list[File] = []
         if request.content_type.startswith("multipart/"):
-            form = await request.post()
             fields: dict[str, str] = {}
-            for key, value in form.items():
-                if isinstance(value, web.FileField) and key != "payload_json":
-                    files.append(File(value.filename, io.BytesIO(value.file.read())))
+            for part in await form_parts(request):
+                if part.filename is not None and part.name != "payload_json":
+                    files.append(File(part.filename, io.BytesIO(part.data)))
                 else:
-                    raw = value.file.read() if isinstance(value, web.FileField) else value
-                    fields[key] = raw.decode() if isinstance(raw, (bytes, bytearray)) else raw
+                    fields[part.name] = part.data.decode()
             body = json.loads(fields["payload_json"]) if "payload_json" in fields else fields
         elif request.can_read_body:
             body = await request.json()

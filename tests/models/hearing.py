@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from aiohttp import BodyPartReader, web
+from aiohttp import web
 
-from tests.listening import listening
+from tests.listening import form_parts, listening
 
 OGG = b"OggS\0\2" + b"\0" * 400
 """What begins as a voice note of Telegram or Discord does."""
@@ -76,9 +76,11 @@ class Hearing:
             return self._no(401, "Incorrect API key provided")
         if request.content_type != "multipart/form-data":
             return self._no(415, "Expected multipart/form-data")
-        form = await _form(request)
-        self.asked.append(form)
-        data, ending = form["file"], form["filename"].decode().rpartition(".")[2]
+        parts = await form_parts(request)
+        form = {part.name: part.data for part in parts}
+        (named,) = [part.filename for part in parts if part.filename is not None]
+        self.asked.append(form | {"filename": named.encode()})
+        data, ending = form["file"], named.rpartition(".")[2]
         if form.get("model") != MODEL.encode():
             return self._no(404, "The model does not exist")
         if len(data) > LARGEST:
@@ -90,17 +92,6 @@ class Hearing:
     def _no(self, status: int, why: str) -> Reply:
         self.wrong.append(why)
         return Reply(status, {"error": {"message": why, "type": "invalid_request_error"}})
-
-
-async def _form(request: web.Request) -> dict[str, bytes]:
-    """Its fields by name, and the file's name; `request.post` leaves a file open that is cut off."""
-    form = dict[str, bytes]()
-    async for part in await request.multipart():
-        assert isinstance(part, BodyPartReader)
-        form[part.name or ""] = bytes(await part.read())
-        if part.filename:
-            form["filename"] = part.filename.encode()
-    return form
 
 
 @asynccontextmanager

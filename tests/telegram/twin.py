@@ -41,7 +41,7 @@ from aiohttp import web
 
 from loopforge.runtime.ports import Clock
 from tests.hurried_clock import HurriedClock
-from tests.listening import listening
+from tests.listening import form_parts, listening
 from tests.sim_clock import SimClock
 from tests.telegram.city import City
 from tests.telegram.faults import DOWNLOAD, NO_ANSWER, Fault
@@ -230,12 +230,15 @@ async def _read(request: web.Request) -> tuple[Body, dict[str, File]]:
     files: dict[str, File] = {}
     if request.content_type == "application/json":
         return sent | await request.json(), files
-    for key, value in (await request.post()).items():
-        if isinstance(value, web.FileField):
-            media = mimetypes.guess_type(value.filename)[0] or value.content_type
-            files[key] = File(value.filename, media, value.file.read())
+    if not request.content_type.startswith("multipart/"):
+        form = await request.post()
+        return sent | {key: value for key, value in form.items() if isinstance(value, str)}, files
+    for part in await form_parts(request):
+        if part.filename is not None:
+            media = mimetypes.guess_type(part.filename)[0] or part.media
+            files[part.name] = File(part.filename, media, part.data)
         else:
-            sent[key] = value if isinstance(value, str) else bytes(value).decode()
+            sent[part.name] = part.data.decode()
     for key in files.keys() & HIDDEN - sent.keys():
         sent[key] = f"attach://{key}"
     return sent, files
