@@ -213,7 +213,9 @@ async def serve_web_room(
 
     def spent(_stream: str, events: Sequence[Event]) -> None:
         """A link that was used is no longer shown to terminals that come later."""
-        if any(isinstance(e.body, SignedIn) and e.body.how == "link" for e in events):
+        owner = app.accounts.decisions.book.owner()  # "" as the first one comes in
+        came = (e.body for e in events if isinstance(e.body, SignedIn))
+        if any(each.how == "link" and owner in ("", each.person) for each in came):
             welcome.say(f"In the browser: {address}")
 
     address_file, opening = settings.data / ADDRESS_FILE, settings.data / OPENING_PAGE

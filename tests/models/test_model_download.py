@@ -168,11 +168,14 @@ async def test_what_fits_and_what_does_not(tmp_path: Path) -> None:
     fits = {row.name for row in made.rows() if row.fits}
     assert fits == {"qwen2.5-0.5b", "smollm2-1.7b", "qwen2.5-1.5b"}
     assert machine_memory() > 100_000_000
-    for name in ("nothing", "../loopforge"):
+    made.folder.mkdir(parents=True)
+    (part := made.folder / "qwen2.5-0.5b.gguf.1.part").write_bytes(b"half")
+    for name in ("nothing", "../loopforge", "*", "qwen2.5-0.[5]b"):
         with pytest.raises(Unknown):
             made.start(name)
         with pytest.raises(Unknown):
             made.remove(name)
+    assert part.exists()
 
 
 def test_the_catalogue_says_what_people_choose_by() -> None:

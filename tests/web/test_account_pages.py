@@ -72,6 +72,17 @@ async def test_an_invite_ends_with_the_stay_of_who_made_it(site: Town, owner: Gu
     assert [one.name for one in await site.app.accounts.signing.accounts()] == ["olu", "ben"]
 
 
+async def test_who_is_in_a_room_spends_no_invite_into_it(site: Town, owner: Guest) -> None:
+    """They are told to pass it on, and whoever it was meant for comes in by it."""
+    room = await site.room(owner, "Tea")
+    link = link_in(await owner.post(f"/rooms/{room}/invite"), "join")
+    refused = await owner.post(link)
+    assert refused.status_code == 400
+    assert "You are in this room already" in refused.text
+    _, answer = await joined(site, link, "cat")
+    assert answer.url.path == f"/rooms/{room}"
+
+
 async def test_an_invite_into_a_deleted_room_opens_no_account(site: Town, owner: Guest) -> None:
     """Its link is spent, and does not say what the room was called."""
     room = await site.room(owner, "Tea")

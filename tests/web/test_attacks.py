@@ -162,6 +162,18 @@ async def test_strangers_are_turned_away_before_their_body_is_read(site: Town) -
         assert await send(site, head.format("/sign-in", extra)) == b"413"
 
 
+async def test_no_form_is_read_where_files_of_any_size_come(site: Town, owner: Guest) -> None:
+    """A model's file goes with its token in the head: a form without end is refused at once."""
+    guest = await site.guest("ana", by=owner)
+    session = guest.http.cookies["loopforge"]
+    head = (
+        "POST /admin/models/files/upload HTTP/1.1\r\nHost: HOST\r\nAccept: application/json\r\n"
+        f"Cookie: loopforge={session}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        "Content-Length: 900000000\r\n\r\n"
+    )
+    assert await send(site, head) == b"403"
+
+
 async def test_what_is_too_much_together_is_refused_early(tmp_path: Path) -> None:
     """Files beyond the limit of a line are refused by their announced size, and none is kept."""
     async with town(tmp_path, upload_limit_bytes=400_000) as site:

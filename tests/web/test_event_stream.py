@@ -147,6 +147,15 @@ async def test_a_page_is_told_who_is_at_it_and_sees_drafts_grow(tmp_path: Path) 
         }
 
 
+async def test_a_page_from_after_a_backup_is_told_so(site: Town, owner: Guest) -> None:
+    """Who saw lines that the room does not have any more is told at once, and begins anew."""
+    room = await site.talk(owner, "Tea", "@maya hello")
+    head = (await site.events(room))[-1].seq
+    for after, anew in ((head, False), (head + 1, True)):
+        async with open_page(owner, room, after=after) as page:
+            assert [told["anew"] for told in page.data("hello")] == [anew]
+
+
 async def test_a_later_member_hears_nothing_of_before(site: Town, owner: Guest) -> None:
     """The stream of somebody who came later begins with their coming, whatever they ask for."""
     room = await site.talk(owner, "Tea", "@maya the password is swordfish")

@@ -47,6 +47,17 @@ async def test_who_comes_in_after_it_closed_changes_no_notice(site: Town) -> Non
     assert address not in site.app.rooms.notice
 
 
+async def test_the_link_of_the_owner_is_shown_until_the_owner_is_in(site: Town) -> None:
+    """Somebody who signs in on another of their devices comes by a link too, but not by that one."""
+    links, olu = site.app.accounts.links, await site.owner()
+    ana = await site.guest("ana", by=olu)
+    async with serve_web_room(site.app) as address:
+        await links.join(await links.device(ana.person), "a phone")
+        assert f"{address}/enter/" in site.app.rooms.notice
+        await links.enter(await links.offer(), "olu", "a browser")
+        assert f"{address}/enter/" not in site.app.rooms.notice
+
+
 async def test_the_owner_sees_the_platforms(site: Town) -> None:
     """The house page says of each account whose it is and how it stands; it has no token."""
     token = f"123456:{'A' * 35}"

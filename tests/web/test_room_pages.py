@@ -4,6 +4,7 @@ import asyncio
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 
 from loopforge.core.delivery_states import Accepted
@@ -13,7 +14,9 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import TooLarge
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.models.hearing import OGG
+from tests.rooms.conftest import START
 from tests.rooms.test_voice_notes import hears
+from tests.sim_clock import SimClock
 from tests.web.conftest import Guest, Town, town
 from tests.web.test_event_stream import Page, open_page
 
@@ -124,6 +127,37 @@ async def test_a_file_comes_back_byte_for_byte(site: Town, owner: Guest) -> None
     picture = await owner.get(f"/rooms/{room}/files/{heard.id}/1")
     assert (picture.content, picture.headers["content-type"]) == (png, "image/png")
     assert (await owner.get(f"/rooms/{room}/files/{heard.id}/2")).status_code == 404
+    part = await owner.get(f"/rooms/{room}/files/{heard.id}/1", headers={"range": "bytes=0-1"})
+    assert (part.status_code, part.content) == (206, png[:2])
+    assert part.headers["content-range"] == f"bytes 0-1/{len(png)}"
+    late = await owner.get(f"/rooms/{room}/files/{heard.id}/1", headers={"range": "bytes=99-"})
+    assert (late.status_code, late.headers["content-range"]) == (416, f"bytes */{len(png)}")
+
+
+async def test_a_line_with_files_waits_once_for_all_of_them(tmp_path: Path) -> None:
+    """What is too much just now is not counted: whoever waits as long as they are told gets in."""
+    clock = SimClock(START)
+    async with town(tmp_path, upload_limit_bytes=1000, clock=clock) as site:
+        owner = await site.owner()
+        room = await site.room(owner)
+
+        async def three() -> httpx.Response:
+            return await owner.post(
+                f"/rooms/{room}/lines",
+                {"text": "look"},
+                files=[("files", (f"{nth}.txt", b"x" * 900)) for nth in range(3)],
+                headers={"accept": "application/json"},
+            )
+
+        for _ in range(3):
+            assert (await three()).status_code == 200
+        for _ in range(4):
+            refused = await three()
+            assert refused.status_code == 429
+        seconds = re.search(r"Wait (\d+) seconds", refused.json()["error"])
+        assert seconds
+        await clock.advance(int(seconds[1]))
+        assert (await three()).status_code == 200
 
 
 async def test_what_is_too_large_is_refused_with_its_size(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ file runs at a time: who asks for it again is given the one that runs.
 """
 
 import asyncio
+import glob
 import os
 import shutil
 from collections.abc import AsyncIterable, Iterator
@@ -289,7 +290,8 @@ class ModelLibrary:
 
     def remove(self, name: str) -> None:
         """Delete a file of the library, and what came of a fetch of it. Raises Unknown."""
-        parts = list(self.folder.glob(f"{name}{SUFFIX}.*.part")) if Path(name).name == name else []
+        named = f"{glob.escape(name)}{SUFFIX}.*.part"
+        parts = list(self.folder.glob(named)) if Path(name).name == name else []
         if not parts or (self.folder / f"{name}{SUFFIX}").exists():
             self.path(name).unlink()
         for part in parts:

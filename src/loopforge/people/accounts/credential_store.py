@@ -83,9 +83,9 @@ class CredentialStore:
         rows = await self._sessions(sessions.c.session == session)
         return rows[0] if rows else None
 
-    async def sessions(self, person: str, unused: datetime) -> list[SessionRow]:
-        """A person's sessions that were used since, the one seen last first."""
-        alive = sessions.c.seen >= epoch_micros(unused)
+    async def sessions(self, person: str, begun: datetime) -> list[SessionRow]:
+        """A person's sessions that began since, the one seen last first."""
+        alive = sessions.c.since >= epoch_micros(begun)
         return await self._sessions((sessions.c.person == person) & alive)
 
     async def _sessions(self, where: ColumnElement[bool]) -> list[SessionRow]:
@@ -98,11 +98,11 @@ class CredentialStore:
             for session, digest, person, agent, since, seen in rows
         ]
 
-    async def counts(self, unused: datetime) -> dict[str, int]:
-        """How many sessions that were used since each person has."""
+    async def counts(self, begun: datetime) -> dict[str, int]:
+        """How many sessions that began since each person has."""
         query = (
             select(sessions.c.person, func.count())
-            .where(sessions.c.seen >= epoch_micros(unused))
+            .where(sessions.c.since >= epoch_micros(begun))
             .group_by(sessions.c.person)
         )
         rows = await self._ledger.look(lambda found: found.execute(query).all())
@@ -136,12 +136,12 @@ class CredentialStore:
         await self._ledger.change(lambda change: _run(change, _READ_UPTO, row))
 
     async def saw(self, session: str, now: datetime, longest: datetime) -> None:
-        """A session is in use; those that nobody used for so long are cleared away."""
+        """A session is in use; those that began before `longest` are over, and cleared away."""
         seen = sessions.update().where(sessions.c.session == session)
 
         def work(change: Connection) -> None:
             change.execute(seen.values(seen=epoch_micros(now)))
-            change.execute(sessions.delete().where(sessions.c.seen < epoch_micros(longest)))
+            change.execute(sessions.delete().where(sessions.c.since < epoch_micros(longest)))
 
         await self._ledger.change(work)
 

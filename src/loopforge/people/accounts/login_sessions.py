@@ -19,8 +19,8 @@ from loopforge.people.accounts.account_values import Visitor
 from loopforge.people.accounts.credential_store import CredentialStore
 from loopforge.runtime.ports import Clock
 
-UNUSED = timedelta(days=30)
-"""A session that nobody used for so long is over."""
+LASTS = timedelta(days=30)
+"""So long after somebody signed in their session is over, as is the cookie of their browser."""
 NOTED = timedelta(minutes=1)
 """How often at most it is written down that a session is in use."""
 LONGEST_TOKEN = 100
@@ -34,10 +34,11 @@ def token_digest(token: str) -> str:
 
 
 class _Known(Struct):
-    """A session: when it was last used, and when that was last written down."""
+    """A session: when it began, when it was last used, and when that was last written down."""
 
     session: str
     person: str
+    since: datetime
     seen: datetime
     written: datetime
 
@@ -71,7 +72,7 @@ class LoginSessions:
         if account is None:
             return None
         now = self._clock.now()
-        if now - known.seen > UNUSED:
+        if now - known.since > LASTS:
             self.over(known.session)
             return None
         known.seen = now
@@ -100,13 +101,13 @@ class LoginSessions:
                 await self._refresh()  # another process may have let them in just now
         if row is None:
             return None
-        known = _Known(session=row.session, person=row.person, seen=row.seen, written=row.seen)
+        known = _Known(row.session, row.person, since=row.since, seen=row.seen, written=row.seen)
         return self._known.setdefault(key, known)
 
     async def _write(self, known: _Known) -> None:
         known.written = known.seen
         try:
-            await self._vault.saw(known.session, known.seen, known.seen - UNUSED)
+            await self._vault.saw(known.session, known.seen, known.seen - LASTS)
         except LedgerError as error:
             log.warning("it could not be written that a session is in use: %s", error)
 

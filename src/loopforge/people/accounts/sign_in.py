@@ -19,7 +19,7 @@ from loopforge.people.accounts.credential_store import (
     store_password,
     void_links,
 )
-from loopforge.people.accounts.login_sessions import UNUSED
+from loopforge.people.accounts.login_sessions import LASTS
 from loopforge.people.accounts.login_throttle import FairQueue, GuessLockout
 from loopforge.people.identity.account_names import fold_name
 from loopforge.people.identity.password_rules import check_new_password
@@ -123,7 +123,7 @@ class SignIn:
     async def sessions(self, person: str) -> list[Session]:
         """Where they are signed in, the browser used last first."""
         decisions = self._decisions
-        rows = await decisions.vault.sessions(person, decisions.now - UNUSED)
+        rows = await decisions.vault.sessions(person, decisions.now - LASTS)
         found = [
             Session(
                 session=row.session,
@@ -170,7 +170,7 @@ class SignIn:
     async def accounts(self) -> list[Account]:
         """Every account there ever was, oldest first."""
         await self._decisions.refresh()
-        counts = await self._decisions.vault.counts(self._decisions.now - UNUSED)
+        counts = await self._decisions.vault.counts(self._decisions.now - LASTS)
         return self._decisions.book.accounts(counts)
 
     async def close(self, person: str, by: str) -> None:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from loopforge.errors import BadAccount, InputError, NotLetIn, Unknown
 from loopforge.people.accounts.account_values import Invite, Visitor
 from loopforge.people.accounts.avatar_records import of_person
-from loopforge.people.accounts.login_sessions import UNUSED
+from loopforge.people.accounts.login_sessions import LASTS
 from loopforge.people.identity.account_names import RESERVED_NAMES, fold_name
 from loopforge.web.server.access_guards import visitor_of
 from loopforge.web.server.connection_limits import place_of
@@ -40,7 +40,7 @@ def let_in(request: Asked, site: PageContext, visitor: Visitor, token: str, to: 
     """On to a page, with the session's cookie, and one that knows the device from now on."""
     signer: FormSigner = request.app.state["signer"]
     kept = (
-        (COOKIE, token, round(UNUSED.total_seconds())),
+        (COOKIE, token, round(LASTS.total_seconds())),
         (DEVICE, signer.device(visitor.name), YEAR),
     )
     cookies = [
@@ -162,6 +162,7 @@ async def join(request: Asked, site: PageContext, token: str, data: Fields) -> R
         return render_page("link-spent.html", visitor, status=404)
     try:
         if visitor is not None:
+            await _check_outside(site, invite.room, visitor)
             invite = await site.accounts.links.take_as(token, visitor)
         else:
             unlike(site, data.get("name", ""))
@@ -182,6 +183,12 @@ async def join(request: Asked, site: PageContext, token: str, data: Fields) -> R
     if not session:
         return Redirect(to, status_code=303)
     return let_in(request, site, visitor, session, to)
+
+
+async def _check_outside(site: PageContext, room: str, visitor: Visitor) -> None:
+    """Raises InputError where they are in that room: nobody's invite is spent for nothing."""
+    if room and (await site.front.lobby.sight(room, visitor.person)).here:
+        raise InputError("You are in this room already; this invite is for another. Pass it on.")
 
 
 # ---------------------------------------------------------------- a lost password

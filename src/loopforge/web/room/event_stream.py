@@ -91,7 +91,8 @@ async def _events(
         if await site.front.lobby.sight(place.room, listener.person) != place.sight:
             return
         yield b"retry: %d\n\n" % RETRY
-        yield server_sent_event("hello", {"seq": after, "boot": site.boot})
+        anew = after > (await site.front.rooms.state(place.room)).seq
+        yield server_sent_event("hello", {"seq": after, "boot": site.boot, "anew": anew})
         async for seq, data in _missed(site, place, after):
             after = max(after, seq)
             yield data

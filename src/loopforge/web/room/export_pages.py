@@ -16,8 +16,8 @@ from loopforge.errors import Unknown
 from loopforge.mates.cards.card_export import CardForm, export_card
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.room.mate_pages import Word, standing_of
-from loopforge.web.room.room_pages import content_disposition
 from loopforge.web.server.access_guards import RoomAccess
+from loopforge.web.server.file_response import content_disposition
 from loopforge.web.server.page_context import PageContext
 
 DEAR = 10

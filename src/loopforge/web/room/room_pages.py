@@ -30,6 +30,7 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.errors import BadLine, InputError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.server.access_guards import RoomAccess, provide_visitor
+from loopforge.web.server.file_response import file_response
 from loopforge.web.server.flash_messages import FlashMessages
 from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 
@@ -274,12 +275,12 @@ async def _receive_files(site: PageContext, person: str, uploads: list[UploadFil
     if len(uploads) > MOST_FILES:
         raise BadLine(f"At most {MOST_FILES} files go with one line; send the rest with the next.")
     limits = FileLimits(size=site.live.now.upload_limit_bytes, text=site.live.now.file_limit_bytes)
+    given = [(upload.filename, await upload.read()) for upload in uploads]
+    site.paces.bytes.take(person, sum(min(len(data), limits.size) for _, data in given))
     files: list[File] = []
     try:
-        for upload in uploads:
-            data = await upload.read()
-            site.paces.bytes.take(person, min(len(data), site.live.now.upload_limit_bytes))
-            files.append(await ingest_file(site.artifacts, upload.filename, data, limits))
+        for name, data in given:
+            files.append(await ingest_file(site.artifacts, name, data, limits))
     except BaseException:
         _let_go(site, files)
         raise
@@ -293,7 +294,9 @@ def _let_go(site: PageContext, files: Iterable[File]) -> None:
 
 
 @get("/rooms/{room:str}/files/{event:str}/{nth:int}")
-async def file(site: PageContext, place: RoomAccess, event: str, nth: int) -> Response[bytes]:
+async def file(
+    request: Asked, site: PageContext, place: RoomAccess, event: str, nth: int
+) -> Response[bytes]:
     """A file that a person or a mate gave to the room, byte for byte."""
     body = (await site.front.line(place.room, event, place.sight)).body
     files = body.files if isinstance(body, Heard | Said) else ()
@@ -304,21 +307,8 @@ async def file(site: PageContext, place: RoomAccess, event: str, nth: int) -> Re
         raise Unknown("This file was forgotten.")
     data = await data_of(site.artifacts, given)
     inline = given.media in (PICTURES | SOUNDS)
-    return Response(
-        data,
-        media_type=given.media if inline else "application/octet-stream",
-        headers={
-            "Content-Disposition": content_disposition(str(given.name), inline=inline),
-            "Content-Security-Policy": "default-src 'none'; sandbox",
-        },
-    )
-
-
-def content_disposition(name: str, *, inline: bool) -> str:
-    """What a browser does with a file, and what it calls it."""
-    from urllib.parse import quote
-
-    return f"{'inline' if inline else 'attachment'}; filename*=UTF-8''{quote(name, safe='')}"
+    media = given.media if inline else "application/octet-stream"
+    return file_response(data, str(given.name), media, request.headers, inline=inline)
 
 
 @post("/rooms/{room:str}/stop")

@@ -191,9 +191,14 @@ def _with_door(send: Send, nonce: str, secure: bool) -> Send:
 
 
 async def proof_in(request: Asked) -> str:
-    """The token that a request carries, and after a dot the key, where there is one; or ""."""
+    """The token that a request carries, and after a dot the key, where there is one; or "".
+
+    Where what comes may be of any size it is a script that sends it: no form is read there.
+    """
     if given := request.headers.get(HEADER, ""):
         return given
+    if request.route_handler.resolve_request_max_body_size() is None:
+        return ""
     if request.content_type[0] in (RequestEncodingType.URL_ENCODED, RequestEncodingType.MULTI_PART):
         found = (await request.form()).get(FIELD, "")
         return found if isinstance(found, str) else ""

@@ -36,9 +36,10 @@ import { around } from "./room-keys.js";
   const cut = (words, most) => (words.length > most ? `${words.slice(0, most - 1).trimEnd()}…` : words);
   const saved = (key, value) => {
     try {
-      if (value === undefined) return sessionStorage.getItem(`${room}:${key}`);
-      if (value) sessionStorage.setItem(`${room}:${key}`, value);
-      else sessionStorage.removeItem(`${room}:${key}`);
+      const name = `${you}:${room}:${key}`; // whoever signs in next at this tab is somebody else
+      if (value === undefined) return sessionStorage.getItem(name);
+      if (value) sessionStorage.setItem(name, value);
+      else sessionStorage.removeItem(name);
     } catch { /* closed to us */ }
     return null;
   };
@@ -288,7 +289,8 @@ import { around } from "./room-keys.js";
       hear(event.data);
     });
     const json = (hear) => (data) => hear(JSON.parse(data));
-    on("hello", () => {
+    on("hello", (data) => {
+      if (JSON.parse(data).anew) return void location.reload(); // a backup took its place
       wait = 1000;
       thinking.clear();
       uses.clear();
@@ -512,7 +514,11 @@ import { around } from "./room-keys.js";
 
   const halt = async () => {
     $("stop").classList.add("pressed");
-    try { await post("/stop"); } catch { problem("The home does not answer; nothing was stopped."); }
+    try {
+      const answer = await post("/stop");
+      const why = answer.ok ? {} : await answer.json().catch(() => ({}));
+      if (!answer.ok) problem(`Nothing was stopped. ${why.error ?? "The home would not have it."}`);
+    } catch { problem("The home does not answer; nothing was stopped."); }
     $("stop").classList.remove("pressed");
   };
   $("stop").addEventListener("submit", (event) => { event.preventDefault(); halt(); });

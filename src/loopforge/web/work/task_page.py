@@ -20,7 +20,7 @@ from loopforge.core.work.task_confidence import START
 from loopforge.errors import Changed, InputError, LoopforgeError, Unknown
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.account.account_pages import name_of
-from loopforge.web.room.room_pages import content_disposition
+from loopforge.web.server.file_response import file_response
 from loopforge.web.server.flash_messages import FlashMessages
 from loopforge.web.server.page_context import Asked, Fields, PageContext, render_page
 from loopforge.web.work.task_access import TaskAccess, task_access
@@ -201,18 +201,14 @@ def _there(place: TaskWorkspace, wanted: list[str], *, whole: bool) -> list[tupl
 
 
 @get("/work/{task:str}/files/{path:path}")
-async def task_file(site: PageContext, visitor: Visitor, task: str, path: str) -> Response[bytes]:
+async def task_file(
+    request: Asked, site: PageContext, visitor: Visitor, task: str, path: str
+) -> Response[bytes]:
     """A file of its workspace, byte for byte; none that holds a key of this home."""
     state = (await task_access(site, visitor, task)).state
     found = await site.work.places.workspaces.known(state.stream).file(path.lstrip("/"))
-    return Response(
-        found.data,
-        media_type="application/octet-stream",
-        headers={
-            "Content-Disposition": content_disposition(found.name, inline=False),
-            "Content-Security-Policy": "default-src 'none'; sandbox",
-        },
-    )
+    media = "application/octet-stream"
+    return file_response(found.data, found.name, media, request.headers, inline=False)
 
 
 # ---------------------------------------------------------------- why
