@@ -61,6 +61,14 @@ async def test_what_is_private_is_so_at_every_start(tmp_path: Path) -> None:
         os.umask(umask)
 
 
+def test_what_cannot_be_closed_off_keeps_no_home_from_starting(tmp_path: Path) -> None:
+    """A link in its logs that leads nowhere is passed over."""
+    make_home(tmp_path)
+    (tmp_path / "data" / "logs").mkdir(exist_ok=True)
+    (tmp_path / "data" / "logs" / "old.log").symlink_to(tmp_path / "gone")
+    assert make_home(tmp_path) == []
+
+
 def test_a_home_that_cannot_be_made_is_a_plain_error(tmp_path: Path) -> None:
     """A file in the way is named in a sentence."""
     (tmp_path / "file").touch()

@@ -6,7 +6,7 @@ import pytest
 
 from loopforge.errors import BadSettings
 from loopforge.setting_defaults import Settings
-from loopforge.settings import find_home, load_settings, settings_rows
+from loopforge.settings import find_home, load_settings, secret_values, settings_rows
 from tests.child_process import run_python
 
 
@@ -227,6 +227,26 @@ def test_keys_are_gathered_and_never_shown(tmp_path: Path) -> None:
     assert settings.keys == {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "http://x"}
     assert "sk-1" not in repr(settings)
     assert "hush" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://loop:pa/ssWORD@127.0.0.1:1/x",
+        "postgresql://127.0.0.1:1/x?user=loop&password=pa%2FssWORD",
+        "postgresql://loop:pa%2FssWORD@127.0.0.1:1/x",
+    ],
+)
+def test_a_database_s_password_is_known_however_it_is_written(tmp_path: Path, url: str) -> None:
+    """What mates never say includes a password with a slash, and one in the query."""
+    settings = load_settings(tmp_path, environ={"LOOPFORGE_DATABASE_URL": url})
+    assert "pa/ssWORD" in secret_values(settings)
+
+
+def test_a_home_whose_path_would_end_a_databases_address_is_refused(tmp_path: Path) -> None:
+    """All homes below a folder with a question mark would share one file."""
+    with pytest.raises(BadSettings, match=r"has a \? in its path"):
+        load_settings(tmp_path / "what?" / "home", environ={})
 
 
 def test_tables_of_models_are_passed_on(tmp_path: Path) -> None:

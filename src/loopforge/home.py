@@ -11,6 +11,7 @@ at every start anew. Knows nothing of what runs in it.
 """
 
 import json
+import logging
 import re
 import stat
 import textwrap
@@ -22,6 +23,8 @@ from loopforge.errors import LoopforgeError
 from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.plugins.setting_declarations import SettingsRow
 from loopforge.settings import settings_rows
+
+log = logging.getLogger(__name__)
 
 FOLDERS = ("mates", "prompts", "scenarios", "data")
 HEAD = """\
@@ -74,9 +77,16 @@ def _close_off(home: Path) -> None:
     """What may hold something private is for its owner alone, whoever made it and however."""
     data = home / "data"
     for path in (data, home / "mates", home / FILE, *data.glob("*.db*"), *data.glob("logs/*")):
-        mode = stat.S_IMODE(path.stat().st_mode)
-        if mode & 0o077:
-            path.chmod(mode & 0o700)
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if mode & 0o077:
+                path.chmod(mode & 0o700)
+        except FileNotFoundError:  # a link that leads nowhere; a journal that was closed just now
+            continue
+        except OSError as error:
+            if path == data:
+                raise
+            log.warning("%s stays open to others: %s", path, error.strerror)
 
 
 def _contents(home: Path, fresh_mates: bool) -> Iterator[tuple[Path, str]]:

@@ -30,7 +30,7 @@ from loopforge.core.events import Event
 from loopforge.core.people_events import SignedIn
 from loopforge.errors import HostTaken, LedgerRewound, LoopforgeError, Unknown, Unreachable
 from loopforge.home import make_home
-from loopforge.host_lock import lock_home
+from loopforge.host_lock import home_holder_pid, lock_home
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.browser_launch import open_page
 from loopforge.runtime.installation.home_files import write_private
@@ -440,13 +440,15 @@ def open_reach(settings: Settings) -> LinkReach:
 
     As it was opened, whatever was set since. Raises Unreachable.
     """
-    try:
-        address = (settings.data / ADDRESS_FILE).read_text("utf-8")
-    except OSError as error:
+    address = ""
+    if home_holder_pid(settings.home) is not None:  # a file alone may be of one that was killed
+        with contextlib.suppress(OSError):
+            address = (settings.data / ADDRESS_FILE).read_text("utf-8")
+    if not address:
         raise Unreachable(
             "The web room is not open. Start the home with `loopforge up`, then ask again; a home "
             "that runs told at its start why its web room is closed (`web`, `web_port`)."
-        ) from error
+        )
     host = urlsplit(address).hostname or ""
     if settings.web_address.rstrip("/") != address:
         settings = replace(settings, web_address="")

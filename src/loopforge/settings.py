@@ -13,12 +13,13 @@ Knows nothing of what the settings are used for. Making a home is `home.py`'s.
 import os
 import re
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field, fields, make_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_type_hints
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from loopforge.errors import BadSettings
 from loopforge.io.platforms.bot_tokens import tokens_in
@@ -159,14 +160,17 @@ def secret_values(settings: Settings) -> set[str]:
     given = [text for secret, text in written if secret or "://" in text]
     others = (value for name, value in settings.environ.items() if name.endswith(SECRET_ENDS))
     words = " ".join([*given, *settings.keys.values(), *others]).split()
-    return {_password(word) if "://" in word else word for word in words}
+    return {each for word in words for each in (_passwords(word) if "://" in word else (word,))}
 
 
-def _password(address: str) -> str:
-    try:
-        return unquote(urlsplit(address).password or "")
-    except ValueError:
-        return ""
+def _passwords(address: str) -> Iterator[str]:
+    """The password of an address, and one in its query; a database's may hold a slash as it is."""
+    before, _, query = address.partition("?")
+    with suppress(ValueError):
+        yield unquote(urlsplit(before).password or "")
+    if found := re.match(r"[^/]*//[^:@/]*:([^@]*)@", before):
+        yield unquote(found[1])
+    yield from (value for name, value in parse_qsl(query) if name == "password")
 
 
 def with_ledger(settings: Settings, url: str) -> Settings:

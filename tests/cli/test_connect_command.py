@@ -94,6 +94,18 @@ def test_disconnected(run: Run, home: Path) -> None:
     assert tokens.accounts() == []
 
 
+def test_a_bot_of_a_surface_that_is_gone(
+    run: Run, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The doctor says how to forget it, and that does."""
+    tokens = BotTokens(home / "data", {})
+    tokens.keep(BotAccount(platform="bell", token="ding", mates=("maya",)))
+    main(["--home", str(home), "doctor", "--offline"])
+    assert "`loopforge mate disconnect maya --from bell`" in capsys.readouterr().out
+    assert run("disconnect", "maya", "--from", "bell")[0] == 0
+    assert tokens.accounts() == []
+
+
 def test_a_handle_comes_before_a_name(run: Run, home: Path) -> None:
     """Of two mates that are called Maya the one is meant whose handle is given, in capitals or not."""
     written = (home / "mates" / "maya.md").read_text()

@@ -133,6 +133,29 @@ def test_what_is_set_is_told_without_secrets(
     assert "sk-hush" not in out + err
 
 
+@pytest.mark.parametrize("password", ["pa/ssWORD@127.0.0.1:1/x", "127.0.0.1:1/x?password=ssWORD"])
+def test_the_databases_password_is_not_told(
+    home: Path, capfd: pytest.CaptureFixture[str], password: str
+) -> None:
+    """However it is written: what the doctor says is pasted where people ask for help."""
+    url = f"postgresql://loop:{password}" if "@" in password else f"postgresql://{password}"
+    (home / "loopforge.toml").write_text(f'database_url = "{url}"\n')
+    assert main(["--home", str(home), "doctor", "--offline"]) == 1
+    out, err = capfd.readouterr()
+    assert "127.0.0.1" in out
+    assert "ssWORD" not in out + err
+
+
+def test_a_wrong_sink_is_a_finding_among_others(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is wrong with one is told, and the rest is looked at all the same."""
+    (home / "loopforge.toml").write_text('jsonl_path = "a.jsonl"\njsonl_streams = ""\n')
+    assert main(["--home", str(home), "doctor", "--offline", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert "jsonl_streams" in next(one["said"] for one in found if one["check"] == "sinks")
+
+
 FLAWS = {
     "a wrong setting": ("loopforge.toml", "\nmax_stps = 3\n", "settings", "line 2", ""),
     "two mates with one handle": (
@@ -151,7 +174,7 @@ FLAWS = {
     "a prompt nobody uses": ("prompts/bass.md", "Sing.", "prompts", "bass.md", "base"),
     "a database out of reach": (
         "loopforge.toml", 'database_url = "postgresql://me:hush@127.0.0.1:1/none"\n',
-        "database", "", "127.0.0.1:1/none",
+        "database", "", "PostgreSQL at 127.0.0.1:1",
     ),
     "a file that is no database": (
         "data/loopforge.db", "not a database at all" * 100, "database", "", "",

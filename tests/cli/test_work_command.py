@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.cli.work.task_watching import next_step_hint
+from loopforge.cli.work.task_watching import join_or_run_home, next_step_hint
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import ResultOffered, TaskStopped
+from loopforge.errors import Overtaken
+from loopforge.settings import load_settings
 from loopforge.work.task_state import TaskState
 from tests.cli.conftest import Run, typing
 
@@ -240,3 +242,10 @@ def test_each_event_is_a_line_of_json(run: Run) -> None:
     kinds = [json.loads(line)["kind"] for line in out.splitlines()]
     assert kinds[:3] == ["task.opened", "task.classified", "task.leased"]
     assert kinds[-1] == "task.scored"
+
+
+async def test_a_home_that_another_took_over_ends_the_command_in_a_sentence(home: Path) -> None:
+    """What was raised amid the work is what comes out of it: exit code 3, and no traceback."""
+    with pytest.raises(Overtaken, match="on another machine"):
+        async with join_or_run_home(load_settings(home, environ={})):
+            raise Overtaken("It runs on another machine now.")

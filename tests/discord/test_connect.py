@@ -225,7 +225,7 @@ async def test_two_mates_by_one_bot(city: Twin, tmp_path: Path) -> None:
         await joined(city, tmp_path, bot, "otto")
     await joined(city, tmp_path, bot, "otto", shared=True)
     assert [account.mates for account in tokens.accounts()] == [("maya", "otto")]
-    disconnect(tokens, {}, "maya", elsewhere()["discord"])
+    disconnect(tokens, {}, "maya", "discord", elsewhere())
     assert [account.mates for account in tokens.accounts()] == [("otto",)]
 
 

@@ -28,3 +28,11 @@ def test_one_filter_knows_them_all(handler: logging.Handler) -> None:
     record = logging.LogRecord("x", logging.INFO, "x.py", 1, "at %s", (text,), None)
     assert handler.filter(record)
     assert record.getMessage() == "at [token], [token]"
+
+
+def test_a_librarys_own_mistake_is_not_raised_where_it_logs(handler: logging.Handler) -> None:
+    """What does not fit its own form is told as it is, without the token."""
+    scrub_logs(["secret-one"])
+    record = logging.LogRecord("x", logging.INFO, "x.py", 1, "at %d", ("secret-one",), None)
+    assert handler.filter(record)
+    assert record.getMessage() == "at %d ('[token]',)"

@@ -36,6 +36,20 @@ def test_a_dead_hosts_socket_is_replaced(tmp_path: Path) -> None:
         reach(tmp_path / "host.sock")
 
 
+def test_a_living_homes_socket_and_a_file_are_left_alone(tmp_path: Path) -> None:
+    """Two homes of one socket: the second is told so, and terminals of the first stay with it."""
+    chosen = tmp_path / "shared.sock"
+    with SocketAddress(tmp_path / "a", str(chosen)).bind():
+        with pytest.raises(Unreachable, match=r"this is another one.*host_socket"):
+            SocketAddress(tmp_path / "b", str(chosen)).bind()
+        reach(chosen)
+    (notes := tmp_path / "notes.txt").write_text("bread")
+    with pytest.raises(Unreachable, match="is no socket"):
+        SocketAddress(tmp_path / "b", str(notes)).bind()
+    SocketAddress(tmp_path / "b", str(notes)).clear()
+    assert notes.read_text() == "bread"
+
+
 def deep(folder: Path) -> Path:
     """A folder whose path is too long for a socket."""
     while len(str(folder)) <= LONGEST:

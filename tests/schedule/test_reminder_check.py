@@ -352,6 +352,39 @@ def test_once_a_week_is_asked_for_its_day(language: str, said: str, question: st
     assert found.question == question
 
 
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"at": "9999-12-31T23:59-14:00"},
+        {"in": "P9999Y"},
+        {"in": "PT99999999999999H"},
+        {"rule": "FREQ=DAILY;BYHOUR=9", "start": "9999-12-31T23:59-14:00"},
+        {"rule": "FREQ=DAILY;BYHOUR=9;UNTIL=2030"},
+        {"rule": f"FREQ=HOURLY;BYDAY=MO;INTERVAL={'9' * 5000}"},
+        {"rule": "FREQ=MONTHLY;BYDAY=9999999999999MO;BYHOUR=9"},
+    ],
+)
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "in 9999 years"),
+        ("de", "in 9999 jahren"),
+        ("en", "in 99999999999999 minutes"),
+        ("en", "every day at 9 for 9999 years"),
+        ("en", "every 9999 years on 1 january at 9"),
+    ],
+)
+def test_beyond_the_calendar_nothing_breaks(
+    language: str, said: str, form: dict[str, str], zone: str
+) -> None:
+    """What rings after the year 9999, or by numbers without end, comes to something too."""
+    given = {"said": said, **form} if form else filled_form(said, NOW, zone, language)
+    found = outcome(check(given, NOW, zone, language))
+    assert found != "fits" or not form
+
+
 def test_the_end_of_a_rule_is_said_as_its_last_ring() -> None:
     """Four weeks of Mondays end with the fourth of them, not on the fifth Monday."""
     found = check(filled_form("every monday at 9 for 4 weeks", NOW, ZONE, "en"), NOW, ZONE)

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from loopforge.cli import main
+from loopforge.host_lock import lock_home
 from loopforge.web.server import form_csrf
 from tests.web.conftest import Town
 
 
 async def printed(site: Town, capsys: pytest.CaptureFixture[str], *command: str) -> str:
     """What a command of this home prints, run beside the host."""
-    code = await asyncio.to_thread(main, ["--home", str(site.path), *command])
+    with lock_home(site.path):
+        code = await asyncio.to_thread(main, ["--home", str(site.path), *command])
     out, err = capsys.readouterr()
     return out.strip() if code == 0 else err
 
@@ -53,6 +55,14 @@ async def test_the_owner_sets_a_lost_password_anew_from_the_machine(
     assert (await stranger.get(path)).status_code == 404
     visitor, _ = await site.app.accounts.signing.sign_in("olu", "a brand new one", "test")
     assert visitor.right == "owner"
+
+
+async def test_a_killed_home_gives_no_link(site: Town, capsys: pytest.CaptureFixture[str]) -> None:
+    """The file with its address is still there, but nobody would open the door."""
+    assert (site.path / "data" / "web.address").exists()
+    code = await asyncio.to_thread(main, ["--home", str(site.path), "web", "link"])
+    assert code != 0
+    assert "The web room is not open" in capsys.readouterr().err
 
 
 def test_without_a_host_there_is_no_link(

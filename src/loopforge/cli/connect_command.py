@@ -163,10 +163,9 @@ def disconnect(
     if mate := find_mate(name, mates.values()):
         name = mate.handle
     tokens = BotTokens(there.data, there.tokens)
-    surface = connecting.surface_called(platform, surfaces_of(there))
-    gone = connecting.disconnect(tokens, mates, name, surface)
+    gone, title = connecting.disconnect(tokens, mates, name, platform, surfaces_of(there))
     others = [mate for mate in gone.mates if mate != name.casefold()]
-    typer.echo(f"{name} is no longer connected to {surface.plugin.title}.")
+    typer.echo(f"{name} is no longer connected to {title}.")
     if others and len(gone.mates) > 1:
         typer.echo(f"Its bot goes on for {', '.join(others)}.")
     else:

@@ -152,13 +152,16 @@ async def connect(
 
 
 def disconnect(
-    tokens: BotTokens, mates: Mapping[str, Mate], name: str, surface: InstalledSurface
-) -> BotAccount:
+    tokens: BotTokens, mates: Mapping[str, Mate], name: str, platform: str, surfaces: Surfaces
+) -> tuple[BotAccount, str]:
     """Forget the bot of this mate (`all`: the one of everybody), also of one that is no more.
 
-    Raises Unknown.
+    With what its platform is called; one whose package is gone too. Raises Unknown.
     """
-    platform, title = surface.name, surface.plugin.title
+    if platform in surfaces or not tokens.accounts(platform):
+        title = surface_called(platform, surfaces).plugin.title
+    else:
+        title = platform
     handle = EVERYBODY if name.casefold() == ALL else name.casefold()
     if not any(handle in each.mates for each in tokens.accounts(platform)):
         if handle == EVERYBODY:
@@ -167,7 +170,7 @@ def disconnect(
         if any(each.speaks_for(handle) for each in tokens.accounts(platform)):
             raise Unknown(f"{name} speaks by the bot that is there for all; disconnect `all`.")
         raise Unknown(f"{name} is not connected to {title}.")
-    return tokens.drop(platform, handle)
+    return tokens.drop(platform, handle), title
 
 
 async def check_bot_account(account: BotAccount, surface: InstalledSurface) -> ConnectReport:

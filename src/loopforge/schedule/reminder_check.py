@@ -123,7 +123,10 @@ def parse_local_time(text: str, zone: ZoneInfo) -> datetime:
     except ValueError as error:
         raise InputError(f"{text[:40]!r} is no moment such as 2026-03-27T09:00") from error
     if found.tzinfo is not None:
-        found = found.astimezone(zone).replace(tzinfo=None, fold=0)
+        try:
+            found = found.astimezone(zone).replace(tzinfo=None, fold=0)
+        except OverflowError as error:
+            raise InputError(f"{text[:40]!r} is beyond the calendar") from error
     return found.replace(second=0, microsecond=0)
 
 
@@ -190,7 +193,7 @@ class _Check:
     def _given_once(self) -> str:
         try:
             return self._moment_words(self._given_moment())
-        except (InputError, OverflowError):
+        except InputError:
             return self._form.at or self._form.after
 
     # ------------------------------------------------------------ where
@@ -210,7 +213,7 @@ class _Check:
     # ------------------------------------------------------------ once
 
     def _given_moment(self) -> datetime:
-        """The moment of a form that rings once, local. Raises InputError, OverflowError."""
+        """The moment of a form that rings once, local. Raises InputError."""
         if not self._form.after:
             return parse_local_time(self._form.at, self._zone)
         found = self._now
@@ -233,8 +236,6 @@ class _Check:
             given = self._given_moment()
         except InputError as error:
             return Refused(reason="form", why=self._sentence("written", problem=str(error)))
-        except OverflowError:
-            given = self._local.replace(year=9999)
         if given - self._local > FARTHEST:
             far = form.at or form.after if given.year > 9000 else self._moment_words(given)
             return Refused(reason="far", why=self._sentence("far", moment=far))
@@ -270,9 +271,9 @@ class _Check:
         for number, unit in spoken.offset:
             if unit not in EXACT_UNITS:
                 there = add_span(there, number, unit)
-        real = there.astimezone(UTC) + timedelta(
-            seconds=sum(number * EXACT_UNITS[unit] for number, unit in exact)
-        )
+        real = there.astimezone(UTC)
+        for number, unit in exact:
+            real = add_span(real, number, unit)
         there = real.astimezone(self._zone).replace(tzinfo=None, fold=0)
         return SpokenMoments(all=(there,), likely=(there,))
 

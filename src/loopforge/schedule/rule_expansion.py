@@ -19,7 +19,7 @@ FARTHEST = timedelta(days=3660)
 LOOKED = 60
 """Rings that are looked at to see how dense a rule is, and whether two are the same."""
 RULE = re.compile(r"(?:RRULE:)?([A-Z]+=[A-Z0-9,+-]+(?:;[A-Z]+=[A-Z0-9,+-]+)*);?")
-_UNTIL = re.compile(r"(UNTIL=\d{8}(?:T\d{6})?)Z")
+_UNTIL = re.compile(r"(\d{8}(?:T\d{4}(?:\d\d)?)?)Z?")
 _KEPT = frozenset(
     "FREQ INTERVAL COUNT UNTIL BYDAY BYMONTHDAY BYMONTH BYHOUR BYMINUTE BYSETPOS WKST BYSECOND "
     "BYYEARDAY BYWEEKNO".split()
@@ -41,10 +41,15 @@ def rule_of(text: str, start: datetime) -> Any:
         raise InputError("the rule is no RRULE such as FREQ=WEEKLY;BYDAY=MO,FR;BYHOUR=9;BYMINUTE=0")
     if {"COUNT", "UNTIL"} <= set(parts):
         raise InputError("a rule ends by COUNT or by UNTIL, not by both")
-    if re.fullmatch(r"-\d+|[+]?0+", parts.get("INTERVAL", "")):
-        raise InputError("the INTERVAL of a rule is 1 or more")
+    if not re.fullmatch(r"0*[1-9]\d{0,5}", parts.get("INTERVAL", "1"), re.ASCII):
+        raise InputError("the INTERVAL of a rule is 1 or more, of six digits at most")
+    if "UNTIL" in parts:
+        until = _UNTIL.fullmatch(parts["UNTIL"])
+        if until is None:
+            raise InputError("the UNTIL of a rule is a moment such as 20261231T235900")
+        parts["UNTIL"] = until[1]
     parts = _by_days(parts, start)
-    written = _UNTIL.sub(r"\1", ";".join(f"{key}={value}" for key, value in parts.items()))
+    written = ";".join(f"{key}={value}" for key, value in parts.items())
     if "BYHOUR" in parts and "BYMINUTE" not in parts and parts["FREQ"] != "MINUTELY":
         written += ";BYMINUTE=0"
     if "BYSECOND" not in parts:
@@ -124,7 +129,7 @@ def _rings(rule: Any, after: datetime) -> Iterator[datetime]:
             if found > end:
                 return
             yield found
-    except (OverflowError, ValueError):
+    except (OverflowError, ValueError, IndexError):  # the 99th Monday of a month, too
         return
 
 

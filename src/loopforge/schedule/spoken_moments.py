@@ -18,6 +18,8 @@ Open = Literal["", "hour", "day", "which", "vague", "unclear", "past"]
 FIXED = ("date", "plus", "monthday", "monthend", "holiday", "shifted", "either", "weeks from",
          "weekday of week", "nth of")  # fmt: skip
 EXACT_UNITS = {"s": 1, "min": 60, "h": 3600}
+LAST = datetime.combine(date(9999, 12, 29), time())
+"""The end of the calendar, whatever zone it is told in."""
 SURE_BARE = range(9, 12)
 SURE_CLOCK = range(7, 13)
 """Hours that without a half of the day mean the morning, as people say them and as clocks show."""
@@ -62,19 +64,19 @@ def _after(spoken: SpokenWhen, now: datetime) -> SpokenMoments:
 
 
 def add_span(start: datetime, number: float, unit: str) -> datetime:
-    """So much later, on the calendar or by the clock. Raises OverflowError beyond the calendar."""
+    """So much later, on the calendar or by the clock; LAST, where the calendar is over by then."""
     from dateutil.relativedelta import relativedelta
 
-    if unit in EXACT_UNITS:
-        return start + timedelta(seconds=number * EXACT_UNITS[unit])
-    if unit in ("d", "w"):
-        return start + timedelta(days=number * (7 if unit == "w" else 1))
     months = round(number * (12 if unit == "y" else 1))
     try:
+        if unit in EXACT_UNITS:
+            return start + timedelta(seconds=number * EXACT_UNITS[unit])
+        if unit in ("d", "w"):
+            return start + timedelta(days=number * (7 if unit == "w" else 1))
         found: datetime = start + relativedelta(months=months)
-    except ValueError as error:
-        raise OverflowError(str(error)) from error
-    return found
+    except (OverflowError, ValueError):
+        return LAST.replace(tzinfo=start.tzinfo)
+    return min(found, LAST.replace(tzinfo=start.tzinfo))
 
 
 # ---------------------------------------------------------------- days

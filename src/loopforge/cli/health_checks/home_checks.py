@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 import time
 from collections.abc import Iterator
@@ -58,9 +57,16 @@ def check_settings(settings: Settings) -> Iterator[DoctorFinding]:
 
 def check_database(settings: Settings) -> Iterator[DoctorFinding]:
     """Whether the database answers, and whether its schema is this program's."""
+    from loopforge.ledger.database.database_engine import parse_database_url
+    from loopforge.ledger.database.database_faults import ledger_location
+
     url = settings.database_url
+    try:
+        place = ledger_location(parse_database_url(url))
+    except LoopforgeError as error:
+        yield wrong("database", str(error), "Check `database_url`.")
+        return
     path = Path(url.partition(":///")[2])
-    place = str(path) if url.startswith("sqlite") else re.sub(r"//[^@/]*@", "//", url)
     if url.startswith("sqlite") and not path.exists():
         yield note("database", f"{place} is not there yet; the first start makes it.")
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,12 @@ def check_plugins(settings: Settings) -> Iterator[DoctorFinding]:
     from loopforge.sinks.sink_plugin import sinks_of
 
     yield ok("surfaces", f"{', '.join(surfaces_of(settings))}.")
-    if sinks := [each.name for each in sinks_of(settings)]:
+    try:
+        sinks = [each.name for each in sinks_of(settings)]
+    except BadSettings as error:
+        yield wrong("sinks", str(error), "Then ask the doctor again; its places were not asked.")
+        return
+    if sinks:
         yield ok("sinks", f"{', '.join(sinks)}.")
 
 
@@ -32,9 +38,10 @@ def check_external_places(settings: Settings) -> Iterator[DoctorFinding]:
     from loopforge.sinks.queue_intake import examine_intake
     from loopforge.sinks.sink_plugin import sinks_of
 
-    for one in sinks_of(settings):
-        for each in one.plugin.examine(one.choice):
-            yield DoctorFinding(one.name, STATES[each.state], each.said, each.mend)
+    with suppress(BadSettings):  # said by `check_plugins`
+        for one in sinks_of(settings):
+            for each in one.plugin.examine(one.choice):
+                yield DoctorFinding(one.name, STATES[each.state], each.said, each.mend)
     for each in examine_intake(settings):
         yield DoctorFinding("intake", STATES[each.state], each.said, each.mend)
     yield from _buckets(settings)
@@ -81,7 +88,8 @@ def check_accounts(
         who = "all mates" if EVERYBODY in account.mates else ", ".join(account.mates)
         there = surfaces.get(account.platform)
         if there is None or there.plugin.bots is None:
-            mend = f"Install it, or `loopforge mate disconnect {account.mates[0]}`."
+            whose = "all" if EVERYBODY in account.mates else account.mates[0]
+            mend = f"Install it, or `loopforge mate disconnect {whose} --from {account.platform}`."
             said = f"by {account.source}: no such surface is installed."
             yield wrong(f"{account.platform} ({who})", said, mend)
             continue

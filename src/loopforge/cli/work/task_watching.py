@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,13 +37,14 @@ async def join_or_run_home(settings: Settings) -> AsyncIterator[tuple[App, bool]
     from loopforge.app import open_app, open_aside
 
     make_home(settings.home)
-    if home_holder_pid(settings.home) is None:
-        with suppress(HostTaken), lock_home(settings.home):
-            async with open_app(settings) as app:
-                yield app, True
-                return
-    async with open_aside(settings) as app:
-        yield app, False
+    async with AsyncExitStack() as stack:
+        here = False
+        if home_holder_pid(settings.home) is None:
+            with suppress(HostTaken):
+                stack.enter_context(lock_home(settings.home))
+                here = True
+        opened = open_app if here else open_aside
+        yield await stack.enter_async_context(opened(settings)), here
 
 
 async def act_and_watch(

@@ -36,7 +36,11 @@ class SecretScrubber(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through, without the secrets."""
-        record.msg, record.args = scrubbed(record.getMessage(), self._secrets), ()
+        try:
+            told = record.getMessage()
+        except Exception:  # a library's own mistake, which would be raised where it logs
+            told = f"{record.msg} {record.args}"
+        record.msg, record.args = scrubbed(told, self._secrets), ()
         if record.exc_info:
             text = logging.Formatter().formatException(record.exc_info)
             record.exc_text, record.exc_info = scrubbed(text, self._secrets), None

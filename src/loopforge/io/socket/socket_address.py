@@ -7,6 +7,7 @@ Only the process that holds the home's lock may `bind` or `clear`.
 """
 
 import contextlib
+import errno
 import os
 import socket
 import tempfile
@@ -62,7 +63,7 @@ class SocketAddress:
         path = self.path()
         if not _fits(path) or (path.parent != self._data and path != self._chosen):
             path = self._elsewhere(path)
-        path.unlink(missing_ok=True)
+        _make_way(path)
         bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             os.fchmod(bound.fileno(), 0o600)  # Linux gives the file this mode from the start
@@ -78,7 +79,8 @@ class SocketAddress:
     def clear(self) -> None:
         """Take the socket away, and what was made for it."""
         path = self.path()
-        path.unlink(missing_ok=True)
+        if path.is_socket():
+            path.unlink(missing_ok=True)
         if path.parent != self._data and path != self._chosen:
             with contextlib.suppress(OSError):
                 path.parent.rmdir()
@@ -90,6 +92,20 @@ class SocketAddress:
             recorded = Path(tempfile.mkdtemp(prefix="loopforge-")) / NAME
             (self._data / RECORD).write_text(f"{recorded}\n", "utf-8")
         return recorded
+
+
+def _make_way(path: Path) -> None:
+    """Take a dead host's socket away. Raises OSError where another one answers, or it is none."""
+    if not path.exists():
+        path.unlink(missing_ok=True)  # a link that leads nowhere
+        return
+    if not path.is_socket():
+        raise FileExistsError(errno.EEXIST, f"{path} is no socket, and is left as it is")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+        asked.setblocking(False)
+        if asked.connect_ex(os.fspath(path)) in (0, errno.EAGAIN):  # EAGAIN: many ask at once
+            raise OSError(errno.EADDRINUSE, f"the home of {path} runs, and this is another one")
+    path.unlink(missing_ok=True)
 
 
 def _fits(path: Path) -> bool:

@@ -7,6 +7,8 @@ from loopforge.errors import BadSettings
 
 def resolve_database_url(url: str, home: Path) -> str:
     """The URL, with a relative SQLite path taken from the home."""
+    if "?" in str(home) and (not url or url.startswith("sqlite")):
+        raise BadSettings(f"The home {home} has a ? in its path, which ends a database's address.")
     if not url:
         return f"sqlite:///{home / 'data' / 'loopforge.db'}"
     kind, mark, rest = url.partition("://")
