@@ -1,5 +1,6 @@
 """Reports: every section there or explained, every number from the results, nothing from outside."""
 
+import dataclasses
 import itertools
 import json
 import re
@@ -28,6 +29,7 @@ from loopforge.lab.sweeps.sweep_results import results_of
 from loopforge.lab.sweeps.sweep_runner import sweep
 from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_file import open_scenario
+from loopforge.runtime.ports import Route
 from tests.lab import makers
 from tests.lab.leaves import Report, played, reported
 from tests.lab.sweeps import asked, asking, laid, maker
@@ -245,6 +247,10 @@ def test_a_run_that_asked_a_model_says_what_it_cost(tmp_path: Path) -> None:
     answers = asked(tmp_path)
     assert answers == 20
     assert f"${answers * 0.001:.4f} for {answers} answers of models" in text
+    assert "loopforge lab run first_shift --policy llm" in text
+    pinned = dataclasses.replace(minds, route=Route(model="scripted"))
+    other = played(tmp_path / "pinned", policy="llm", minds=pinned, days=1, steps_per_day=4)
+    assert " --model scripted --out" in reported(other).leaf.sections["manifest"]
     assert "asked anew it would not be" in text
     assert "Models change without a word" in reported(folder).leaf.sections["limits"]
 

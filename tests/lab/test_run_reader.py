@@ -8,9 +8,13 @@ import pytest
 from loopforge.core.factory_vocabulary import DayEnded, Decided, Reflected, Stepped
 from loopforge.errors import BadRun, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
-from loopforge.lab.run.run_lifecycle import minds_of, summary_of
+from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_lifecycle import minds_of, run_simulation, summary_of
 from loopforge.lab.run.run_log import LOG, began_of, lines_of, rows_of
 from loopforge.lab.run.step_loop import DecisionRecord, Episode
+from loopforge.mates.prompt_files import PromptFiles
+from loopforge.models.scripted_model import ScriptedModels
+from tests.lab.makers import answers
 
 
 def read(folder: Path) -> RunIndex:
@@ -56,6 +60,24 @@ def test_steps_are_what_their_rows_say(whole: Path, page: int) -> None:
     briefs = index.briefs()
     assert sum(b.over_reach for b in briefs) == index.run.failings["over_reach"]
     assert [b.tension for b in briefs] == [row.tension for row in stepped]
+
+
+def test_the_evenings_of_a_day_that_is_not_over_are_counted_once(tmp_path: Path) -> None:
+    """Each look at a log that was cut off in the evening gives the same count."""
+    minds = Minds(reflects="llm", models=ScriptedModels(answers), prompts=PromptFiles())
+    run_simulation(
+        "first_shift", policy="stub", minds=minds, days=1, steps_per_day=2, out=tmp_path / "run"
+    )
+    log = tmp_path / "run" / LOG
+    lines = log.read_bytes().splitlines(keepends=True)
+    third = [at for at, row in enumerate(rows_of(log.parent)) if isinstance(row, Reflected)][2]
+    log.write_bytes(b"".join(lines[:third]) + lines[third][:50])
+    index = read(log.parent)
+    index.refresh()
+    assert index.run.answers.evenings.total() == 0
+    log.write_bytes(b"".join(lines))
+    index.refresh()
+    assert index.run.answers.evenings.total() == summary_of(log.parent).answers.evenings.total() > 3
 
 
 def test_a_growing_log_is_read_up_to_its_last_whole_step(whole: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -20,8 +21,8 @@ from loopforge.lab.run.run_lifecycle import run_simulation
 from loopforge.lab.sweeps.progress_bar import show_progress
 from loopforge.lab.sweeps.sweep_engines import engine_of, run_in_processes
 from loopforge.lab.sweeps.sweep_results import layout_of, lock_folder, manifest_of, results_of
-from loopforge.lab.sweeps.sweep_runner import replay_sweep_run, sweep
-from loopforge.lab.sweeps.sweep_worker import MindsMaker
+from loopforge.lab.sweeps.sweep_runner import SweepQueue, replay_sweep_run, sweep
+from loopforge.lab.sweeps.sweep_worker import MindsMaker, RunDone
 from tests.lab.sweeps import (
     STEPS,
     Backwards,
@@ -251,8 +252,31 @@ def test_the_experiments_own_cap_counts_too(tmp_path: Path) -> None:
     layout, made = asking(cost_cap=0.005), maker(tmp_path)
     assert sweep(layout, tmp_path / "sweep", maker=made).missing > 0
     assert sweep(layout, tmp_path / "sweep", maker=made, cost_cap=9.0).missing == 0
-    with pytest.raises(BadScenario, match="more than 0"):
-        sweep(layout, tmp_path / "other", maker=made, cost_cap=0.0)
+    for cap in (0.0, float("inf"), float("nan")):
+        with pytest.raises(BadScenario, match="more than 0 and at most"):
+            sweep(layout, tmp_path / "other", maker=made, cost_cap=cap)
+
+
+def test_a_full_disk_is_told_when_a_result_is_written(tmp_path: Path) -> None:
+    """A part of a line would have been joined to the next result, and no sweep went on from there."""
+    engine = Seen()
+    sweep(laid(), tmp_path / "sweep", engine=engine)
+    done = RunDone(engine.jobs[0], results_of(tmp_path / "sweep")[0])
+    with (
+        closing(SweepQueue(Path("/dev/full"), engine.jobs, {}, None)) as queue,
+        pytest.raises(BadRun, match="/dev/full cannot be written: No space left"),
+    ):
+        queue.take(done)
+
+
+def test_a_sweep_that_was_cut_off_as_it_began_goes_on(tmp_path: Path) -> None:
+    """What it was writing when it was killed is no other thing in its folder."""
+    for name in ("experiment.json.new", "manifest.json.new"):
+        out = tmp_path / name
+        out.mkdir()
+        (out / name).write_bytes(b"{")
+        assert sweep(laid(), out).missing == 0
+        assert not (out / name).exists()
 
 
 def test_no_cap_can_be_kept_at_a_price_that_nobody_knows(tmp_path: Path) -> None:

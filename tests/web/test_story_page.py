@@ -1,11 +1,17 @@
 """The story on its page: sentences lead to steps, and a long one is shown a few days at a time."""
 
+import asyncio
 import html
 import re
+from threading import Event
 from typing import Any
+
+import pytest
 
 from loopforge.lab.run.run_log import LOG
 from loopforge.lab.story.story_teller import tell_story
+from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.web.lab import story_page
 from tests.web.conftest import Guest, Town
 from tests.web.labs import cut, played
 
@@ -95,3 +101,32 @@ async def test_a_story_grows_with_its_run(site: Town, owner: Guest) -> None:
     assert days_of(late) == list(range(11, 15))
     assert days_of(early)[-1] < 14
     assert "its story so far" not in late
+
+
+async def test_stories_that_are_long_in_telling_hold_up_nothing_else(
+    site: Town, owner: Guest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many people ask for one, threads are left for files, memory and tools."""
+    await played(site)
+    told, telling, keeping = Event(), story_page._story, story_page.stories_of
+    come = list[Any]()
+
+    def slow(*given: Any) -> Any:
+        told.wait()
+        return telling(*given)
+
+    def kept(request: Any) -> Any:
+        come.append(request)
+        return keeping(request)
+
+    monkeypatch.setattr(story_page, "_story", slow)
+    monkeypatch.setattr(story_page, "stories_of", kept)
+    async with BackgroundTasks() as tasks:
+        asked = [tasks.spawn(owner.get("/lab/spun/story"), "a reader") for _ in range(40)]
+        try:
+            while len(come) < len(asked):
+                await asyncio.sleep(0.01)
+            await asyncio.to_thread(int)
+        finally:
+            told.set()
+        assert {(await each).status_code for each in asked} == {200}

@@ -129,6 +129,7 @@ class _Open:
     rows: list[int] = field(default_factory=list)
     acts: list[SeenAct] = field(default_factory=list)
     nights: dict[str, int] = field(default_factory=dict)
+    evenings: list[Reflected] = field(default_factory=list)
 
 
 class _Stops:
@@ -236,12 +237,14 @@ class RunIndex:
                 return False
             case Reflected():
                 pending.nights[row.who] = row.n
-                self.run.answers.reflected(row.minded)
+                pending.evenings.append(row)
                 return False
             case Stepped():
                 self._close(row, pending)
             case DayEnded():
                 self._nights.append(pending.nights)
+                for each in pending.evenings:
+                    self.run.answers.reflected(each.minded)
             case RunLastRow():
                 self.ended = row.why
             case Began():

@@ -87,6 +87,7 @@ def _sweep_manifest(study: Study) -> LimitsManifest:
     folder, name = shlex.quote(study.folder.name), shlex.quote(layout.experiment.name)
     fresh = shlex.quote(f"{study.folder.name}-again")
     given = name if _shipped_experiment(study) else f"{folder}/{EXPERIMENT}"
+    given += _model_option(held.get("minds", {}))
     policies = sorted(str(each) for each in held.get("policies", {}).values())
     # Two sweeps of which all runs end alike did the same.
     heads = "".join(f"{each.cell} {each.seed} {each.head}\n" for each in results)
@@ -156,8 +157,13 @@ def _command(watched: WatchedRun) -> str:
         f"loopforge lab run {shlex.quote(scenario.name)} --policy "
         f"{shlex.quote(str(settings['policy']))} --seed {began.seed} --days {scenario.days} "
         f"--steps-per-day {scenario.steps_per_day} --perception {scenario.perception} "
-        f"--supervisor {scenario.supervisor}"
+        f"--supervisor {scenario.supervisor}{_model_option(settings.get('route', {}))}"
     )
+
+
+def _model_option(asked: Mapping[str, object]) -> str:
+    """The option that names the model that was asked; "" where none was named."""
+    return f" --model {shlex.quote(str(asked['model']))}" if asked.get("model") else ""
 
 
 def _ships(scenario: Scenario, choice: RunChoice, digest: str) -> bool:

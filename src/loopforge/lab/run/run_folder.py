@@ -11,6 +11,7 @@ owns the environment, stands above the lab.
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -22,6 +23,8 @@ from loopforge.errors import BadRun, InputError
 ACTION_LOG = Path("logs/loopforge_actions.jsonl")
 RUNS = Path("runs")
 EXPERIMENT = "experiment.json"
+UNFINISHED = ".new"
+"""Ends the name of what is being written in a file's place; a kill may leave it there."""
 """The file in which a sweep keeps its experiment with its scenarios: where it is, a sweep is."""
 
 
@@ -50,7 +53,7 @@ def free_folder(name: str, runs: Path = RUNS) -> Path:
 
 def replace_file(path: Path, lines: Iterable[bytes]) -> None:
     """Write a file in the place of the one that is there, all of it or nothing. Raises BadRun."""
-    beside = path.with_name(f"{path.name}.new")
+    beside = path.with_name(f"{path.name}{UNFINISHED}")
     try:
         with beside.open("wb") as file:
             file.writelines(lines)
@@ -58,6 +61,8 @@ def replace_file(path: Path, lines: Iterable[bytes]) -> None:
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
         raise BadRun(f"{path} cannot be written: {error.strerror}.") from error
 
 

@@ -23,11 +23,13 @@ import msgspec
 from loopforge.errors import BadRun, BadScenario
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_counts import RunCounts
-from loopforge.lab.run.run_folder import EXPERIMENT, label_of
+from loopforge.lab.run.run_folder import EXPERIMENT, UNFINISHED, label_of
 from loopforge.lab.run.run_lifecycle import play_run
+from loopforge.lab.run.run_log import write_all
 from loopforge.lab.run.step_loop import FORMAT, make_first_row
 from loopforge.lab.sweeps.experiment_design import ExperimentDesign, lay_out, policies_of
 from loopforge.lab.sweeps.experiment_file import (
+    DEAREST,
     Experiment,
     open_experiment,
     policy_of,
@@ -92,6 +94,7 @@ class SweepQueue:
         done: Mapping[Key, float],
         watcher: Watcher | None,
     ) -> None:
+        self._path = path
         self._file: BinaryIO = path.open("ab", buffering=0)
         self._waiting = deque(jobs)
         self._watcher = watcher
@@ -136,7 +139,10 @@ class SweepQueue:
         return SweepJob(job.cell, job.seed, budget)
 
     def take(self, done: RunDone) -> None:
-        """Write a result down; a run that stopped at its budget goes on when there is more."""
+        """Write a result down; a run that stopped at its budget goes on when there is more.
+
+        Raises BadRun where it cannot be written: the next start cuts off what was written of it.
+        """
         key = (done.job.cell, done.job.seed)
         self._held.pop(key, None)
         if done.result is None:
@@ -145,7 +151,7 @@ class SweepQueue:
         else:
             self._parts.pop(key, None)
             self._paid += done.spent
-            self._file.write(msgspec.json.encode(done.result) + b"\n")
+            write_all(self._file, self._path, msgspec.json.encode(done.result) + b"\n")
             self.done += 1
         self.tell()
 
@@ -214,8 +220,9 @@ def sweep(
     """
     experiment = layout.experiment
     cap = cost_cap if cost_cap is not None else experiment.cost_cap
-    if cap is not None and not cap > 0:
-        raise BadScenario("A cost cap is in US dollars, more than 0; leave it out for no cap.")
+    if cap is not None and not 0 < cap <= DEAREST:
+        most = f"{DEAREST:,}; leave it out for no cap."
+        raise BadScenario(f"A cost cap is in US dollars, more than 0 and at most {most}")
     minds = maker.make() if maker else Minds()
     asks = _asks_models(minds, layout, rescore=rescore)
     with lock_folder(out):
@@ -317,14 +324,15 @@ def _open_manifest(
         return there
     if rescore:
         raise BadRun(f"{out} holds no sweep that could be scored again.")
-    strange = next((each.name for each in out.iterdir() if each.name != EXPERIMENT), "")
+    begun = {EXPERIMENT, *(f"{name}{UNFINISHED}" for name in (EXPERIMENT, MANIFEST))}
+    strange = next((each.name for each in out.iterdir() if each.name not in begun), "")
     if strange:
         told = label_of(out).said(out.name) or f"{out} holds something else ({strange})."
         raise BadRun(f"{told} Name another --out.")
     going = "It is under way, or was cut off. Start the same sweep to go on."
-    begun = SweepOutcome(out, layout.runs, 0, 0.0, going)
+    so_far = SweepOutcome(out, layout.runs, 0, 0.0, going)
     write_json(out / EXPERIMENT, layout.to_dict())
-    write_json(out / MANIFEST, {**manifest, "state": _state_of(begun, manifest["seeds"])})
+    write_json(out / MANIFEST, {**manifest, "state": _state_of(so_far, manifest["seeds"])})
     return manifest
 
 

@@ -23,6 +23,7 @@ from loopforge.web.lab.run_viewer import (
     Step,
     open_showable_run,
     page_size,
+    reading_of,
     scene_of,
 )
 from loopforge.web.server.page_context import Asked, PageContext, render_page
@@ -57,7 +58,8 @@ async def against(
 ) -> Template:
     """Two runs at the same step, where they part, and the numbers."""
     kept = diffs_of(request)
-    context = await asyncio.to_thread(_against, site.shifts, kept, run, other, step)
+    async with reading_of(request):
+        context = await asyncio.to_thread(_against, site.shifts, kept, run, other, step)
     return render_page("lab-compare.html", visitor, here="lab", **context)
 
 

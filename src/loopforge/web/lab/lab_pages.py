@@ -224,6 +224,7 @@ async def lab(
 
 TOLD = {
     "stopped": "It is stopped. What was closed is kept, and can be taken up again.",
+    "taken": "It is taken out of the queue; nothing of it was played.",
     "resumed": "It goes on.",
     "deleted": "It is deleted.",
 }
@@ -291,7 +292,8 @@ async def stop(site: PageContext, owner: Visitor, run: Word) -> Redirect:
     """End a run where it is, or take it out of the queue."""
     site.paces.stops.take(owner.person)
     site.shifts.stop(run)
-    return Redirect("/lab?told=stopped", status_code=303)
+    kept = await asyncio.to_thread((site.shifts.archive.path(run) / LOG).exists)
+    return Redirect(f"/lab?told={'stopped' if kept else 'taken'}", status_code=303)
 
 
 @post("/lab/{run:str}/title")

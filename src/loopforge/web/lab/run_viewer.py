@@ -63,6 +63,12 @@ def page_size(scenario: Scenario) -> int:
     return min(16, max(2, DEEDS // len(scenario.robots)))
 
 
+def reading_of(request: Asked) -> asyncio.Semaphore:
+    """Stories and comparisons are made two at a time; who waits takes no thread from the home."""
+    found: asyncio.Semaphore = request.app.state.setdefault("lab_reading", asyncio.Semaphore(2))
+    return found
+
+
 def open_showable_run(shifts: RunQueue, run: str) -> tuple[RunIndex, RunLine]:
     """A run that can be shown. Raises Unknown, BadRun."""
     index, line = look_up_run(shifts, run)

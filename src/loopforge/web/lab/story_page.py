@@ -21,7 +21,7 @@ from loopforge.lab.story.story_text import Sentence, Story, StoryDay
 from loopforge.people.accounts.account_values import Visitor
 from loopforge.web.lab.lab_pages import path_of
 from loopforge.web.lab.robot_cast import cast_of
-from loopforge.web.lab.run_viewer import Name, Step, open_undamaged_run
+from loopforge.web.lab.run_viewer import Name, Step, open_undamaged_run, reading_of
 from loopforge.web.lab.side_panels import render_pane
 from loopforge.web.server.page_context import Asked, PageContext
 
@@ -68,7 +68,8 @@ async def story(
     a `day`, counted from 1, is led to where it stands.
     """
     stories = stories_of(request)
-    found, index = await asyncio.to_thread(_story, site.shifts, stories, run)
+    async with reading_of(request):
+        found, index = await asyncio.to_thread(_story, site.shifts, stories, run)
     assert index.scenario is not None
     cast, per_day = cast_of(index.scenario), index.scenario.steps_per_day
     if day is not None:
