@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from loopforge import memory_opening
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.file_lookup import KeptRoomFiles
-from loopforge.artifacts.file_retention import FileSweeper, delete_unreferenced_files
+from loopforge.artifacts.file_retention import FileSweeper
 from loopforge.budgets.budget_book import BudgetBook, BudgetRules, by_default
 from loopforge.budgets.budget_reservation import Budgets
 from loopforge.budgets.metered_ports import MeteredModels, MeteredTools
@@ -56,11 +56,16 @@ from loopforge.chat.turns.turn_recall import TurnRecall
 from loopforge.command_opening import more_commands
 from loopforge.core.egress.egress_filter import SHORTEST_KEY
 from loopforge.core.policy import Mind, Policy, as_policy
-from loopforge.errors import BadSettings, LedgerError
+from loopforge.errors import BadSettings, LedgerError, LoopforgeError
 from loopforge.io.platforms.surface_plugin import HomeParts, strangers_of
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.ledger.storage.process_follow import FOLLOW
-from loopforge.ledger_opening import ARTIFACTS, beside_host, open_ledger_of
+from loopforge.ledger_opening import (
+    ARTIFACTS,
+    beside_host,
+    open_ledger_of,
+    sweep_idle_home,
+)
 from loopforge.live_settings import LiveSettings
 from loopforge.mates.mate_editing import MateEditing, MateGrowth, growth_of
 from loopforge.mates.mate_roster import MateCache, MateRoster
@@ -307,8 +312,9 @@ async def open_app(
         app.tools.add(PROPOSE_TRAIT, asked.ask)
         if wake:
             ledger.after_erasing = LateResults(app.effects, tasks).look_again
-        gone = partial(forget_workspaces_later, app.settings.home, tasks, app.tools.servers.forget)
-        app.keeper.on_erased(gone)
+            end = app.tools.servers.forget
+            app.keeper.on_erased(partial(forget_workspaces_later, settings.home, tasks, end))
+            app.keeper.follow()
         closing = (app.house, app.tools, app.deliveries, app.effects, app.lanes, app.worlds.timers)
         for part in closing:
             stack.push_async_callback(part.close)
@@ -546,14 +552,17 @@ def _reminders_of(
 
 @asynccontextmanager
 async def open_aside(settings: Settings) -> AsyncIterator[App]:
-    """A home for one command, beside the host that may run it: no model, and nobody is woken."""
+    """A home for one command, beside the host that may run it: no model, and nobody is woken.
+
+    What the command had forgotten takes files along at its end, or by the host.
+    """
     async with open_app(settings, models=NullModels(), wake=False) as app:
         beside_host(app.ledger, settings)
+        erased = list[str]()
+        app.ledger.subscribe(lambda stream, _: erased.append(stream), kinds=["ledger.erased"])
         yield app
-
-
-async def sweep_files(settings: Settings, ledger: SqlLedger) -> int:
-    """Delete the kept files that nothing holds any more, of a home that does not run."""
-    return len(
-        await delete_unreferenced_files(ledger, Artifacts(settings.data / ARTIFACTS, SystemClock()))
-    )
+        if erased:
+            try:
+                await sweep_idle_home(app.ledger, settings)
+            except LoopforgeError as error:
+                log.warning("kept files are not swept until the next start: %s", error)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.document_process import FileText
-from loopforge.artifacts.file_retention import KeptFiles
+from loopforge.artifacts.file_retention import KeptFiles, delete_unreferenced_files
 from loopforge.budgets.model_usage import UsageTally
 from loopforge.chat.room.member_visibility import Members
 from loopforge.chat.room.platform_channels import ChannelsView
-from loopforge.host_lock import home_holder_pid
+from loopforge.errors import HostTaken
+from loopforge.host_lock import home_holder_pid, lock_home
 from loopforge.ledger.erasure.host_turns import HostTurns
 from loopforge.ledger.schema_migration import UnopenedTables, ledger_schema_status
 from loopforge.ledger.sql_ledger import SqlLedger, open_ledger
@@ -60,6 +61,24 @@ def beside_host(ledger: SqlLedger, settings: Settings) -> None:
     """Who erases in this process stays for what a host is at meanwhile, if one runs the home."""
     turns = HostTurns(ledger, SystemClock(), lambda: home_holder_pid(settings.home) is not None)
     ledger.after_erasing = turns.look_again
+
+
+async def sweep_idle_home(ledger: SqlLedger, settings: Settings) -> int | None:
+    """After an erasure in this process: delete kept files that nothing holds, and scratch.
+
+    How many files went; None where the home runs, for only who holds a home knows what is young in
+    it: its host hears of the erasure, and does it.
+    """
+    from loopforge.tools.sandbox.call_workspace import forget_workspaces
+
+    artifacts = Artifacts(settings.data / ARTIFACTS, SystemClock())
+    try:
+        with lock_home(settings.home):
+            gone = await delete_unreferenced_files(ledger, artifacts)
+            forget_workspaces(settings.home)
+    except HostTaken:
+        return None
+    return len(gone)
 
 
 @asynccontextmanager

@@ -34,6 +34,7 @@ class House:
         still(self.clock, ledger)
         self.artifacts = Artifacts(folder, self.clock)
         self.keeper = FileSweeper(ledger, self.artifacts, self.tasks, self.clock)
+        self.keeper.follow()
 
     async def give(self, *contents: bytes, room: str = ROOM) -> Event:
         """Somebody says a line with these files."""

@@ -1,15 +1,30 @@
 """loopforge people, as somebody at the machine types it, beside a process that is the host."""
 
+import asyncio
 import json
 from pathlib import Path
 
-from loopforge.app import App
+import pytest
+
+from loopforge.app import App, open_app
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
+from loopforge.host_lock import lock_home
+from loopforge.models.scripted_model import ScriptedModels
 from loopforge.people.stranger_pairing import CLOSED, Knock
-from tests.cli.conftest import Run, hosted
+from loopforge.settings import load_settings
+from loopforge.tools.sandbox.call_workspace import FOLDER
+from tests.cli.conftest import Run, hosted, typing
 from tests.people.house import code_in
 
 ANA, BO = "814273645120389120", "99112233"
 NOUN = "people"
+
+
+@pytest.fixture
+def type_(capsys: pytest.CaptureFixture[str], home: Path) -> Run:
+    """Run `loopforge ...` in the home."""
+    return typing(capsys, "--home", str(home))
 
 
 async def knock(app: App) -> Knock:
@@ -114,3 +129,48 @@ def test_settings_say_what_strangers_meet(home: Path) -> None:
     assert hosted(home, knock) is None
     closed = hosted(home, lambda app: app.pairing.knock("telegram", BO, "Bo"))
     assert closed == CLOSED
+
+
+async def say(app: App) -> str:
+    """Ada says something in a room."""
+    you = (await app.front.rooms.enter("commons", "ada", "terminal", ("maya",))).you
+    line = Heard(person=you, text=Words("I like tea"), surface="terminal", source="1")
+    return (await app.front.rooms.hear("commons", line)).id
+
+
+def workspace(home: Path) -> Path:
+    """What uses of a tool left in a workspace of theirs."""
+    place = home / FOLDER / ("a" * 24)
+    place.mkdir(parents=True)
+    (place / "notes.txt").write_text("I like tea")
+    return place
+
+
+async def test_what_somebody_is_just_giving_outlives_an_erasure(run: Run, home: Path) -> None:
+    """Its line comes a moment later, in the process that runs the home."""
+    with lock_home(home):
+        settings = load_settings(home, environ={})
+        async with open_app(settings, models=ScriptedModels(), follow=0) as host:
+            await say(host)
+            given = await host.artifacts.put(b"a picture")
+            code, out, _ = await asyncio.to_thread(run, "forget", "ada", "--yes")
+            assert (code, "Forgotten: " in out) == (0, True)
+            assert await host.artifacts.has(given)
+
+
+@pytest.mark.parametrize(
+    "command", [("people", "forget", "ada"), ("ledger", "erase", "--person", "ada")]
+)
+def test_an_erasure_in_a_home_that_does_not_run_sweeps_it(
+    type_: Run, home: Path, command: tuple[str, ...]
+) -> None:
+    """Files that no event holds go with what was forgotten, and so do workspaces of tools."""
+
+    async def left(app: App) -> str:
+        await say(app)
+        return await app.artifacts.put(b"a picture")
+
+    given, used = hosted(home, left), workspace(home)
+    assert type_(*command, "--yes")[0] == 0
+    assert not hosted(home, lambda app: app.artifacts.has(given))
+    assert not used.exists()

@@ -91,7 +91,7 @@ async def delete_unreferenced_files(ledger: Tables, artifacts: Artifacts) -> lis
 
 
 class FileSweeper:
-    """Sweeps when something was forgotten."""
+    """Sweeps when something was forgotten; for the process that holds the home."""
 
     def __init__(
         self, ledger: ReadableLedger, artifacts: Artifacts, tasks: BackgroundTasks, clock: Clock
@@ -100,7 +100,10 @@ class FileSweeper:
         self._tasks, self._clock = tasks, clock
         self._wanted = self._busy = self._later = False
         self._hearing: list[Callable[[], None]] = []
-        ledger.subscribe(self._follow, kinds=[*KINDS, "ledger.erased"])
+
+    def follow(self) -> None:
+        """From now on, sweep whenever something was forgotten, by any process."""
+        self._ledger.subscribe(self._follow, kinds=[*KINDS, "ledger.erased"])
 
     def on_erased(self, hear: Callable[[], None]) -> None:
         """Be told whenever something was forgotten, by this process or by another one."""

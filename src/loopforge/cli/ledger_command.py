@@ -17,7 +17,7 @@ import typer
 
 from loopforge.cli import Yes, existing_settings, is_confirmed, new_file, settings_from_context
 from loopforge.core.text.name_labels import truncate_text
-from loopforge.errors import HostTaken, InputError, Unknown
+from loopforge.errors import InputError, Unknown
 
 if TYPE_CHECKING:
     from loopforge.core.events import Event
@@ -268,8 +268,7 @@ def erase(
 
 async def _forget(there: Settings, ledger: SqlLedger, wish: ErasureRequest) -> None:
     """Forget, and say what that came to and what is still to be done."""
-    from loopforge.app import sweep_files
-    from loopforge.host_lock import lock_home
+    from loopforge.ledger_opening import sweep_idle_home
     from loopforge.sinks.sink_plugin import beyond_recall
 
     done = await ledger.erase(wish)
@@ -278,14 +277,11 @@ async def _forget(there: Settings, ledger: SqlLedger, wish: ErasureRequest) -> N
         typer.echo(f"Not called back, if it went there: {', '.join(places)}.")
     if not done.clean:
         typer.echo("Somebody was reading; ask once more to clean the files too.")
-    try:
-        with lock_home(there.home):  # only who holds a home may sweep it
-            gone = await sweep_files(there, ledger)
-    except HostTaken:
+    gone = await sweep_idle_home(ledger, there)
+    if gone is None:
         typer.echo("The home is running; its memory forgets within a second or two.")
-    else:
-        if gone:
-            typer.echo(f"Kept files that went with it: {gone}.")
+    elif gone:
+        typer.echo(f"Kept files that went with it: {gone}.")
 
 
 def _told(erasure: Erasure) -> str:

@@ -218,9 +218,7 @@ async def _forgotten(
     began = clock.ticks()
     while clock.ticks() - began < PATIENCE:
         with suppress(HostTaken), lock_home(app.settings.home):
-            done = await app.closing.finish(stream)
-            await app.keeper.sweep()
-            return done
+            return await app.closing.finish(stream)
         if not await app.closing.unfinished(stream) and not await _lying(app, files):
             return would
         await clock.sleep(0.1)
