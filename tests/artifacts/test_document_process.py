@@ -12,9 +12,10 @@ from openpyxl import Workbook
 
 from loopforge.artifacts import document_readers
 from loopforge.artifacts.artifact_store import Artifacts
-from loopforge.artifacts.document_process import BOUNDS, DocumentLimits, read_document
+from loopforge.artifacts.document_process import BOUNDS, DocumentLimits, FileText, read_document
 from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.text.document_kinds import DOCX, PDF, PPTX, XLSX
+from loopforge.errors import ArtifactError
 from tests import documents
 from tests.documents import letter, repacked, table, talk
 from tests.sim_clock import SimClock
@@ -34,6 +35,20 @@ async def test_what_a_pdf_says_is_read(tmp_path: Path) -> None:
     assert (file.media, file.pages, file.unread) == ("application/pdf", 3, "")
     assert (file.length, file.text.public) == (len(str(file.text)), False)
     assert await artifacts.get(str(file.hash)) == BEANS
+
+
+async def test_a_file_that_is_out_of_reach_is_not_gone(tmp_path: Path) -> None:
+    """Of one that is gone an erasure has nothing to fear; what this one says, nobody can tell."""
+    artifacts = Artifacts(tmp_path, SimClock(datetime(2026, 11, 21, 9, 0, tzinfo=UTC)))
+    hash, said = await artifacts.put(b"rhubarb"), FileText(artifacts)
+    assert said(hash) == "rhubarb"
+    path = tmp_path / hash[:2] / hash
+    path.unlink()
+    assert said(hash) == ""
+    path.symlink_to(path)  # which no system opens, whoever asks
+    assert said(hash) is None
+    with pytest.raises(ArtifactError, match="could not be read: the disk or the store failed"):
+        artifacts.read(hash)
 
 
 @pytest.mark.parametrize(

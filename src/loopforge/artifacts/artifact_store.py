@@ -98,7 +98,10 @@ class Artifacts:
         return data
 
     def read(self, hash: str) -> bytes | None:
-        """The bytes, as they lie there; None for what is not, or is out of reach. For a thread."""
+        """The bytes, as they lie there; None where nothing does. For a thread.
+
+        Raises ArtifactError when out of reach.
+        """
         import obstore
         from obstore.exceptions import BaseError
 
@@ -107,8 +110,7 @@ class Artifacts:
         except FileNotFoundError:
             return None
         except (BaseError, OSError, ValueError) as error:
-            log.warning("the kept file %s is not looked into: %s", hash[:12], error)
-            return None
+            self._tell(error, "read")
 
     async def has(self, hash: str) -> bool:
         """Whether something is kept under this hash."""

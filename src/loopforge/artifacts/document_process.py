@@ -24,6 +24,7 @@ from loopforge.artifacts.artifact_store import Artifacts
 from loopforge.artifacts.media_types import media_of, read_text
 from loopforge.core.room_vocabulary import Unread
 from loopforge.core.text.document_kinds import DOCUMENTS, HTML
+from loopforge.errors import ArtifactError
 from loopforge.runtime.installation.limited_process import run_limited
 
 log = logging.getLogger(__name__)
@@ -89,7 +90,11 @@ class FileText:
 
     def __call__(self, hash: str) -> str | None:
         """What it says, by its hash; "" where it is gone already, None where nobody can tell."""
-        data = self._artifacts.read(hash)
+        try:
+            data = self._artifacts.read(hash)
+        except ArtifactError as error:
+            log.warning("the kept file %s is not looked into: %s", hash[:12], error)
+            return None
         if data is None:
             return ""
         media = media_of(data)
