@@ -49,6 +49,13 @@ def test_what_is_not_right_is_not_taken() -> None:
     assert checked({**headers, "webhook-signature": "v1,é x"}, BODY, [NEW], 1000) is None
 
 
+@pytest.mark.parametrize("stamp", ["9" * 400, "9" * 5000, "0" * 400 + "1000", "", "1000\n", "-1"])
+def test_a_time_that_is_none_is_not_taken(stamp: str) -> None:
+    """Whoever posts may write there what they like, however long it is; nothing is raised."""
+    headers = signed("id", 1000, BODY, [NEW])
+    assert checked({**headers, "webhook-timestamp": stamp}, BODY, [NEW], 1000.0) is None
+
+
 @pytest.mark.parametrize("secret", ["whsec_no base64", "whsec_grün"])
 def test_a_secret_that_only_begins_like_one_in_base64_is_taken_as_it_is(secret: str) -> None:
     """Its letters may be any: it signs, and who holds it checks."""
