@@ -12,13 +12,17 @@ made without texts has refs in its body, too.
 """
 
 import json
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Set
 from typing import Any
 
 import msgspec
 
 from loopforge.core.events import Event, encode_body
 from loopforge.core.text.erasable_text import FORGOTTEN, Words, encode_plain
+
+_REF = re.compile("(?<=#)[0-9a-f]{64}")
+"""As Words are stored."""
 
 
 def as_json_line(event: Event, *, texts: bool = True) -> str:
@@ -47,12 +51,12 @@ def _untold(value: object) -> str:
     return str(encode_plain(value))
 
 
-def redact_json_line(line: str, refs: Collection[str]) -> str:
+def redact_json_line(line: str, refs: Set[str]) -> str:
     """A line without the texts of these refs, which it may have held."""
-    if not any(ref in line for ref in refs):
+    told = {f"#{ref}" for ref in _REF.findall(line) if ref in refs}
+    if not told:
         return line
     fields = json.loads(line)
-    told = {f"#{ref}" for ref in refs}
     fields["body"] = _without(fields["body"], json.loads(fields["stored"]), told)
     return json.dumps(fields, ensure_ascii=False) if _sound(fields) else json.dumps(fields)
 

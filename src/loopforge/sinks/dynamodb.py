@@ -12,7 +12,7 @@ written, then pointed at, then the one before is deleted. The table's own backup
 what they had.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,7 @@ class DynamodbTables:
         """Put them, in order."""
         for event in events:
             if isinstance(event.body, Erased):
-                await self._forget(event, event.body.refs)
+                await self._forget(event, frozenset(event.body.refs))
             if event.stream.startswith("task:"):
                 await self._put(self._options.executions, event)
                 await self._stand(event)
@@ -183,7 +183,7 @@ class DynamodbTables:
 
     # ------------------------------------------------------------ forgetting
 
-    async def _forget(self, erased: Event, refs: Collection[str]) -> None:
+    async def _forget(self, erased: Event, refs: Set[str]) -> None:
         """Take these texts out of every body of a stream."""
         for table in filter(None, (self._options.executions, self._options.messages)):
             async for head, rest in self._whole(table, erased.stream):

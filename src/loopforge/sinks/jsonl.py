@@ -8,7 +8,7 @@ copies that somebody took of it are not known here. For one process at a time.
 import asyncio
 import json
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,14 +69,16 @@ class JsonLines:
 
     def _write(self, events: Sequence[Event]) -> None:
         gone = [event.body.refs for event in events if isinstance(event.body, Erased)]
-        if gone and self._texts:
+        if gone:
             self._forget({ref for refs in gone for ref in refs})
         with self._path.open("a", encoding="utf-8", newline="\n") as file:
             file.write("".join(f"{as_json_line(event, texts=self._texts)}\n" for event in events))
             file.flush()
             os.fsync(file.fileno())
 
-    def _forget(self, refs: Collection[str]) -> None:
+    def _forget(self, refs: Set[str]) -> None:
+        if all(redact_json_line(each, refs) == each for each in self._lines()):
+            return  # as in a file that was always without texts
         aside = self._path.with_name(f"{self._path.name}.new")
         aside.touch(0o600)
         with aside.open("w", encoding="utf-8", newline="\n") as file:

@@ -34,7 +34,8 @@ class EventSink(Protocol):
     async def put(self, events: Sequence[Event]) -> None:
         """Take these in; they are of one stream, in order, and follow what it had of it.
 
-        Erased events come whatever kinds are chosen: the texts they name are to be forgotten here.
+        Erased events come whatever kinds are chosen, of any stream where the plugin `forgets`: the
+        texts they name are to be forgotten here.
         """
 
 
@@ -100,7 +101,8 @@ class SinkPlugin:
 
     `settings` is a dataclass below SinkChoice (OutletChoice for an outlet). `make` is given what is
     set and the home's folder; None where nobody wants it. `where` words where that is. `forgets`:
-    what is erased is forgotten there, too; of others an erasure says that it cannot be called back.
+    what is erased, in whatever stream, is forgotten there, too; of others an erasure says that it
+    cannot be called back.
     `examine` looks at the real place, and changes nothing there.
     """
 

@@ -1,6 +1,7 @@
 """Running sinks: each follows the ledger on its own, from where it left off, and slows nobody.
 
     the ledger told of a stream --> read what the sink has not had --> put, page by page
+    an erasure in another one   --> put, too, where a sink forgets: events show texts of others
     a page was not taken        --> a pause, then again from what the sink says it has
     it alone was refused        --> its stream is set aside for a pause; the others go on
 
@@ -31,6 +32,10 @@ PAGE = 500
 PAUSES = (1.0, 5.0, 30.0, 120.0)
 """Seconds before a sink that failed is tried again, by how often it failed; the last holds."""
 ERASED = "ledger.erased"
+AHEAD = (
+    "{place} holds events of {stream} that the ledger does not: another home's, or from before a "
+    "backup was restored. Name a new file."
+)
 CLOSING = 10.0
 """Seconds that a sink has to close."""
 LOOKED = 50
@@ -108,11 +113,13 @@ class _Following:
         self._place, self._began, self._passing = one.place, False, ""
         self._trouble: tuple[str, datetime | None] = ("", None)
         self._streams = tuple(split_by_comma(one.choice.streams))
+        self._forgets = one.plugin.forgets
         kinds = split_by_comma(one.choice.kinds)
         self._kinds = [*kinds, ERASED] if kinds else []
         self._waiting, self._more = set[str](), asyncio.Event()
         self._aside, self._refused = set[str](), dict[str, int]()
         self._had: dict[str, int] = {}
+        self._foreign: tuple[Mapping[str, int] | None, str] = (None, "")
         self._failures = 0  # in a row, since something was taken
 
     async def standing(self, heads: Mapping[str, int]) -> SinkStanding:
@@ -122,7 +129,7 @@ class _Following:
         left = {
             stream: heads[stream] - self._had.get(stream, 0)
             for stream in {*self._waiting, *self._aside, self._passing}
-            if heads.get(stream, 0) > self._had.get(stream, 0)
+            if self._chosen(stream) and heads.get(stream, 0) > self._had.get(stream, 0)
         }
         first = [
             event.at
@@ -139,8 +146,15 @@ class _Following:
     def _failed(self, error: BaseException) -> None:
         self._trouble = (f"{type(error).__name__}: {error}", self._clock.now())
 
-    def _told(self, stream: str, _: Sequence[Event] = ()) -> None:
-        if stream.startswith(self._streams):
+    def _chosen(self, stream: str) -> bool:
+        return stream.startswith(self._streams)
+
+    def _told(self, stream: str, events: Sequence[Event]) -> None:
+        if self._chosen(stream) or any(event.kind == ERASED for event in events):
+            self._wanted(stream)
+
+    def _wanted(self, stream: str) -> None:
+        if self._chosen(stream) or self._forgets:
             self._waiting.add(stream)
             self._more.set()
 
@@ -161,8 +175,10 @@ class _Following:
         try:
             if (had := dict(await self._sink.had())) != self._had:
                 self._had, self._failures = had, 0  # some of a page was taken
-            for stream in await self._ledger.heads():
-                self._told(stream)
+            heads = await self._ledger.heads()
+            self._refuse_foreign(had, heads)
+            for stream in heads:
+                self._wanted(stream)
             self._began = True
             while True:
                 await self._more.wait()
@@ -174,6 +190,13 @@ class _Following:
             log.warning(said, self._name, type(error).__name__, error)
             self._failed(error)
             return error.after if isinstance(error, SendFailed) else 0.0
+
+    def _refuse_foreign(self, had: Mapping[str, int], heads: Mapping[str, int]) -> None:
+        """Raise SendFailed where it has what the ledger has not, also once that has grown past."""
+        if ahead := [stream for stream, seq in had.items() if seq > heads.get(stream, 0)]:
+            self._foreign = had, ahead[0]
+        if had == self._foreign[0]:
+            raise SendFailed(AHEAD.format(place=self._place, stream=self._foreign[1]))
 
     async def _next(self, stream: str, tasks: BackgroundTasks) -> None:
         """Pass on a stream; where an event of it is refused, it is set aside for a while."""
@@ -202,10 +225,11 @@ class _Following:
         self._more.set()
 
     async def _pass_on(self, stream: str) -> None:
-        """Give it what it has not had of a stream."""
+        """Give it what it has not had of a stream; of one that is not chosen, erasures."""
+        kinds = self._kinds if self._chosen(stream) else [ERASED]
         while True:
             after = self._had.get(stream, 0)
-            page = await self._ledger.read(stream, after=after, kinds=self._kinds, limit=PAGE)
+            page = await self._ledger.read(stream, after=after, kinds=kinds, limit=PAGE)
             if not page:
                 return
             await self._sink.put(page)
