@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.delivery_states import Failed
+from loopforge.core.delivery_states import Failed, Uncertain
 from loopforge.core.room_vocabulary import Said
+from loopforge.io.discord.sending import message_delivery
 from loopforge.models.scripted_model import ScriptedAnswer
 from tests.discord.lodging import HOOK, LONG, SEND, STREAM, WORDS, lodged
 from tests.discord.twin import Twin
@@ -43,6 +44,40 @@ async def test_an_answer_that_was_on_its_way(
         posts = await home.reception.sessions.channels.posts(f"discord:{plaza.id}", said.id)
     assert " ".join(line.text for line in city.lines(plaza)[1:]) == LONG
     assert posts == [str(line.id) for line in city.lines(plaza)[1:]]
+
+
+@pytest.mark.parametrize("who", ["maya", "*"])
+async def test_an_answer_after_which_much_was_said(city: Twin, tmp_path: Path, who: str) -> None:
+    """It is found where it stands, by reading on from when its sending began."""
+    bot, plaza, ben = city.bot("House"), city.channel("plaza"), city.person("ben")
+    await dies(city, tmp_path, plaza, who, SEND if who == "maya" else HOOK, True, LONG)
+    for n in range(230):
+        await city.say(ben, plaza, f"it rains {n}")
+    city.town.clock.advance(600)
+    async with lodged(city, tmp_path, {bot: who}, lambda _: LONG) as home:
+        await home.delivered(plaza)
+    parts = [line.text for line in city.lines(plaza) if line.by != "ben"]
+    assert " ".join(parts) == LONG
+
+
+async def test_an_answer_after_which_too_much_was_said(
+    city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond what is read back nobody can tell whether it arrived: it is not sent again, and told."""
+    monkeypatch.setattr(message_delivery, "READ", 200)
+    bot, plaza, ben = city.bot("House"), city.channel("plaza"), city.person("ben")
+    await dies(city, tmp_path, plaza, "maya", SEND, True, "rye")
+    city.town.delete_message(plaza.id, city.lines(plaza)[-1].id)
+    for n in range(230):
+        await city.say(ben, plaza, f"it rains {n}")
+    async with lodged(city, tmp_path, {bot: "maya"}) as home:
+        await home.delivered(plaza)
+        ends = [e.body for e in await home.events(plaza) if isinstance(e.body, Uncertain)]
+    told = "too much was said there since to find out whether it arrived."
+    assert [str(each.why) for each in ends] == [told]
+    texts = [line.text for line in city.lines(plaza) if line.by != "ben"]
+    assert "rye" not in texts
+    assert any(told in text for text in texts)
 
 
 @pytest.mark.parametrize("name", ["plaza", "piazza"])

@@ -271,13 +271,14 @@ async def test_a_draft_of_an_earlier_version_goes(city: Twin, tmp_path: Path, th
         await city.until(lambda: len(city.lines(plaza)) == 2)
 
 
+@pytest.mark.parametrize("moved", [True, False])
 @pytest.mark.parametrize("may", [True, False])
 async def test_what_a_webhook_said_that_people_took_away(
-    city: Twin, tmp_path: Path, may: bool
+    city: Twin, tmp_path: Path, may: bool, moved: bool
 ) -> None:
     """It is taken away by the bot, and cannot be changed: what is not done there is told."""
     maya, ben = city.bot("Maya"), city.person("ben")
-    plaza, mall = city.channel("plaza"), city.channel("mall")
+    plaza, mall, alley = city.channel("plaza"), city.channel("mall"), city.channel("alley")
     if not may:
         await city.forbid(maya, mall, "manage_messages")
     async with lodged(city, tmp_path, {maya: "maya"}) as home:
@@ -285,8 +286,11 @@ async def test_what_a_webhook_said_that_people_took_away(
         bread, salt = await city.say(ben, plaza, "bread!"), await city.say(ben, plaza, "salt!")
         await city.until(lambda: len(city.lines(mall)) == 2)
         await home.delivered(plaza)
-        for each in list(city.town.webhooks):
-            city.town.delete_webhook(each)
+        for each in list(city.town.webhooks.values()):
+            if moved:
+                each.channel_id = alley.id
+            else:
+                city.town.delete_webhook(each.id)
         await city.delete(ben, salt)
         await home.eventually(plaza, LineDeleted)
         await home.delivered(plaza)
@@ -313,3 +317,36 @@ async def test_a_webhook_that_was_moved(city: Twin, tmp_path: Path) -> None:
         await home.settled(plaza)
     assert [line.by for line in city.lines(plaza)] == ["ben", "Maya", "ben", "Maya"]
     assert city.lines(mall) == []
+
+
+async def test_a_webhook_that_was_moved_away_from_a_thread(city: Twin, tmp_path: Path) -> None:
+    """It is told that there is no such thread; another one speaks there, and the room keeps it."""
+    house, ben = city.bot("House"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    walk = await city.thread(ben, plaza, "walking")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await home.ask(ben, walk, "maya, hello")
+        room = await home.room(walk)
+        (hook,) = city.town.webhooks.values()
+        hook.channel_id = mall.id
+        await home.ask(ben, walk, "maya, and now?")
+        assert await home.room(walk) == room
+    assert [line.by for line in city.lines(walk)] == ["ben", "Maya", "ben", "Maya"]
+    assert city.lines(mall) == []
+
+
+async def test_a_thread_that_is_gone(city: Twin, tmp_path: Path) -> None:
+    """Where its webhook is in its place, it leaves the room, though nobody told that it is gone."""
+    house, ben = city.bot("House"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    walk = await city.thread(ben, plaza, "walking")
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await home.ask(ben, walk, "maya, hello")
+        await home.join(mall, walk)
+        room = await home.room(mall)
+        city.faults.drop("THREAD_DELETE")
+        await city.delete_channel(walk)
+        await city.say(ben, mall, "anybody?")
+        await home.parted(room)
+        assert await home.room(walk) == ""
+        assert await home.room(mall) == room

@@ -12,6 +12,8 @@ back, and only what is missing is posted. Does not decide when to try again
 """
 
 import logging
+from collections.abc import AsyncIterator
+from datetime import timedelta
 
 from msgspec import Struct
 
@@ -23,7 +25,7 @@ from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import SendFailed, Unknown
 from loopforge.io.discord.connection.api_errors import LOST, as_send_failure
-from loopforge.io.discord.connection.bot_accounts import BotAccounts, channel_label
+from loopforge.io.discord.connection.bot_accounts import PREFIX, BotAccounts, channel_label
 from loopforge.io.discord.mate_threads import channel_of_message
 from loopforge.io.discord.sending.attachment_upload import FileUpload
 from loopforge.io.discord.sending.draft_messages import DiscordLiveUpdates
@@ -52,8 +54,10 @@ STYLES: dict[str, discord.ButtonStyle] = {
     "plain": discord.ButtonStyle.secondary,
     "no": discord.ButtonStyle.danger,
 }
-READ = 200
-"""Messages that are read back at most."""
+READ = 5000
+"""Messages that are read back at most, from when the first attempt began."""
+BEFORE = timedelta(days=2)
+"""So long before a line it is read back where nobody was ever heard: a clock may be wrong."""
 
 
 class DiscordOutgoing(Struct, frozen=True):
@@ -250,37 +254,50 @@ class DiscordDelivery:
         self, out: Outgoing, letter: DiscordOutgoing, known: dict[int, int]
     ) -> dict[int, int]:
         """The parts that are there, by reading the place back."""
-        voice = letter.voice
+        voice, found = letter.voice, dict[int, int]()
+        wanted = [part for part in range(len(letter.parts)) if part not in known]
+        if not wanted:
+            return found
         if not voice.reads:
             raise SendFailed(
                 f"whether it arrived, nobody knows: the bot may not read {voice.place} back. "
                 "Whoever manages that server can give it the permission Read Message History.",
                 uncertain=True,
             )
-        since = await self._channels.highest((out.place,), out.place, out.event.id)
         try:
-            read = [
-                message
-                async for message in voice.seat.channel.history(limit=READ)
-                if message.id > since and self._is_voice(voice, message)
-            ]
+            async for message in self._said_since(voice, await self._begun(out)):
+                if message.id not in known.values() and await self._is_part(
+                    out, letter, wanted[0], message
+                ):
+                    found[wanted.pop(0)] = message.id
+                    voice.seat.client.speech.said(message.id)
+                if not wanted:
+                    break
         except Exception as error:
             raise as_send_failure(error, voice.place) from None
-        found: dict[int, int] = {}
-        free = iter(sorted(read, key=lambda message: message.id))
-        for part in range(len(letter.parts)):
-            if part in known:
-                continue
-            for message in free:
-                if message.id not in known.values() and await self._is_part(
-                    out, letter, part, message
-                ):
-                    found[part] = message.id
-                    voice.seat.client.speech.said(message.id)
-                    break
-            else:
-                break
         return found
+
+    async def _begun(self, out: Outgoing) -> int:
+        """An id below those of what was posted since the first attempt: no clock is asked for it.
+
+        Whatever was heard anywhere before that attempt was written down is older than what it made.
+        """
+        heard = await self._channels.highest((f"{PREFIX}%",), "", out.first or out.event.id)
+        before = await self._channels.highest((out.place,), out.place, out.event.id)
+        return max(heard, before) or discord.utils.time_snowflake(out.event.at - BEFORE)
+
+    async def _said_since(
+        self, voice: DiscordSpeaker, since: int
+    ) -> AsyncIterator[discord.Message]:
+        """What this voice said there after an id, in order. Raises SendFailed at the bound."""
+        read, after = 0, discord.Object(since)
+        async for message in voice.seat.channel.history(limit=READ, after=after):
+            read += 1
+            if self._is_voice(voice, message):
+                yield message
+        if read == READ:
+            why = "too much was said there since to find out whether it arrived."
+            raise SendFailed(why, uncertain=True)
 
     async def _is_part(
         self, out: Outgoing, letter: DiscordOutgoing, part: int, message: discord.Message

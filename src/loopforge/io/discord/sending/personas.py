@@ -40,10 +40,10 @@ T = TypeVar("T")
 DiscordButtons: TypeAlias = "discord.ui.View | None"
 UNTOUCHED: DiscordButtons = discord.utils.MISSING
 """Of an edit: the buttons stay as they are; with None they go."""
-UNKNOWN_HOOK = 10015
-"""Discord's code where a webhook was taken away."""
+UNKNOWN_HOOK, ELSEWHERE = 10015, (10003, 10008)
+"""Discord's codes where a webhook was taken away, and what one that was moved may be told."""
 log = logging.getLogger(__name__)
-NO_HOOK = "its webhook was taken away; there will be another one."
+NO_HOOK = "its webhook was taken away, or moved; there will be another one."
 
 
 class DiscordSpeaker:
@@ -182,7 +182,7 @@ class DiscordSpeaker:
             else:
                 await self.seat.channel.get_partial_message(message).delete()
         except discord.NotFound as error:
-            if self._is_webhook_gone(error):
+            if await self._is_webhook_gone(error):
                 raise SendFailed(NO_HOOK) from None
             return False
         except Exception as error:
@@ -214,7 +214,7 @@ class DiscordSpeaker:
         try:
             return await work
         except Exception as error:
-            if self._is_webhook_gone(error):
+            if await self._is_webhook_gone(error):
                 raise SendFailed(NO_HOOK) from None
             me = getattr(getattr(self.seat.channel, "guild", None), "me", None)
             known = bot_timeout_failure(error, me) or missing_permission_failure(
@@ -222,12 +222,29 @@ class DiscordSpeaker:
             )
             raise known or as_send_failure(error, self.place) from None
 
-    def _is_webhook_gone(self, error: Exception) -> bool:
-        """Whether its webhook is there no more; then nobody speaks by that again."""
-        gone = isinstance(error, discord.NotFound) and error.code == UNKNOWN_HOOK
-        if gone and self.hook is not None and self._lost is not None:
+    async def _is_webhook_gone(self, error: Exception) -> bool:
+        """Whether its webhook is there no more; then nobody speaks by that again.
+
+        Raises SendFailed where Discord does not say.
+        """
+        if self.hook is None or not isinstance(error, discord.NotFound):
+            return False
+        moved = error.code in ELSEWHERE and await self._is_webhook_moved(self.hook)
+        gone = moved or error.code == UNKNOWN_HOOK
+        if gone and self._lost is not None:
             self._lost(self.hook)
-        return gone and self.hook is not None
+        return gone
+
+    async def _is_webhook_moved(self, hook: discord.Webhook) -> bool:
+        """Whether a webhook is in another channel, by which it knows nothing of this place."""
+        channel = self.seat.channel
+        host = channel.parent_id if isinstance(channel, discord.Thread) else channel.id
+        try:
+            return (await hook.fetch()).channel_id != host
+        except discord.NotFound:
+            return True
+        except Exception as error:
+            raise as_send_failure(error, self.place) from None
 
 
 class Personas:
