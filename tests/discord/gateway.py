@@ -49,12 +49,14 @@ class Socket:
     def __init__(self, ws: web.WebSocketResponse, compress: str | None, base: str) -> None:
         self.ws, self.base = ws, base
         self.session: Session | None = None
+        self.dead = False
         self._queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._press = _press(compress)
 
     def put(self, frame: dict[str, Any]) -> None:
         """Send it after what is already on its way."""
-        self._queue.put_nowait(frame)
+        if not self.dead:
+            self._queue.put_nowait(frame)
 
     async def pump(self) -> None:
         """Send until the socket is gone; what was not sent is kept in the session."""
@@ -188,6 +190,12 @@ class Gateway(Commands):
             socket, session.socket = session.socket, None
             if socket is not None:
                 await socket.ws.close(code=code)
+
+    async def silence(self, bot: Bot | str) -> None:
+        """Its sockets bring nothing more, which it cannot know: what is told comes as it resumes."""
+        for session in self._of(bot):
+            if session.socket is not None:
+                session.socket.dead = True
 
     async def reconnect(self, bot: Bot | str) -> None:
         """Ask it to come back by another socket, as Discord does now and then: it resumes."""

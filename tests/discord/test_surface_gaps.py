@@ -2,13 +2,16 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from discord.gateway import KeepAliveHandler
+from loopforge.core.events import Event
 from loopforge.core.home_events import CaughtUp
+from loopforge.core.room_vocabulary import LineEdited, PersonReacted
 from loopforge.io.discord.connection.unread_backlog import Backlog
 from loopforge.io.discord.discord_settings import DiscordOptions
 from tests.discord.lodging import ANSWER, PLAIN, lodged
@@ -216,3 +219,33 @@ async def test_what_nobody_heard_is_read_by_the_first_that_is_back(
         await city.until(lambda: city.online(aria))
         await city.say(ben, plaza, "four")
         await home.hears(plaza, "one", "two", "three", "four")
+
+
+async def test_a_change_that_one_bot_is_told_of_late(city: Twin, tmp_path: Path) -> None:
+    """What another of us was told of at once is taken in then, and not again when it comes late."""
+    aria, bram, ben = city.bot("Aria"), city.bot("Bram"), city.person("ben")
+    plaza = city.channel("plaza")
+
+    def changes(events: Sequence[Event]) -> list[type]:
+        return [type(e.body) for e in events if isinstance(e.body, LineEdited | PersonReacted)]
+
+    async with lodged(city, tmp_path, {aria: "maya", bram: "merlin"}) as home:
+        line = await home.tell(ben, plaza, "it rains")
+        await city.silence(aria)
+        await city.edit(ben, line, "it pours")
+        await city.react(ben, line, "🥖")
+        await city.say(ben, plaza, "two")
+        await home.hears(plaza, "it rains", "two")
+        before = changes(await home.events(plaza))
+        city.faults.swap("RESUMED", bot="Aria")
+        await city.cut(aria)
+        await city.until(lambda: city.resumed == ["Aria"])
+        await city.say(ben, plaza, "three")
+        await home.hears(plaza, "it rains", "two", "three")
+        await city.unreact(ben, line, "🥖")
+        await city.react(ben, line, "🥖")
+        await home.eventually(plaza, PersonReacted, 3)
+        await home.settled(plaza)
+        after = changes(await home.events(plaza))
+    assert before == [LineEdited, PersonReacted]
+    assert after == [LineEdited, *[PersonReacted] * 3]

@@ -155,3 +155,17 @@ async def test_a_thumb_answers_a_question(city: Twin, tmp_path: Path) -> None:
             await home.settled(plaza)
         await city.until(lambda: posted)
     assert posted == ["Cleo"]
+
+
+async def test_a_thumb_in_private_is_that_of_who_manages_it(city: Twin, tmp_path: Path) -> None:
+    """In a private talk who speaks may do what keepers may, by a thumb as by their words."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    here = city.private(ben, maya)
+    async with posting(city, tmp_path, maya, here) as (home, posted):
+        everyone = RightsSet(who="everyone", rights=("talk",), tools=())
+        await home.app.rooms.add(await home.room(here), "", everyone)
+        question = await asked(city, here, "Cleo")
+        await city.react(ben, question, "👍")
+        assert (await settled(city, question)).endswith("ben said yes.")
+        await city.until(lambda: posted)
+    assert posted == ["Cleo"]

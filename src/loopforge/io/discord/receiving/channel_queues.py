@@ -3,14 +3,18 @@
     what a client hears  --> held, while it is not known what that client, or the first one of the
                              place, missed
                          --> the queue of its place --> done; again, while it cannot be written down
+    a change             --> done by the first of us that brings it, however late another one does
 
 Does not know what is done.
 """
 
 import asyncio
 import logging
+from collections import Counter
+from collections.abc import Hashable
 from typing import NamedTuple
 
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import LedgerError
 from loopforge.io.discord.connection.api_errors import FAILURES, redact_tokens
 from loopforge.io.discord.connection.bot_accounts import BotAccounts
@@ -22,6 +26,15 @@ from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 
 log = logging.getLogger(__name__)
+REMEMBERED = 4000
+"""Changes of which it is known who brought them."""
+
+
+class _Change:
+    """One kind of change of one thing: how often each account brought it, and it was done."""
+
+    def __init__(self) -> None:
+        self.brought, self.done = Counter[int](), 0
 
 
 class _Turn(NamedTuple):
@@ -40,7 +53,13 @@ class ChannelQueues:
         self._crowd, self._backlog, self._clock, self._tasks = crowd, backlog, clock, tasks
         self._queues: dict[int, asyncio.Queue[_Turn]] = {}
         self._held: dict[GatewayClient, list[tuple[GatewayClient, int, _Turn]]] = {}
+        self._changes: BoundedMapping[Hashable, _Change] = BoundedMapping(REMEMBERED)
         self._turnstile = ReadLimiter()
+
+    def begin(self, client: GatewayClient) -> None:
+        """A session begins: what others brought before it, this client brings no more."""
+        for change in self._changes.values():
+            change.brought[self._crowd.index(client)] = max(change.brought.values())
 
     def hold(self, client: GatewayClient) -> None:
         """What this client hears waits from now on."""
@@ -60,12 +79,21 @@ class ChannelQueues:
         """Have it done in its turn; `message` is what is heard by it."""
         self._put_or_hold(client, channel, _Turn(job, message))
 
-    def put_change(self, client: GatewayClient, channel: int, job: Job) -> None:
-        """The same, for what says not by itself that it was brought already by another of us."""
+    def put_change(
+        self, client: GatewayClient, channel: int, what: tuple[Hashable, ...], job: Job
+    ) -> None:
+        """The same for what says not by itself that it was brought already by another of us.
+
+        `what` is the same for all of us; that which comes twice to one of us came about twice.
+        """
+        change = self._changes[what] = self._changes.get(what) or _Change()
+        change.brought[index := self._crowd.index(client)] += 1
+        nth = change.brought[index]
 
         async def work() -> None:
-            if self._crowd.first(channel) in (client, None):
+            if nth > change.done:
                 await job()
+                change.done = nth
 
         self.put(client, channel, work)
 

@@ -113,6 +113,7 @@ class IncomingEvents:
 
     async def on_connect(self, client: GatewayClient) -> None:
         """A session began: what is heard now waits until it is known what was missed."""
+        self._queues.begin(client)
         self._queues.hold(client)
         self._reading[self._crowd.index(client)] = {}
         await self.on_disconnect(client)
@@ -160,8 +161,9 @@ class IncomingEvents:
     async def on_guild_channel_update(self, client: GatewayClient, *channel: object) -> None:
         """A channel or a thread may bear another name now."""
         if isinstance(it := channel[-1], Talk):
-            work = partial(self._reception.sessions.renamed, spot_of(it, ""))
-            self._queues.put_change(client, it.id, work)
+            spot = spot_of(it, "")
+            work = partial(self._reception.sessions.renamed, spot)
+            self._queues.put_change(client, it.id, ("name", *spot), work)
 
     on_thread_update = on_guild_channel_update
 
@@ -171,7 +173,7 @@ class IncomingEvents:
         """A channel or a thread is no more: nobody steers or stops anything there."""
         id = gone.thread_id if isinstance(gone, discord.RawThreadDeleteEvent) else gone.id
         work = partial(self._reception.sessions.part, place_of(id), DELETED, lost=True)
-        self._queues.put_change(client, id, work)
+        self._queues.put_change(client, id, ("gone", id), work)
 
     on_raw_thread_delete = on_guild_channel_delete
 
@@ -188,9 +190,9 @@ class IncomingEvents:
         elif event.message.flags.source_message_deleted:
             self._queue_deletion(client, event.channel_id, {event.message_id})
         elif event.message.edited_at is not None:
-            self._queues.put_change(
-                client, event.channel_id, lambda: self._take_edit(client, event.message)
-            )
+            work = partial(self._take_edit, client, event.message)
+            what = ("edit", event.message_id, event.message.edited_at)
+            self._queues.put_change(client, event.channel_id, what, work)
 
     async def on_spoiled(
         self, client: GatewayClient, channel: int, message: int, *, edited: bool
@@ -198,7 +200,7 @@ class IncomingEvents:
         """A message came without what is needed of it: ask for it, in its turn."""
         job = partial(self._missed.again, client, channel, message, edited=edited)
         if edited:
-            self._queues.put_change(client, channel, job)
+            self._queues.put_change(client, channel, ("edit", message), job)
         else:
             self._queues.put(client, channel, job, message)
 
@@ -220,7 +222,7 @@ class IncomingEvents:
                 for place in await self._threads.places(channel, each):
                     await self._reception.deleted(place, str(each))
 
-        self._queues.put_change(client, channel, work)
+        self._queues.put_change(client, channel, ("deletion", *sorted(messages)), work)
 
     async def on_raw_reaction_add(
         self, client: GatewayClient, event: discord.RawReactionActionEvent
@@ -228,7 +230,8 @@ class IncomingEvents:
         """An emoji was put on a message, or taken back; our own do not count."""
         if not self._crowd.us(event.user_id):
             work = partial(self._take_reaction, client, event)
-            self._queues.put_change(client, event.channel_id, work)
+            what = (event.event_type, event.message_id, event.user_id, str(event.emoji))
+            self._queues.put_change(client, event.channel_id, what, work)
 
     on_raw_reaction_remove = on_raw_reaction_add
 
@@ -491,10 +494,11 @@ class IncomingEvents:
         message = str(event.message_id)
         back, account = event.event_type == "REACTION_REMOVE", str(event.user_id)
         name = await self._name_of_reactor(client, event)
+        manages = may_manage_channel(event.member, client.get_channel(event.channel_id))
         by = Presser(
             account=account,
             name=name,
-            keeper=may_manage_channel(event.member, client.get_channel(event.channel_id)),
+            keeper=event.guild_id is None or manages,
             bot=event.member is not None and event.member.bot,
         )
         told = ""
