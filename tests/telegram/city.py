@@ -224,9 +224,10 @@ class City:
         """Take a bot into a group."""
         await self._do(type(None), "add", person=person.id, bot=bot.id, chat=chat)
 
-    async def kick(self, person: Person, bot: Bot, chat: Chat) -> None:
-        """Throw a bot out of a group."""
-        await self._do(type(None), "kick", person=person.id, bot=bot.id, chat=chat)
+    async def kick(self, person: Person, bot: Bot, chat: Chat, *, restricted: bool = False) -> None:
+        """Throw a bot out of a group; one that was `restricted` there is called so afterwards."""
+        given = {"person": person.id, "bot": bot.id, "chat": chat, "restricted": restricted}
+        await self._do(type(None), "kick", **given)
 
     async def block(self, person: Person, bot: Bot) -> None:
         """Stop a bot: what it writes to the person is refused with 403."""

@@ -237,9 +237,9 @@ class People:
         room, who = self._here(person, chat)
         self._town.place(room, self._who(bot), "member", who)
 
-    def kick(self, person: int, bot: int, chat: Chat) -> None:
+    def kick(self, person: int, bot: int, chat: Chat, restricted: bool) -> None:
         room, who = self._here(person, chat)
-        self._town.place(room, self._who(bot), "kicked", who)
+        self._town.place(room, self._who(bot), "restricted" if restricted else "kicked", who)
 
     def block(self, person: int, bot: int, stop: bool) -> None:
         room = self._town.private(self._who(person), self._who(bot))

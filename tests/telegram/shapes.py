@@ -22,6 +22,24 @@ SERVICE = {"id": 777000, "is_bot": False, "first_name": "Telegram"}
 """Accounts that stand for whoever speaks as the group, as a channel, and for a channel's posts."""
 GENERAL = 1
 """The topic of a forum in which everything stands that was said in no other; it has no id."""
+MAY = (
+    "can_send_messages",
+    "can_send_audios",
+    "can_send_documents",
+    "can_send_photos",
+    "can_send_videos",
+    "can_send_video_notes",
+    "can_send_voice_notes",
+    "can_send_polls",
+    "can_send_other_messages",
+    "can_add_web_page_previews",
+    "can_react_to_messages",
+    "can_edit_tag",
+    "can_change_info",
+    "can_invite_users",
+    "can_pin_messages",
+    "can_manage_topics",
+)
 RIGHTS = (
     "can_manage_chat",
     "can_delete_messages",
@@ -81,6 +99,8 @@ def member(account: Account, status: str) -> Body:
             return body | rights | {"can_be_edited": False, "is_anonymous": False}
         case "kicked":
             return body | {"until_date": 0}
+        case "restricted":
+            return body | dict.fromkeys(MAY, False) | {"is_member": False, "until_date": 0}
     return body
 
 

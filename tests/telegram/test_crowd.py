@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.core.room_vocabulary import ConversationBegan, Heard, LineEdited
+from loopforge.core.room_vocabulary import ConversationBegan, Heard, LineEdited, PlaceLeft
 from tests.telegram.city import City
 from tests.telegram.homes import both, on_telegram
 
@@ -128,3 +128,21 @@ async def test_a_shared_bot_calls_whom_the_line_names(city: City, tmp_path: Path
         second = (await city.heard(lab, house, 2))[1]
     assert first.text.startswith("Merlin: ")
     assert second.text.startswith("Maya: ")
+
+
+async def test_a_bot_that_was_restricted_and_sent_away(tmp_path: Path, city: City) -> None:
+    """Telegram calls it restricted still: its mate is not there, and with the last bot no room is."""
+    maya, merlin, ana, tokens = await both(city)
+    lab = await city.supergroup("Lab", [ana, maya, merlin])
+    await city.kick(ana, merlin, lab, restricted=True)
+    async with on_telegram(tmp_path, tokens, city.base) as home:
+        await city.say(ana, lab, "maya, hello")
+        await city.heard(lab, by=maya)
+        (room,) = await home.rooms()
+        assert list((await home.app.front.rooms.state(room)).mates) == ["maya"]
+        await city.kick(ana, maya, lab, restricted=True)
+
+        async def parted() -> bool:
+            return any(isinstance(each.body, PlaceLeft) for each in await home.events(room))
+
+        await home.until(parted)

@@ -1,15 +1,19 @@
 """A line that Telegram refuses for good: the people who wait for it are told."""
 
+import gc
 from pathlib import Path
 
 import pytest
 
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
 from loopforge.core.room_vocabulary import Heard, Reacted, Told
+from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.io.session import Sessions
+from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
 from tests.telegram.city import City
 from tests.telegram.homes import hall, on_telegram, pair
 from tests.telegram.twin import Twin
@@ -56,6 +60,52 @@ async def test_a_group_that_takes_no_files_of_the_bot(tmp_path: Path, city: City
         await home.until(arrived)
         (room,) = await home.rooms()
         assert not [e for e in await home.events(room) if isinstance(e.body, Told)]
+
+
+async def test_a_line_that_is_lost_half_way(tmp_path: Path, city: City) -> None:
+    """Of a line whose second file is refused, nothing that was sent is kept in mind."""
+    maya, ana, chat = await hall(city)
+    why = "Bad Request: wrong file identifier"
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
+        await city.say(ana, chat, "what a day")
+        (room,) = await home.until(home.rooms)
+        olga = (await home.app.people.meet("web", "olga", "Olga")).id
+        await home.app.front.rooms.arrive(room, olga, "Olga", "web")
+        files = [
+            await ingest_file(
+                home.app.artifacts, name, b"secret" + name.encode(), FileLimits(99, 99)
+            )
+            for name in ("a.txt", "b.txt")
+        ]
+        await city.fault("sendDocument", "refuse", code=400, description=why, skip=1)
+        said = Heard(person=olga, text=Words("both"), surface="web", files=tuple(files))
+        await home.app.front.rooms.hear(room, said)
+
+        async def failed() -> bool:
+            return any(isinstance(each.body, Failed) for each in await home.events(room))
+
+        await home.until(failed)
+        sendings = [one for one in gc.get_objects() if isinstance(one, TelegramDelivery)]
+        assert not any(b"secreta.txt" in within(each) for each in sendings)
+    assert len(await city.calls("sendDocument")) == 2
+
+
+def within(sending: TelegramDelivery) -> list[bytes]:
+    """All bytes that deliveries to Telegram hold, by themselves or in what is of that module."""
+    todo, found = list[object]([sending]), list[bytes]()
+    while todo:
+        match todo.pop():
+            case bytes() as data:
+                found.append(data)
+            case dict() as each:
+                todo += [*each.keys(), *each.values()]
+            case tuple() | list() as each:
+                todo += each
+            case each if type(each).__module__ == TelegramDelivery.__module__:
+                todo += vars(each).values()
+            case _:
+                pass
+    return found
 
 
 @pytest.mark.parametrize(

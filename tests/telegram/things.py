@@ -10,6 +10,7 @@ from tests.telegram.mailbox import Mailbox
 from tests.telegram.records import SHARED, Body, Chat, Kind, Line, Paper
 
 INSIDE = frozenset({"creator", "administrator", "member"})
+"""How those stand who are in a chat; "restricted" stands here for who is not in it any more."""
 
 
 @dataclass

@@ -53,7 +53,7 @@ class Turn:
                 raise Refused(403, "Forbidden: bot was blocked by the user")
             case kind, "kicked":
                 raise Refused(403, f"Forbidden: bot was kicked from the {kind} chat")
-            case kind, "left":
+            case kind, "left" | "restricted":
                 raise Refused(403, f"Forbidden: bot is not a member of the {kind} chat")
 
     def message(self, room: Room, number: int, missing: str) -> Message:

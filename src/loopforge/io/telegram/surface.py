@@ -43,7 +43,7 @@ from loopforge.io.platforms.typing_updates import RoomWatch
 from loopforge.io.telegram.bot_accounts import BotAccounts
 from loopforge.io.telegram.button_presses import ButtonPresses
 from loopforge.io.telegram.connection.chat_keys import NAME, ChatKey, parse_chat_key
-from loopforge.io.telegram.connection.polling import BotPolling
+from loopforge.io.telegram.connection.polling import BotPolling, is_inside
 from loopforge.io.telegram.file_download import FileDownload
 from loopforge.io.telegram.sending.command_replies import (
     CommandReplies,
@@ -218,7 +218,7 @@ class Telegram:
 
     async def _came_or_went(self, poll: BotPolling, change: telegram.ChatMemberUpdated) -> None:
         """A bot was let into a chat, or sent away: of no bot of ours, the place is in no room."""
-        there = change.new_chat_member.status not in ("left", "kicked")
+        there = is_inside(change.new_chat_member)
         poll.groups.came(change.chat.id, there=there)
         self._ears.pop(change.chat.id, None)
         private = change.chat.type == ChatType.PRIVATE

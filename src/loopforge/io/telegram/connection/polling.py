@@ -314,6 +314,13 @@ def _refused(error: TelegramError) -> bool:
     return refused and not is_refused_by_proxy(error)
 
 
+def is_inside(found: telegram.ChatMember) -> bool:
+    """Whether somebody is in a chat: who is restricted there may have left it."""
+    if isinstance(found, telegram.ChatMemberRestricted):
+        return found.is_member
+    return found.status not in ("left", "kicked")
+
+
 FRESH, KEEPERS = 180.0, 500
 """Seconds for which it is remembered whether somebody keeps a group, and of how many."""
 
@@ -331,7 +338,7 @@ class GroupAdmins:
         if chat not in self._members:
             try:
                 found = await self._bot.get_chat_member(chat, self._number)
-                self._members[chat] = found.status not in ("left", "kicked")
+                self._members[chat] = is_inside(found)
             except TelegramError as error:
                 return before and not _refused(error)
         return self._members[chat]

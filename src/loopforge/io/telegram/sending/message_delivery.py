@@ -21,6 +21,7 @@ from loopforge.chat.room.room_store import PREFIX
 from loopforge.chat.rooms_api import RoomsApi
 from loopforge.core.delivery_states import IN_DOUBT
 from loopforge.core.events import Event
+from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited, Reacted, Said, Told
 from loopforge.errors import ArtifactError, InputError, SendFailed
 from loopforge.io.platforms.line_buttons import Press, buttons_of
@@ -42,6 +43,8 @@ MET = 20_000
 """Numbers that are remembered of a chat, or of a bot's chats."""
 SENT = 200
 """Sendings that are remembered of them."""
+LOOKS = 1000
+"""Looks for what may have arrived that go on where they stopped."""
 
 Like = tuple[str, ...]
 """The places (SQL) whose messages are numbered together."""
@@ -65,8 +68,8 @@ NO_FILES = "to send documents"
 """How it says that a bot may give no files there."""
 
 Part: TypeAlias = EntityText | UploadPart
-StandingPart: TypeAlias = tuple[Part, Buttons] | None
-"""What a message of a line is known to show; None where only an edit makes sure."""
+StandingPart: TypeAlias = tuple[EntityText, Buttons] | None
+"""What a message of a line is known to show; None where only an edit makes sure, and of a file."""
 
 
 class TelegramOutgoing(NamedTuple):
@@ -85,6 +88,14 @@ class TelegramOutgoing(NamedTuple):
         return self.buttons if part == len(self.parts) - 1 else None
 
 
+class _Begun:
+    """The line that is being sent: what of it is there, and if its text may be given as a file."""
+
+    def __init__(self, delivery: str) -> None:
+        self.delivery, self.fileless = delivery, False
+        self.there: dict[int, StandingPart] = {}
+
+
 class TelegramDelivery:
     """Sends what is delivered."""
 
@@ -98,10 +109,9 @@ class TelegramDelivery:
     ) -> None:
         self._polls, self._sessions, self._clock = polls, sessions, clock
         self._front, self._artifacts = front, artifacts
-        self._there: dict[str, dict[int, StandingPart]] = {}
-        self._fileless = set[tuple[str, str]]()
-        """Lines, by place and event, whose text may not be given there as a file."""
-        self._looks: dict[str, ArrivalCheck] = {}
+        # By room and place, in which one thing is sent after the other.
+        self._begun: dict[tuple[str, str], _Begun] = {}
+        self._looks: BoundedMapping[str, ArrivalCheck] = BoundedMapping(LOOKS)
         # Places in doubt, by bot and chat, and numbers that may be of several of them: which topic
         # a message of ours stands in, nobody says.
         self._doubts: dict[tuple[int, int], set[str]] = defaultdict(set)
@@ -146,18 +156,16 @@ class TelegramDelivery:
         like = _numbered_together(poll, parse_chat_key(place))
         anchor = await self._sessions.channels.highest(like, place, before)
         most = wanted if self._was_there_for(like, anchor) else None
-        look = self._looks.setdefault(
-            f"{place} {before}", ArrivalCheck(poll, parse_chat_key(place), self._clock)
-        )
+        look = self._looks.pop(f"{place} {before}", None)
+        look = look or ArrivalCheck(poll, parse_chat_key(place), self._clock)
         try:
             found = await self._messages_above(
                 look, poll, parse_chat_key(place), anchor, told, most
             )
         except SendFailed as refused:
-            if refused.uncertain:
-                self._looks.pop(f"{place} {before}", None)
+            if not refused.uncertain:
+                self._looks[f"{place} {before}"] = look
             raise
-        del self._looks[f"{place} {before}"]
         numbers = {(like, number) for number in found}
         others = self._doubts[poll.number, parse_chat_key(place).chat] - {place}
         if numbers and (others or numbers & self._unclear):
@@ -231,14 +239,14 @@ class TelegramDelivery:
         """Send what is missing, put right what is there. Raises SendFailed."""
         async with self.locks[out.place]:
             with self._mark_doubt(out):
-                found = await self._send_out(out)
-        self._there.pop(out.delivery, None)
-        self._fileless.discard((out.place, out.event.id))
-        return found
+                return await self._send_out(out)
 
     @contextmanager
     def _mark_doubt(self, out: Outgoing, *, looks: bool = False) -> Iterator[None]:
-        """Keep in mind whether a place is in doubt: while it `looks`, and after what broke off."""
+        """Keep in mind whether a place is in doubt: while it `looks`, and after what broke off.
+
+        What was begun is kept in mind until it ends; of what was given up, until the next thing.
+        """
         at = parse_chat_key(out.place)
         places = self._doubts[self._speaker_of(out.event, at).number, at.chat]
         if looks:
@@ -248,11 +256,13 @@ class TelegramDelivery:
         except SendFailed as refused:
             if refused.final or refused.uncertain:
                 places.discard(out.place)
+                self._begun.pop((out.stream, out.place), None)
             elif not refused.unsent:
                 places.add(out.place)
             raise
         if not looks:
             places.discard(out.place)
+            self._begun.pop((out.stream, out.place), None)
 
     async def _send_out(self, out: Outgoing) -> str:
         match out.event.body:
@@ -274,11 +284,11 @@ class TelegramDelivery:
         there = await self._numbers_begun(out)
         at, outward = parse_chat_key(out.place), TelegramMessages(letter.poll)
         for nth, (number, part) in enumerate(zip(tuple(there), letter.parts, strict=False)):
-            standing = (part, letter.under(nth))
-            if isinstance(part, EntityText) and there[number] != standing:
+            under = letter.under(nth)
+            if isinstance(part, EntityText) and there[number] != (part, under):
                 try:
-                    await outward.edit(at, number, part, letter.under(nth))
-                    there[number] = standing
+                    await outward.edit(at, number, part, under)
+                    there[number] = (part, under)
                 except SendFailed as refused:
                     if not any(sign in refused.why for sign in NO_MORE):
                         raise
@@ -293,7 +303,7 @@ class TelegramDelivery:
                     number = await outward.file(at, part.name, part.data, to, under)
             else:
                 number = await outward.post(at, part, to, under)
-            there[number] = (part, under)
+            there[number] = (part, under) if isinstance(part, EntityText) else None
             self._sent[_numbered_together(letter.poll, at)].append((began, number))
         return " ".join(map(str, there))
 
@@ -305,12 +315,18 @@ class TelegramDelivery:
         except SendFailed as refused:
             if not part.long or NO_FILES not in refused.why:
                 raise
-            self._fileless.add((out.place, out.event.id))
+            self._begun_of(out).fileless = True
             raise SendFailed(refused.why, unsent=True) from None
+
+    def _begun_of(self, out: Outgoing) -> _Begun:
+        begun = self._begun.get(key := (out.stream, out.place))
+        if begun is None or begun.delivery != out.delivery:
+            begun = self._begun[key] = _Begun(out.delivery)
+        return begun
 
     async def _numbers_begun(self, out: Outgoing) -> dict[int, StandingPart]:
         """The numbers of what is there of it already; it is drafted there no more."""
-        there = self._there.setdefault(out.delivery, {})
+        there = self._begun_of(out).there
         draft = await self._sessions.channels.draft(out.place, out.event.id)
         if not there and draft.isdigit():
             there[int(draft)] = None
@@ -399,14 +415,14 @@ class TelegramDelivery:
     # ------------------------------------------------------------ words
 
     async def _outgoing_of(self, out: Outgoing) -> TelegramOutgoing:
-        return await self._word_line(out.event, parse_chat_key(out.place))
+        most = ANY if self._begun_of(out).fileless else MOST_PARTS
+        return await self._word_line(out.event, parse_chat_key(out.place), most=most)
 
     async def _word_line(
-        self, event: Event, at: ChatKey, text: str | None = None
+        self, event: Event, at: ChatKey, text: str | None = None, *, most: int = MOST_PARTS
     ) -> TelegramOutgoing:
         """A line as it is to be sent."""
         poll, body = self._speaker_of(event, at), event.body
-        most = ANY if (at.key, event.id) in self._fileless else MOST_PARTS
         match body:
             case Said(mate=mate, reply_to=reply):
                 head = self.head(poll, mate)
