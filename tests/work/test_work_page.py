@@ -19,7 +19,7 @@ from loopforge.core.work.work_roles import FLOWS, ROLES, TYPE_MODELS, ModelPlace
 from loopforge.policies.flows import branch_flow
 from loopforge.settings import settings_rows
 from loopforge.web.work import task_list
-from loopforge.work.threads import task_buttons, thread_posts
+from loopforge.work.threads import task_buttons, thread_events
 from loopforge.work.threads.thread_routing import SEEN, clear_work
 from loopforge.work.workspace import workspace_checkpoints
 
@@ -44,7 +44,7 @@ BOUNDS = {
     "texts to the second of tier 3": TYPE_MODELS["writing"] == (3, 2),
     "options to tiers 4 and 3": branch_flow.TIERS == (4, 3),
     "the mate puts 👀 on it": SEEN == "👀",
-    "🛑 on a line of the task": thread_posts.HALT[0] == "🛑",
+    "🛑 on a line of the task": thread_events.HALT[0] == "🛑",
     "the button *Stop* under its message": task_buttons.STOP[0].label == "Stop",
 }
 
