@@ -1,14 +1,22 @@
-"""MCP servers that mean ill: what they say keeps nobody waiting, and changes no screen."""
+"""MCP servers that mean ill, or are slow: what they do keeps nobody waiting, nor changes a screen."""
 
+import asyncio
+from asyncio import Event
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from loopforge.errors import InputError
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.tools.mcp.server_questions import MOST_QUESTIONS, question_in
 from loopforge.tools.mcp.tool_listing import read_listed
 from loopforge.tools.mcp.use_result import result_of
 from tests.child_process import run_python
+from tests.sim_clock import SimClock
 from tests.tools.mcp_servers.test_mcp_servers import connection
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
@@ -60,6 +68,31 @@ async def test_what_nobody_can_give_is_asked_of_nobody(place: Path) -> None:
     await one.close()
     assert len(asked) == MOST_QUESTIONS
     assert {each.message for each in asked} == {"Fine. The owner says: yes."}
+
+
+async def test_a_use_that_comes_as_an_idle_one_is_ended_starts_it_anew(place: Path) -> None:
+    """The end of it takes a moment, and who comes then waits for that; it was told of a failure."""
+    clock, ending, may_end = SimClock(datetime(2026, 11, 23, tzinfo=UTC)), Event(), Event()
+    one = connection(place, "plain", clock)
+    streams = one._streams
+
+    @asynccontextmanager
+    async def slow_to_end(over: Callable[[str], None]) -> AsyncIterator[tuple[Any, Any]]:
+        async with streams(over) as both:
+            yield both
+            ending.set()
+            await may_end.wait()
+
+    one._streams = slow_to_end
+    await one.tools()
+    await clock.advance(301)
+    await ending.wait()
+    async with BackgroundTasks() as tasks:
+        use = tasks.spawn(one.tools(), "a use")
+        await asyncio.wait({use}, timeout=0.1)
+        may_end.set()
+        assert len(await use) == 12
+    await one.close()
 
 
 def test_a_client_for_servers_is_loaded_beside_the_loop() -> None:

@@ -309,6 +309,7 @@ class McpConnection:
                 waits |= set() if self._users else {rest}
                 await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
                 if rest.done() and not self._users:
+                    self._gone.set()  # who comes while it is ended waits for that
                     return
 
     async def _take_message(self, message: Any) -> None:
