@@ -260,18 +260,23 @@ async def test_one_that_asks_people_in_the_older_way_is_spoken_to_so(tmp_path: P
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
 @pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
-async def test_a_message_that_is_read_for_seconds_is_refused(tmp_path: Path, kind: str) -> None:
+async def test_a_message_that_is_read_for_seconds_is_refused(
+    tmp_path: Path, kind: str, packed: bool
+) -> None:
     """Lists without number in an answer, or in one event of it, kept the whole home at reading them."""
 
     async def heap(scope: Scope, _receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         headers = [(b"content-type", kind.encode())]
+        headers += [(b"content-encoding", b"gzip")] if packed else []
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         lists = b"[]," * 700_000
         body = b'data: {"jsonrpc":"2.0","id":1,"result":{"_meta":{"a":[' + lists + b"1]}}}\n\n"
         body = body if "event" in kind else body.removeprefix(b"data: ")
+        body = gzip.compress(body) if packed else body
         await send({"type": "http.response.body", "body": body})
 
     async with served(heap) as at:

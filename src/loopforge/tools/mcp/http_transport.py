@@ -4,6 +4,7 @@ It reaches public addresses and the one place that the owner wrote down, whateve
 (web/network_guard.py); an answer in JSON has a bound, and so has each event of a stream.
 """
 
+import zlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,7 +18,7 @@ from loopforge.tools.mcp.message_bounds import MOST_SIGNS, TOO_MANY, signs_of
 from loopforge.tools.mcp.server_connection import SESSION_LOST
 from loopforge.tools.web.http_request import place_of, status_phrase
 from loopforge.tools.web.network_guard import GuardedNetwork
-from loopforge.tools.web.page_fetch import body_of
+from loopforge.tools.web.page_fetch import body_of, unpacker_of
 
 LARGEST = 8 * 1024 * 1024
 """Bytes of an answer that is no stream, and of one event of a stream."""
@@ -39,6 +40,8 @@ OLDER = (
 """What is told of a server that takes no messages at its address, but would be listened to."""
 BREAKS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What stands between two events."""
+PIECE = 65536
+"""Bytes that are unpacked at once."""
 LONGEST_BREAK = max(map(len, BREAKS)) - 1
 SESSION = "mcp-session-id"
 INTERNAL_ERROR = -32603
@@ -94,7 +97,11 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             await reply.aclose()
             return _no_answer(UNKNOWN, SESSION_LOST)
         if told.get("content-type", "").startswith("text/event-stream"):
-            events = _Events(reply, self._over)
+            try:
+                events = _Events(reply, unpacker_of(told.pop("content-encoding", "")), self._over)
+            except InputError:
+                await reply.aclose()
+                raise
             return httpx2.Response(reply.status, headers=told, stream=events)
         try:
             data, whole = await body_of(reply, told.pop("content-encoding", ""), LARGEST)
@@ -121,14 +128,25 @@ def _no_answer(status: int, why: str) -> httpx2.Response:
 
 
 class _Events(httpx2.AsyncByteStream):
-    """The bytes of a stream of events, as they come, until one has too many parts."""
+    """The bytes of a stream of events, unpacked, as they come, until one has too many parts."""
 
-    def __init__(self, reply: httpcore2.Response, over: Callable[[str], None]) -> None:
-        self._reply, self._over = reply, over
+    def __init__(self, reply: httpcore2.Response, unpack: Any, over: Callable[[str], None]) -> None:
+        self._reply, self._unpack, self._over = reply, unpack, over
+
+    async def _unpacked(self) -> AsyncIterator[bytes]:
+        async for piece in self._reply.aiter_stream():
+            if self._unpack is None:
+                yield piece
+            while self._unpack is not None and piece and not self._unpack.eof:
+                try:
+                    yield self._unpack.decompress(piece, PIECE)
+                except zlib.error as error:
+                    raise httpx2.ReadError("it comes packed, and damaged") from error
+                piece = self._unpack.unconsumed_tail
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         signs, before = 0, b""
-        async for piece in self._reply.aiter_stream():
+        async for piece in self._unpacked():
             before = before[-LONGEST_BREAK:] + piece
             last = max(map(before.rfind, BREAKS))
             signs = signs_of(piece) + signs if last < 0 else signs_of(before[last:])

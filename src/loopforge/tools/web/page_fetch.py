@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import zlib
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 import httpcore2
@@ -155,12 +155,17 @@ def _refuse(status: int, host: str) -> None:
     raise InputError(f"{host} answered {status} ({words})")
 
 
-async def body_of(reply: httpcore2.Response, packed: str, most: int) -> tuple[bytes, bool]:
-    """What comes, unpacked: at most so many bytes, and whether that is all. Raises InputError."""
+def unpacker_of(packed: str) -> Any:
+    """What unpacks, by the header that names how it is packed; None for not. Raises InputError."""
     kind = packed.strip().lower()
     if kind not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise InputError(f"it comes packed in a way that is not read ({bounded_text(kind)})")
-    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if kind not in ("", "identity") else None
+    return zlib.decompressobj(zlib.MAX_WBITS | 32) if kind not in ("", "identity") else None
+
+
+async def body_of(reply: httpcore2.Response, packed: str, most: int) -> tuple[bytes, bool]:
+    """What comes, unpacked: at most so many bytes, and whether that is all. Raises InputError."""
+    unpack = unpacker_of(packed)
     found = bytearray()
     async for piece in reply.aiter_stream():
         try:
