@@ -3,9 +3,11 @@
 import asyncio
 import gc
 import os
+import resource
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +26,7 @@ from loopforge.tools.sandbox.confined_process import (
 from loopforge.tools.sandbox.sandbox_limits import SandboxLimits
 from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 from tests.tools.sandbox.drills import alive
+from tests.tools.sandbox.test_granted_network import held
 
 pytestmark = pytest.mark.xdist_group("sandbox")
 """They share a user, whose processes are counted in sum, and look for what is left running."""
@@ -289,3 +292,79 @@ async def test_limits_of_a_run_are_its_own(sandbox: Sandbox) -> None:
         brief = Sandbox(sandbox.workspace, limits=SandboxLimits(seconds=seconds))
         ended = await run_confined(brief, ("bash", "-c", "echo begun; sleep 60"))
     assert (ended.code, ended.met, ended.output) == (None, "time", b"begun\n")
+
+
+# ---------------------------------------------------------------- what it uses is seen
+
+
+async def test_a_file_of_an_odd_name_hides_no_memory(sandbox: Sandbox) -> None:
+    """It maps a file whose name holds the end of a row: the sum was looked at no more from then on."""
+    program = """if True:
+        import mmap, os, time
+        os.mkdir("a\x0c")
+        file = open("a\x0c/memfd:b", "w+b")
+        file.write(bytes(4096))
+        file.flush()
+        odd, shared = mmap.mmap(file.fileno(), 4096), mmap.mmap(-1, 600 << 20)
+        time.sleep(60)"""
+    brief = replace(sandbox, limits=SandboxLimits(seconds=100.0))
+    ended = await run_confined(brief, ("python3", "-c", program))
+    assert (ended.met, ended.output) == ("memory", b"")
+
+
+READ = """import mmap, time
+kept = mmap.mmap(-1, 100 << 30, mmap.MAP_PRIVATE, mmap.PROT_READ)
+for at in range(0, 100 << 30, 2 << 20):
+    kept[at]
+time.sleep(60)"""
+EMPTY = """import os, time
+for nth in range(200_000):
+    os.close(os.open(f"/tmp/{nth}", os.O_CREAT))
+time.sleep(60)"""
+
+
+@pytest.mark.parametrize("program", [READ, EMPTY], ids=["page tables", "empty files"])
+async def test_what_the_kernel_holds_for_it_counts(sandbox: Sandbox, program: str) -> None:
+    """Addresses that are only read, and empty files: a gigabyte of either was nobody's memory."""
+    limits = SandboxLimits(seconds=100.0, memory=32 << 20, address_space=None)
+    ended = await run_confined(replace(sandbox, limits=limits), ("python3", "-c", program))
+    assert (ended.met, ended.output) == ("memory", b"")
+
+
+async def test_what_could_not_be_looked_at_is_looked_at_again(
+    sandbox: Sandbox, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its folder is out of sight for a moment, as on a disk that fails: its limits hold afterwards."""
+    small = replace(sandbox, limits=SandboxLimits(seconds=None, disk=1_000_000))
+    away = sandbox.workspace.with_name("away")
+    command = "echo ready; read; head -c 2000000 /dev/zero >n1; sleep 20"
+    async with confined_server(small, ("bash", "-c", command)) as server:
+        assert await server.stdout.readline() == b"ready\n"
+        sandbox.workspace.rename(away)
+        while "sandbox uses" not in caplog.text:
+            await asyncio.sleep(0.01)
+        away.rename(sandbox.workspace)
+        server.stdin.write(b"\n")
+        await server.wait()
+        assert server.met == "disk"
+
+
+async def test_without_free_descriptors_none_is_lost(sandbox: Sandbox) -> None:
+    """At whichever of them its start fails: it is told in a sentence, and those before it are closed."""
+    before, (soft, hard) = held(), resource.getrlimit(resource.RLIMIT_NOFILE)
+    told, taken = list[str](), [os.dup(0)]
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + 40, hard))
+        while not told or told[-1]:
+            with suppress(OSError):
+                while True:
+                    taken.append(os.dup(0))
+            for _ in told:
+                os.close(taken.pop())
+            told.append(await why_unconfined(sandbox))
+    finally:
+        for each in taken:
+            os.close(each)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert "could not be started in the sandbox: [Errno 24]" in told[0]
+    assert held() == before

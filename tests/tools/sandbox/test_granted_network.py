@@ -49,3 +49,13 @@ async def test_a_request_without_end_is_left(
             assert await reader.read() == b""
         writer.close()
     assert not [one for one in caplog.records if one.levelno >= logging.ERROR]
+
+
+async def test_a_folder_in_the_place_of_the_way_out_costs_nothing(tmp_path: Path) -> None:
+    """A program made one there: it held a file of the home open, and was never started again."""
+    before = held()
+    for _ in range(3):
+        async with granted_network(tmp_path, ["*"], _nowhere):
+            (tmp_path / SOCKET).unlink()
+            (tmp_path / SOCKET / "within").mkdir(parents=True)
+    assert held() == before

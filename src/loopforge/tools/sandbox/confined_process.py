@@ -11,6 +11,7 @@ dies, all of its sandboxes do. Does not know who asked, nor whether they may.
 
 import asyncio
 import json
+import logging
 import math
 import os
 import signal
@@ -41,6 +42,7 @@ from loopforge.tools.sandbox.sandbox_limits import (
 )
 from loopforge.tools.sandbox.syscall_filter import sealed_descriptor, syscall_filter
 
+log = logging.getLogger(__name__)
 TICK = 0.05
 """Seconds between two looks at memory; the disk is looked at every DISK looks."""
 DISK = 4
@@ -135,10 +137,16 @@ class ConfinedServer:
 
     async def watch(self) -> None:
         """Look at what it uses until it ends; end it where that is too much."""
+        unseen = False
         for look in range(1, 1 << 62):
             child = self._child if self._find_first_process() else None
             disk = look % DISK == 0
-            met = await asyncio.to_thread(_used_up, self._sandbox, child, disk=disk)
+            try:
+                met = await asyncio.to_thread(_used_up, self._sandbox, child, disk=disk)
+            except OSError as error:  # a disk that fails, say: the next look may see it again
+                if not unseen:
+                    log.warning("what a program in the sandbox uses is not seen: %s", error)
+                unseen, met = True, ""
             if not self.running:
                 return
             if met:
@@ -231,11 +239,7 @@ async def run_confined(
     """
     clock = asyncio.get_running_loop()
     began = clock.time()
-    given = sealed_descriptor(stdin, "stdin")
-    try:
-        program = await _begin(sandbox, command, given)
-    finally:
-        os.close(given)
+    program = await _begin(sandbox, command, stdin)
     output = bytearray()
     async with _looked_after(program):
         try:
@@ -247,7 +251,8 @@ async def run_confined(
         await program.stop()
         code, met = program.code(), program.met
         if code is not None and not met:  # what it left, if it was quicker than the looks at it
-            met = await asyncio.to_thread(_used_up, sandbox, None, disk=True)
+            with suppress(OSError):  # as in `watch`
+                met = await asyncio.to_thread(_used_up, sandbox, None, disk=True)
             late = clock.time() - began >= (sandbox.limits.seconds or math.inf)
             if late and code == KILLED:
                 met = met or "time"  # the kernel was quicker: it counts the processor's seconds
@@ -290,7 +295,7 @@ async def _looked_after(program: ConfinedServer) -> AsyncIterator[None]:
             await program.close()
 
 
-async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) -> ConfinedServer:
+async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: bytes | None) -> ConfinedServer:
     """Start it; `stdin` None: with pipes of its own.
 
     bubblewrap that is killed before its first child looks for it leaves that behind: a start is
@@ -299,15 +304,20 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
     if gone := [str(each) for each in (sandbox.workspace, *sandbox.readable) if not each.is_dir()]:
         raise InputError(f"no program can be run in the sandbox: there is no folder {gone[0]}.")
     refuse_unreachable_folder(sandbox.workspace)
-    room = await asyncio.to_thread(widen_disk_limits, sandbox.workspace, sandbox.limits)
-    rules = sealed_descriptor(await load_in_thread(syscall_filter), "filter")
-    held = [rules]
+    rules = await load_in_thread(syscall_filter)
+    held = list[int]()
     try:
+        room = await asyncio.to_thread(widen_disk_limits, sandbox.workspace, sandbox.limits)
+        held.append(ruled := sealed_descriptor(rules, "filter"))
         status, said = os.pipe()
-        held.append(said)
+        held += status, said
         os.set_blocking(status, False)
-        told = sealed_descriptor(bubblewrap_options(sandbox, said, rules), "options")
-        held.append(told)
+        held.append(told := sealed_descriptor(bubblewrap_options(sandbox, said, ruled), "options"))
+        pipe, together = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
+        given, complaints = pipe, pipe
+        if stdin is not None:
+            held.append(given := sealed_descriptor(stdin, "stdin"))
+            complaints = together
         program = [
             find_bubblewrap(),
             "--args",
@@ -317,29 +327,25 @@ async def _begin(sandbox: Sandbox, command: Sequence[str], stdin: int | None) ->
         ]
         user = runner_uid()
         groups: list[int] | None = None if user is None else []
-        pipe, together = asyncio.subprocess.PIPE, asyncio.subprocess.STDOUT
         process, stopped = await run_shielded(
             asyncio.create_subprocess_exec(
                 *program,
-                stdin=pipe if stdin is None else stdin,
+                stdin=given,
                 stdout=pipe,
-                stderr=pipe if stdin is None else together,
+                stderr=complaints,
                 env={},
                 cwd="/",
                 limit=LONGEST_OUTPUT_LINE,
-                pass_fds=held,
+                pass_fds=(ruled, said, told),
                 user=user,
                 group=user,
                 extra_groups=groups,
             ),
             "a program begins",
         )
+        held.remove(status)
     except (OSError, ValueError) as error:
-        os.close(status)
         raise InputError(f"a program could not be started in the sandbox: {error}.") from error
-    except BaseException:
-        os.close(status)
-        raise
     finally:
         for each in held:
             os.close(each)

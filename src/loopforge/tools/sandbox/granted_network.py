@@ -22,6 +22,7 @@ from typing import Any
 
 from loopforge.errors import InputError
 from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.tools.sandbox.workspace_files import WorkspaceFiles
 
 SOCKET = ".network"
 """Where the socket lies in a workspace."""
@@ -107,26 +108,32 @@ async def granted_network(
     """Let programs whose workspace this is reach what is granted, until the block ends."""
     folder = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY)
     path = Path(f"/proc/self/fd/{folder}") / SOCKET  # a socket's path has 107 bytes at most
-    path.unlink(missing_ok=True)
     free, held = asyncio.Semaphore(MOST_TUNNELS), set[asyncio.Task[None]]()
-    async with BackgroundTasks() as tasks:
 
-        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            if len(held) >= MOST_HELD:
-                writer.close()
-                return
-            work = _tunnel(reader, writer, granted, reach, free)
-            held.add(tunnel := tasks.spawn(work, "a way out of the sandbox"))
-            tunnel.add_done_callback(held.discard)
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(held) >= MOST_HELD:
+            writer.close()
+            return
+        work = _tunnel(reader, writer, granted, reach, free)
+        held.add(tunnel := tasks.spawn(work, "a way out of the sandbox"))
+        tunnel.add_done_callback(held.discard)
 
-        server = await asyncio.start_unix_server(serve, str(path))
-        path.chmod(0o666)
+    try:
         try:
-            yield
-        finally:
-            server.close()
             path.unlink(missing_ok=True)
-            os.close(folder)
+        except OSError:  # a program made a folder of it
+            await asyncio.to_thread(WorkspaceFiles(workspace / SOCKET).remove)
+        async with BackgroundTasks() as tasks:
+            server = await asyncio.start_unix_server(serve, str(path))
+            path.chmod(0o666)
+            try:
+                yield
+            finally:
+                server.close()
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
+    finally:
+        os.close(folder)
 
 
 async def _tunnel(

@@ -2,13 +2,15 @@
 
 Process limits bound each process alone. There are cgroups for the sum, but not for everybody, so it
 is counted here, from outside, some twenty times a second. Memory is what is a process' own, and
-what it shares under no name (counted in full, touched or not: it can be held without being seen).
+what it shares under no name (counted in full, touched or not: it can be held without being seen),
+its page tables, and what the kernel holds for each file in /tmp and /dev/shm, an empty one too.
 Of the disk it is what lies in the workspace, and how much is left on the whole: a file that was
 deleted while it is open lies nowhere. Not counted: buffers of pipes and sockets, which the limits
 of open files and processes bound.
 """
 
 import os
+import re
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
@@ -98,6 +100,9 @@ def with_process_limits(limits: SandboxLimits, command: Sequence[str]) -> list[s
 PAGE = os.sysconf("SC_PAGE_SIZE")
 DEEPEST = 64
 MANY = 16
+INODE = 1024
+"""Bytes that the kernel holds for a file, about."""
+SCRATCH = ("tmp", "dev/shm")
 NAMELESS = ("/dev/zero (deleted)", "/memfd:", "/SYSV")
 
 
@@ -112,11 +117,21 @@ def memory_used(child: int, limit: int) -> int:
         if os.fstat(inside).st_dev == os.stat("/proc").st_dev:  # noqa: PTH116
             return 0  # bubblewrap still sees the machine's own: the program has not begun
         seen = Path(f"/proc/self/fd/{inside}")
-        return _summed([seen / name for name in os.listdir(inside) if name.isdigit()], limit)  # noqa: PTH208
+        processes = [seen / name for name in os.listdir(inside) if name.isdigit()]  # noqa: PTH208
+        return _summed(processes, limit) + sum(_files_in(f"{place}/{each}") for each in SCRATCH)
     except OSError:
         return 0
     finally:
         os.close(inside)
+
+
+def _files_in(folder: str) -> int:
+    """Bytes that the kernel holds for the files of a file system in memory, but what is in them."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return 0  # it ended
+    return (found.f_files - found.f_ffree) * INODE
 
 
 def _summed(processes: list[Path], limit: int) -> int:
@@ -130,7 +145,17 @@ def _summed(processes: list[Path], limit: int) -> int:
         own += (resident - shared) * PAGE
     if mapped <= limit or own > limit:  # else there is no room to hide any
         return own
-    return own + sum(_nameless(processes).values())
+    return own + sum(_nameless(processes).values()) + sum(map(_page_tables, processes))
+
+
+def _page_tables(process: Path) -> int:
+    """Bytes of what only says where its memory is: of addresses without number that is much."""
+    try:
+        told = (process / "status").read_text("utf-8", "replace")
+    except OSError:
+        return 0  # it ended
+    found = re.search(r"^VmPTE:\s*(\d+) kB$", told, re.MULTILINE)
+    return int(found[1]) * 1024 if found else 0
 
 
 def _nameless(processes: list[Path]) -> dict[str, int]:
@@ -138,7 +163,7 @@ def _nameless(processes: list[Path]) -> dict[str, int]:
     found: dict[str, int] = {}
     for each in processes:
         try:
-            lines = (each / "maps").read_text("utf-8", "replace").splitlines()
+            lines = (each / "maps").read_text("utf-8", "replace").split("\n")  # all else a path has
         except OSError:
             continue
         for line in lines:
@@ -213,8 +238,12 @@ class _Level:
             self.fd = os.open(own, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         finally:
             os.close(held)
-        with os.scandir(self.fd) as entries:
-            self.waiting = [entry.name for entry in islice(entries, most + 1)]
+        try:
+            with os.scandir(self.fd) as entries:
+                self.waiting = [entry.name for entry in islice(entries, most + 1)]
+        except OSError:  # it was taken away just now
+            self.close()
+            raise
 
     def close(self) -> None:
         os.close(self.fd)
