@@ -115,6 +115,16 @@ async def test_a_file_that_changed_while_it_was_saved_makes_no_checkpoint(
     assert await archive.numbers("t") == []
 
 
+async def test_a_file_that_was_broken_off_is_put_there_anew(tmp_path: Path) -> None:
+    """The power failed while it was kept: the next checkpoint that needs it heals those before it."""
+    archive = CheckpointArchive(tmp_path)
+    await save(archive, "t", 1, {"a": b"whole"})
+    (entry,) = made(1, {"a": b"whole"}).entries
+    (tmp_path / "t" / "files" / entry.hash[:2] / entry.hash).write_bytes(b"")
+    await save(archive, "t", 2, {"b": b"whole"})
+    assert await archive.fetch("t", entry.hash) == b"whole"
+
+
 @pytest.mark.patient
 async def test_a_workspace_that_is_lost_comes_back_from_a_bucket(
     server: BucketServer, open_place: Path

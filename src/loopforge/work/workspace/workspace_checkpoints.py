@@ -103,12 +103,15 @@ class CheckpointArchive:
     async def save(
         self, task: str, made: WorkspaceCheckpoint, read: Callable[[str], bytes]
     ) -> None:
-        """Keep it, with the files it needs and that are not kept yet; `read` gives their bytes."""
-        there = await self.hashes(task)
+        """Keep it, with the files it needs and that are not kept yet; `read` gives their bytes.
+
+        One of another size was broken off, as by a power cut, and is put there anew.
+        """
+        there = await self._sizes(task)
         missing = {
             entry.hash: entry.path
             for entry in made.entries
-            if entry.hash and entry.hash not in there
+            if entry.hash and there.get(entry.hash) != entry.size
         }
         await self._put_all(task, missing, read)
         await self._objects.put(_manifest(task, made.number), msgspec.json.encode(made))
@@ -125,8 +128,11 @@ class CheckpointArchive:
 
     async def hashes(self, task: str) -> frozenset[str]:
         """The files of a task that are kept."""
-        paths = await self._objects.paths(f"{task}/files")
-        return frozenset(path.rpartition("/")[2] for path in paths)
+        return frozenset(await self._sizes(task))
+
+    async def _sizes(self, task: str) -> dict[str, int]:
+        found = await self._objects.sizes(f"{task}/files")
+        return {path.rpartition("/")[2]: size for path, size in found.items()}
 
     async def prune(self, task: str, keep: int) -> None:
         """Let the oldest go, but for so many, and the files that none of the others needs."""
