@@ -62,10 +62,16 @@ def test_a_task_whose_watcher_is_cut_off_is_told_how_to_go_on(run: Run, home: Pa
     _, listed, _ = run("list")
     assert listed.splitlines()[0].startswith(f"{told[1]}  left amid")
     assert "`loopforge work resume TASK`" in listed
+    for row in (
+        *json.loads(run("list", "--json")[1]),
+        json.loads(run("show", told[1], "--json")[1]),
+    ):
+        assert (row["left_amid"], row["allowing"]) == (True, [])
     code, shown, _ = run(*told[2].split()[1:])
     assert code == 0
     assert "Done after 1 turn" in shown
     assert "left amid" not in run("list")[1]
+    assert not json.loads(run("list", "--json")[1])[0]["left_amid"]
 
 
 def test_a_task_is_given_watched_and_taken(run: Run) -> None:

@@ -102,30 +102,30 @@ LEFT = (
 @in_home
 async def list_tasks(home: App, as_json: Json = False) -> None:
     """List the tasks of this home, the newest first."""
-    tasks = await home.work.tasks.tasks()
-    rows = [row_of(one) for one in tasks]
     idle = home_holder_pid(home.settings.home) is None
-    left = {one.id for one in tasks if idle and one.at_work and not one.allowing}
+    rows = [row_of(one, idle=idle) for one in await home.work.tasks.tasks()]
 
     def line(row: dict[str, Any]) -> str:
-        stage = "left amid" if row["id"] in left else row["stage"]
+        stage = "left amid" if row["left_amid"] else row["stage"]
         head = f"{row['id'][-8:]}  {stage:<9} turn {row['turn']:>3}  "
         return replace_unprintable(
             f"{head}{row['confidence']:>5.1f}  ${row['cost']:<8} {row['task'][:60]}"
         )
 
     print_rows(rows, as_json, line, "There are no tasks yet.")
-    if left and not as_json:
+    if not as_json and any(row["left_amid"] for row in rows):
         typer.echo(LEFT)
 
 
-def row_of(state: TaskState) -> dict[str, Any]:
-    """A task for programs."""
+def row_of(state: TaskState, *, idle: bool) -> dict[str, Any]:
+    """A task for programs; `idle`: nobody runs the home."""
     found = state.classified
     return {
         "id": state.id,
         "task": str(state.task.text),
         "stage": state.stage,
+        "left_amid": idle and state.at_work and not state.allowing,
+        "allowing": [use.tool for use in state.allowing.values()],
         "mate": state.task.mate or (found.role if found else ""),
         "thread": state.thread,
         "type": found.task_type if found else "",
@@ -158,8 +158,9 @@ async def show_task(
     from loopforge.work.task_transcript import lines_of
 
     state = await home.work.tasks.store.named(which)
+    idle = home_holder_pid(home.settings.home) is None
     if as_json:
-        print_json(row_of(state))
+        print_json(row_of(state, idle=idle))
         return
     typer.echo(replace_unprintable(f"{state.id}  {state.stage}"))
     for event in await home.ledger.read(state.stream):
@@ -171,7 +172,7 @@ async def show_task(
     if state.turns:
         turn = f"{state.id[-8:]}#{state.turns}"
         typer.echo(f"`loopforge why {turn}` tells how turn {state.turns} came about.")
-    typer.echo(next_step_hint(state, idle=home_holder_pid(home.settings.home) is None))
+    typer.echo(next_step_hint(state, idle=idle))
     tell_folder(home, state)
 
 
