@@ -13,6 +13,7 @@ from loopforge.backup.make_backup import LAST
 from loopforge.cli import main
 from loopforge.home import make_home
 from loopforge.settings import load_settings
+from tests.backup.test_backup import flip, talk
 from tests.rooms.conftest import living
 
 Run = Callable[..., tuple[int, str, str]]
@@ -54,6 +55,57 @@ def test_there_and_back(run: Run, tmp_path: Path) -> None:
     assert (code, "All of it is as it was written." in out) == (0, True)
     code, _, err = run("restore", kept, home=new)
     assert (code, "is not empty" in err) == (2, True)
+
+
+@pytest.mark.parametrize("noted", [True, False], ids=["noted", "read-only"])
+def test_what_a_check_finds_damaged_the_next_backup_brings_anew(
+    run: Run, tmp_path: Path, noted: bool
+) -> None:
+    """A picture that rotted where backups lie, its size the same; who may only look is told more."""
+    kept = tmp_path / "kept"
+
+    async def give() -> str:
+        async with living(tmp_path / "home", seed=9) as home:
+            return await talk(home)
+
+    hash = asyncio.run(give())
+    run("backup", str(kept))
+    flip(kept / "files" / hash[:2] / hash)
+    if not noted:
+        (kept / "damaged").write_text("no folder can be made here")
+    code, out, err = run("backup", str(kept), "--check", "newest", home=tmp_path / "new")
+    assert (code, out) == (1, f"damaged or gone: {kept}/files/{hash[:2]}/{hash}\n")
+    assert ("brings anew what the home has" if noted else "Delete what is damaged there") in err
+    if not noted:
+        return
+    run("backup", str(kept))
+    code, out, _ = run("backup", str(kept), "--check", "newest", home=tmp_path / "new")
+    assert (code, out.partition(":")[0]) == (0, "All of it is as it was written")
+    assert [*(kept / "damaged").iterdir()] == [], "it is written anew once"
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("how", ["example", "written", "variable"])
+def test_a_home_that_is_restored_to_another_database_starts_there(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Its settings named the old home's, which two homes would have written; a variable is told of."""
+    kept, new = str(tmp_path / "kept"), tmp_path / "new"
+    old = f"sqlite:///{tmp_path / 'home' / 'data' / 'loopforge.db'}"
+    ledger = f"sqlite:///{tmp_path / 'another.db'}"
+    if how == "variable":
+        monkeypatch.setenv("LOOPFORGE_DATABASE_URL", old)
+    else:
+        file = tmp_path / "home" / "loopforge.toml"
+        written = f'  database_url="{old}" # ours\n' if how == "written" else ""
+        file.write_text(f"{written}{file.read_text()}")
+    run("backup", kept)
+    code, out, _ = run("restore", kept, "--ledger", ledger, home=new)
+    told = "Set `database_url`" in out and "LOOPFORGE_DATABASE_URL names another" in out
+    assert (code, told) == (0, how == "variable")
+    assert load_settings(new, environ={}).database_url == ledger
+    line = f'database_url = "{ledger}"'
+    assert (new / "loopforge.toml").read_text().splitlines().count(line) == 1
 
 
 def test_what_a_backup_says_of_itself_stands_in_one_row(run: Run, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@
     <name>/keys.age          keys and tokens, where that was wished for (sealed_keys.py)
     files/<2>/<hash>         files that people gave, once for all backups
     erased/<event>           refs of texts that were forgotten, whichever backups still hold them
+    damaged/<hash>           a file that was found to be damaged: the next backup puts it there anew
 
 Keys of a bucket come from its provider's own variables. Knows nothing of what is in a backup.
 """
@@ -165,6 +166,18 @@ class BackupStore:
             found.update(refs)
         return found
 
+    async def damaged(self) -> set[str]:
+        """The hashes of files that are noted to be damaged here."""
+        return {path.partition("/")[2] for path in await self._paths("damaged")}
+
+    async def note_damaged(self, hash: str) -> None:
+        """Note that a file here is damaged. Raises BackupError."""
+        await self.write(f"damaged/{hash}", b"")
+
+    async def forget_damaged(self, hash: str) -> None:
+        """Note of it no more: it is whole again, or gone."""
+        await self._objects.drop(f"damaged/{hash}")
+
     async def _paths(self, prefix: str | None = None) -> list[str]:
         self._check()
         return await self._objects.paths(prefix)
@@ -185,7 +198,7 @@ class BackupStore:
 
 def _whole(path: str) -> bool:
     name, _, part = path.partition("/")
-    return part == MANIFEST and name not in ("files", "erased")
+    return part == MANIFEST and name not in ("files", "erased", "damaged")
 
 
 def made_at(name: str) -> datetime | None:

@@ -164,7 +164,7 @@ async def _written(
         await store.write(f"{name}/{each.name}", each)
     for each in made:
         await fetch_backup_part(store, name, each.name, manifest, each.with_name("again"))
-    manifest = await _kept(manifest, files, store.files)
+    manifest = await _kept(manifest, files, store)
     await store.write(f"{name}/{MANIFEST}", msgspec.json.format(msgspec.json.encode(manifest)))
     return manifest
 
@@ -202,16 +202,17 @@ def ledger_lines(rows: Path) -> Iterator[bytes]:
         raise DamagedBackup(f"The ledger in this backup is damaged: {error}") from error
 
 
-async def _kept(manifest: BackupManifest, files: Artifacts, there: Artifacts) -> BackupManifest:
+async def _kept(manifest: BackupManifest, files: Artifacts, store: BackupStore) -> BackupManifest:
     """Put files where backups are that are not there yet; the manifest, with those that are lost.
 
-    One that is there in another size than in the home was broken off, and is put there anew.
+    One that is there in another size than in the home was broken off, and is put there anew, as is
+    one that a check noted to be damaged.
     While parts of an unfinished backup lie there nobody takes a file away.
     """
-    absent, damaged = set[str](), set[str]()
-    here, kept = await files.sizes(), await there.sizes()
+    absent, damaged, put = set[str](), set[str](), set[str]()
+    here, kept, noted = await files.sizes(), await store.files.sizes(), await store.damaged()
     torn = {hash for hash, size in kept.items() if here.get(hash, size) != size}
-    for hash in {*manifest.files}.difference(kept.keys() - torn):
+    for hash in {*manifest.files}.difference(kept.keys() - torn - noted):
         try:
             data = await files.get(hash)
         except Unknown:
@@ -220,7 +221,10 @@ async def _kept(manifest: BackupManifest, files: Artifacts, there: Artifacts) ->
             log.warning("it is put into no backup: %s", error)
             damaged |= {hash} - torn
         else:
-            await there.put(data)
+            await store.files.put(data)
+            put.add(hash)
+    for hash in noted - (kept.keys() - put):
+        await store.forget_damaged(hash)
     return msgspec.structs.replace(
         manifest,
         files=tuple(hash for hash in manifest.files if hash not in absent | damaged),

@@ -103,6 +103,7 @@ async def _checked(store: BackupStore, name: str) -> None:
     import tempfile
     from pathlib import Path
 
+    from loopforge.artifacts.artifact_store import is_hash
     from loopforge.backup.restore_backup import fetch_verified_backup, kept_files, newest_backup
 
     name = await newest_backup(store) if name == "newest" else name
@@ -112,9 +113,15 @@ async def _checked(store: BackupStore, name: str) -> None:
     for hash in lost:
         typer.echo(as_visible_row(f"damaged or gone: {store.where}/files/{hash[:2]}/{hash}"))
     if lost:
+        then = "The next backup brings anew what the home has."
+        try:
+            for hash in filter(is_hash, lost):
+                await store.note_damaged(hash)
+        except BackupError:  # by keys that only read
+            then = "Delete what is damaged there: the next backup brings it anew."
         raise BackupError(
             f"Of {pluralize(len(manifest.files), 'file')} {len(lost)} cannot be brought back; all "
-            f"else in {name} can. Delete what is damaged there: the next backup brings it anew."
+            f"else in {name} can. {then}"
         )
     typer.echo(f"All of it is as it was written: {told(name, manifest)}")
 

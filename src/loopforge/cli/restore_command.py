@@ -32,8 +32,9 @@ def command(
     """Make a home from a backup, in an empty folder: `loopforge --home FOLDER restore FROM`.
 
     It may go to another kind of database: --ledger postgresql://USER@HOST/NAME, or
-    sqlite:///PATH. What was forgotten since the backup is forgotten again. Keys and tokens have
-    to be given anew, unless they are in the backup: --with-keys asks for their passphrase.
+    sqlite:///PATH; its loopforge.toml names that, then. What was forgotten since the backup is
+    forgotten again. Keys and tokens have to be given anew, unless they are in the backup:
+    --with-keys asks for their passphrase.
     """
     from loopforge.backup.backup_store import KEYS, BackupStore
     from loopforge.backup.restore_backup import (
@@ -45,6 +46,7 @@ def command(
     from loopforge.backup.sealed_keys import restore_keys
     from loopforge.cli.backup_command import ask_passphrase
     from loopforge.home import make_home
+    from loopforge.runtime.installation.settings_file import write_setting
     from loopforge.runtime.system_clock import SystemClock
     from loopforge.settings import with_ledger
 
@@ -61,6 +63,8 @@ def command(
             try:
                 make_home(there.home)
                 found = with_ledger(settings_from_context(context), ledger)
+                if ledger:
+                    write_setting(found.file, "database_url", ledger)
                 done = await restore_home(found, store, manifest, Path(folder), clock)
                 restore_keys(found.data, keys)
             except BaseException:  # the ledger is not empty, say: the folder was, so it is again
@@ -74,8 +78,11 @@ def command(
                 f"Not here: {pluralize(done.missing, 'file')} that people gave; all else is. "
                 f"`loopforge backup {source} --check {which}` names what is damaged or gone."
             )
-        if ledger:
-            typer.echo(f"Set `database_url` in {found.file} to where its ledger is now.")
+        if (named := settings_from_context(context)).database_url != found.database_url:
+            typer.echo(
+                "Set `database_url` to where its ledger is now, before it is started: "
+                f"{named.sources['database_url']} names another."
+            )
 
     asyncio.run(work())
 

@@ -9,6 +9,7 @@ no key.
 
 import difflib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,25 @@ def read_file(path: Path) -> tuple[str, dict[str, Any]]:
         raise BadSettings(f"{path} cannot be read: {error}.") from error
     except ValueError as error:
         raise BadSettings(f"{path} is not TOML: {error}.") from error
+
+
+def write_setting(path: Path, name: str, value: str) -> None:
+    """Write a text as a setting: where it stands, or its example does, else at the top.
+
+    Where that row cannot be told from others the file stays as it is. Raises BadSettings, OSError.
+    """
+    text, held = read_file(path)
+    row = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    written = re.compile(rf"^[ \t]*{name}[ \t]*=.*$", re.MULTILINE)
+    example = re.compile(rf"^#{name} = .*$", re.MULTILINE)
+    place = written.search(text) or example.search(text)
+    start, end = place.span() if place else (0, 0)
+    changed = text[:start] + row + ("" if place else "\n") + text[end:]
+    try:
+        if toml_of(changed) == {**held, name: value}:
+            write_private(path, changed.encode())
+    except ValueError:
+        return
 
 
 def key_location(text: str, key: str) -> str:
