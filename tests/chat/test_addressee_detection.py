@@ -1,12 +1,15 @@
 """Calling: who must answer, who may, and who is left out, in a room of three people."""
 
+from string import ascii_lowercase
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.chat.room.room_state import fold
+from loopforge.chat.speaking import name_mentions
 from loopforge.chat.speaking.addressee_detection import find_name_calls
-from loopforge.chat.speaking.name_mentions import strip_quotes_and_code
+from loopforge.chat.speaking.name_mentions import Form, forms_of, strip_quotes_and_code
 from loopforge.chat.speaking.triggers import batches, weigh_triggers
 from tests.strategies import Chronicle, Listening
 
@@ -258,3 +261,19 @@ def test_a_line_of_nothing_but_names_is_read_to_its_hundredth() -> None:
 def test_a_gap_beside_a_name_is_read_once(line: str) -> None:
     """Room for a comma was looked for at each sign of it anew: 8,000 blanks took fifteen seconds."""
     assert find_name_calls(line.format(gap="\xa0" * 60_000), {"maya": "Maya"})
+
+
+def test_a_word_is_compared_with_names_that_begin_like_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a room of hundreds a long line of new words had taken seconds."""
+    compared, form = list[str](), name_mentions._form
+
+    def counted(word: str, name: str) -> Form:
+        compared.append(name)
+        return form(word, name)
+
+    monkeypatch.setattr(name_mentions, "_form", counted)
+    name_mentions.forget_all()
+    names = tuple((f"{first}{second}nna",) for first in ascii_lowercase for second in "aeiou")
+    forms = forms_of("manna", names)
+    assert [name for (name,), one in zip(names, forms, strict=True) if one] == ["manna"]
+    assert 5 <= len(compared) <= 20

@@ -21,6 +21,7 @@ from loopforge.core.room_vocabulary import (
     LineDeleted,
     Marked,
     MateJoined,
+    MateLeft,
     PersonLeft,
     PlaceJoined,
     PolicyChosen,
@@ -264,6 +265,28 @@ def test_a_persons_line_lifts_the_stop() -> None:
     assert not state.stopped
     assert not state.due
     assert len(state.pending()) == 1
+
+
+@pytest.mark.parametrize("how", ["late", "over"])
+def test_a_line_that_nobody_answers_lifts_no_stop(how: str) -> None:
+    """What was said before the stop and came after it, or beyond a day's answers, calls nobody."""
+    story = Chronicle()
+    story.stop()
+    words = public_words("old words")
+    story.add(Heard(person=PEOPLE[0], text=words, surface="terminal", **{how: True}))
+    assert state_of(story).stopped
+    story.hear("new words")
+    assert not state_of(story).stopped
+
+
+def test_who_stood_in_for_another_and_was_sent_out_does_so_no_more() -> None:
+    """If it comes back for that, it is told again."""
+    story = Chronicle()
+    line = story.hear("hello?").id
+    story.add(StoodIn(mate=MATES[0], by=MATES[1], line=line))
+    assert set(state_of(story).stand_ins) == {MATES[0]}
+    story.add(MateLeft(mate=MATES[1]))
+    assert state_of(story).stand_ins == {}
 
 
 def test_verdicts_on_lines_before_a_stop_are_void() -> None:

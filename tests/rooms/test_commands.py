@@ -5,6 +5,8 @@ import pytest
 from loopforge.chat.commands.command_catalogue import BY_NAME, COMMANDS, help_text
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.room.platform_channels import ChannelSpot
+from loopforge.chat.turns import room_titles
+from loopforge.core.memory.memory_vocabulary import MACHINE
 from loopforge.core.room_vocabulary import Said, TalkSet
 from loopforge.errors import BadLine, InputError, LoopforgeError, Unknown
 from tests.rooms.conftest import Home
@@ -298,3 +300,12 @@ async def test_the_owner_forks_a_mate_where_people_talk(home: Home) -> None:
 async def _ana(home: Home) -> str:
     await home.enter("ana")
     return home.people["ana"]
+
+
+async def test_a_title_that_the_machine_gave_stays(home: Home) -> None:
+    """Somebody at the machine is a person too: the room does not name itself anew."""
+    await home.hears("ana", "@maya hello")
+    assert await home.does("", "title", "Kitchen") == "The room is called Kitchen."
+    state = await home.app.rooms.state(home.room)
+    assert (str(state.title), state.titled_by) == ("Kitchen", MACHINE)
+    assert room_titles.due(state) == ""

@@ -534,3 +534,15 @@ async def test_a_long_text_is_no_time(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="at most 500 characters"):
             await home.does("ana", "remind", f"on Friday at nine: {'call Anna ' * 60}")
         assert "No reminder waits" in await home.does("ana", "reminders")
+
+
+async def test_what_rings_after_a_silence_can_be_spoken_of(tmp_path: Path) -> None:
+    """A reminder is the first line of a conversation: its mate has it before it when asked."""
+    write_mates(tmp_path, (), maya=MAYA)
+    async with living(tmp_path, lambda _: {"say": "Hello."}, clock=SimClock(NOW)) as home:
+        await home.hears("ana", "@maya hello")
+        await home.does("ana", "remind", "in 6 hours: tea")
+        await passes(home, timedelta(hours=6, minutes=2))
+        await home.hears("ana", "@maya what was that?")
+        page = (await home.app.rooms.state(home.room)).visible("maya")
+        assert [entry.kind for entry in page][-3:] == ["told", "heard", "said"]

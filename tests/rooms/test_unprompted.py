@@ -4,16 +4,21 @@ import asyncio
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from loopforge.core.room_vocabulary import PlaceJoined, Weighed
-from loopforge.core.text.erasable_text import Words
+from loopforge.chat.reminders import unprompted_turns
+from loopforge.chat.room.room_state import fold
+from loopforge.core.room_vocabulary import PersonJoined, PlaceJoined, Weighed
+from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.turn_events import Perceived
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question
 from tests.rooms.conftest import Home, living
 from tests.sim_clock import SimClock
+from tests.strategies import Chronicle
 
 FILE = "---\nname: Maya\nrole: mate\nunprompted: {times}\n---\nYou are Maya.\n"
 
@@ -147,3 +152,51 @@ async def test_only_where_the_room_lets_it(tmp_path: Path) -> None:
         await home.hears("ana", "hm")
         await past(home, 3)
         assert await woken(home) == []
+
+
+async def test_who_speaks_just_then_is_answered_and_nobody_woken(tmp_path: Path) -> None:
+    """Between the look and the waking a person spoke: the silence is over."""
+    maya(tmp_path, "after 3 hours")
+    async with living(tmp_path, lambda _: {"say": "Tea."}) as home:
+        await home.hears("ana", "@maya good night")
+        decide, spoken = home.app.ledger.decide, list[str]()
+
+        async def late(stream: str, head: Any, attempt: Any) -> Any:
+            if "UnpromptedTurns" in attempt.__qualname__ and not spoken:
+                spoken.append(await home.says("ana", "I am back"))
+            return await decide(stream, head, attempt)
+
+        home.app.ledger.decide = late  # type: ignore[method-assign]
+        await past(home, 3.1)
+        assert spoken
+        assert await woken(home) == []
+
+
+class Nights:
+    """Everybody's quiet hours are the same."""
+
+    def quiet(self, person: str) -> tuple[str, str]:
+        """Of this person."""
+        return "22:00-07:00", "UTC"
+
+
+def test_quiet_hours_are_read_once_for_all_who_keep_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A room of hundreds looks at one pair of hours, and once more where it moved something."""
+    looks, looked = list[datetime](), unprompted_turns.quiet_until
+
+    def counted(at: datetime, hours: Any, zone: Any) -> datetime:
+        looks.append(at)
+        return looked(at, hours, zone)
+
+    monkeypatch.setattr(unprompted_turns, "quiet_until", counted)
+    story = Chronicle(people=1, mates=1)
+    for nth in range(300):
+        story.add(PersonJoined(person=f"p{nth}", name=public_words(f"P {nth}"), surface="web"))
+    parts: Any = (None, None, None, {}, Nights())
+    turns, utc = unprompted_turns.UnpromptedTurns(*parts), ZoneInfo("UTC")
+    night = datetime(2026, 3, 1, 23, 0, tzinfo=UTC)
+    woken = turns._awake(fold(story.events), night, utc)
+    assert woken == datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
+    assert len(looks) <= 2

@@ -18,6 +18,7 @@ from loopforge.chat.speaking.triggers import CALLS
 from loopforge.core.limits import turn_bounds
 from loopforge.core.mates.mate_file import mate_name
 from loopforge.core.mates.unprompted_times import describe_unprompted_times
+from loopforge.core.memory.memory_vocabulary import MACHINE
 from loopforge.core.room_vocabulary import (
     BoundsSet,
     ConversationBegan,
@@ -107,7 +108,8 @@ class ChangeCommands:
             await self._rooms.add(asked.room, asked.person, Titled(title=Words(""), by=""))
             return "The room will find a title of its own."
         title = title_as_kept(asked.argument)
-        await self._rooms.add(asked.room, asked.person, Titled(title=Words(title), by=asked.person))
+        titled = Titled(title=Words(title), by=asked.person or MACHINE)
+        await self._rooms.add(asked.room, asked.person, titled)
         return f"The room is called {title}."
 
     async def energy(self, asked: CommandRequest) -> str:

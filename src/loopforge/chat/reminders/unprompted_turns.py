@@ -72,8 +72,8 @@ class UnpromptedTurns:
 
         async def attempt(seq: int) -> bool:
             again = self._next(state, zone, guests)
-            if again is None or again.mate != found.mate:  # somebody spoke, or it was woken
-                return False
+            if again is None or again.mate != found.mate or again.when > self._stamp.clock.now():
+                return False  # somebody spoke, or it was woken
             body = Weighed(upto=state.weighed, weights=(weight,))
             fact = self._stamp.fact(body, actor="room", cause=last)
             await self._ledger.append(state.stream, [fact], expect=seq)
@@ -105,8 +105,12 @@ class UnpromptedTurns:
 
     def _awake(self, state: RoomState, moment: datetime, zone: ZoneInfo) -> datetime:
         """The same moment, or when nobody's quiet hours hold any more."""
-        held = [self._service.quiet(person) for person in ("", *state.people)]
-        for _ in held:  # the end of one's may lie in another's
-            for hours, where in held:
-                moment = quiet_until(moment, hours_in(hours), ZoneInfo(where) if where else zone)
+        held = {self._service.quiet(person) for person in ("", *state.people)}
+        parsed = [(hours_in(hours), ZoneInfo(where) if where else zone) for hours, where in held]
+        for _ in parsed:  # the end of one's may lie in another's
+            before = moment
+            for hours, where in parsed:
+                moment = quiet_until(moment, hours, where)
+            if moment == before:
+                break
         return moment

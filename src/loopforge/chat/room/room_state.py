@@ -339,6 +339,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
                 self.turns.leave(body.mate)
                 self.page.release(self.mates, self.weighed)
                 self._end_stand_in(body.mate)
+                self.stand_ins = {m: s for m, s in self.stand_ins.items() if s.mate != body.mate}
                 if self.default_mate == body.mate:
                     self.default_mate = ""
 
@@ -412,7 +413,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         self._count_line(event, f"person:{body.person}")
         self._note_source(body.surface, body.source, event.id)
         self.heard += 1
-        if body.bot or not may(self, body.person, "talk", keeper=body.keeper, owner=body.owner):
+        may_talk = may(self, body.person, "talk", keeper=body.keeper, owner=body.owner)
+        if body.bot or body.late or body.over or not may_talk:
             return
         self.stopped = False
         self.unprompted = replace(self.unprompted, woken=False)
@@ -547,10 +549,10 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         self.page.release(self.mates, self.weighed)
 
     def _begin_conversation(self, event: Event) -> None:
-        """A clean page; only lines that still wait for an answer go along."""
-        waiting = self.turns.lines() | {entry.id for entry in self.pending()}
-        self.page.turn_over(waiting)
+        """A clean page, at which the silence begins anew; what waits for an answer goes along."""
+        self.page.turn_over(self.turns.lines() | {entry.id for entry in self.pending()})
         self.conversation, self.began = event.id, event.seq
+        self.last_at = self.last_at and event.at
         spoken = [entry.kind for entry in self.lines.values() if entry.kind in SPOKEN]
         self.spoken, self.heard = len(spoken), spoken.count("heard")
 

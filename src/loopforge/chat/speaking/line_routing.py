@@ -106,4 +106,8 @@ def unaddressed(text: str, names: Sequence[tuple[str, str]]) -> str:
     if not known:
         return text.strip()
     text = re.sub(rf"\A\s*@?(?:{known})\b{_LEAD}", "", text, count=1, flags=re.IGNORECASE)
-    return re.sub(rf",\s*@?(?:{known})\s*([.!?]?)\s*\Z", r"\1", text, flags=re.IGNORECASE).strip()
+    said = text.rstrip()
+    end = said[-1:] if said.endswith((".", "!", "?")) else ""
+    bare = said.removesuffix(end).rstrip()
+    named = re.search(rf",\s*@?(?:{known})\Z", bare, flags=re.IGNORECASE)
+    return (f"{bare[: named.start()]}{end}" if named else said).strip()

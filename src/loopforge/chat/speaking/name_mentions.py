@@ -73,6 +73,7 @@ def key(word: str) -> str:
     return _AGAIN.sub(r"\1", _NO_LETTER.sub("", word.translate(_ALIKE)))
 
 
+@lru_cache(8192)
 def _letters(word: str) -> str:
     """A word in Latin letters, none twice."""
     return _AGAIN.sub(r"\1", _NO_LETTER.sub("", word if word.isascii() else _romanised(word)))
@@ -89,13 +90,29 @@ def _romanised(word: str) -> str:
 @lru_cache(8192)
 def forms_of(word: str, spelt: tuple[tuple[str, ...], ...]) -> tuple[Form, ...]:
     """The surest form that a folded word is of what each is called by: of folded names."""
-    return tuple(surest_form(form(word, name) for name in names) for names in spelt)
+    beginnings, forms = _by_beginning(spelt), [""] * len(spelt)
+    heads = {word, key(word)[:1]}
+    if bare := _PARTICLES.sub("", word):
+        heads |= {bare, key(bare)[:1]}
+    for nth in {nth for head in heads for nth in beginnings.get(head, ())}:
+        forms[nth] = surest_form(form(word, name) for name in spelt[nth])
+    return tuple(forms)
+
+
+@lru_cache(64)
+def _by_beginning(spelt: tuple[tuple[str, ...], ...]) -> dict[str, list[int]]:
+    """Who is called by this folded name, or by one whose key begins with this letter."""
+    found: dict[str, list[int]] = {}
+    for nth, names in enumerate(spelt):
+        for head in {each for name in names for each in (name, key(name)[:1]) if each}:
+            found.setdefault(head, []).append(nth)
+    return found
 
 
 def forget_all() -> None:
     """Let go of every word and name that was compared."""
-    key.cache_clear()
-    forms_of.cache_clear()
+    for each in (key, _letters, forms_of, _by_beginning):
+        each.cache_clear()
 
 
 def form(word: str, name: str) -> Form:
