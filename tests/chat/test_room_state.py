@@ -267,13 +267,13 @@ def test_a_persons_line_lifts_the_stop() -> None:
     assert len(state.pending()) == 1
 
 
-@pytest.mark.parametrize("how", ["late", "over"])
-def test_a_line_that_nobody_answers_lifts_no_stop(how: str) -> None:
+@pytest.mark.parametrize("late", [True, False])
+def test_a_line_that_nobody_answers_lifts_no_stop(*, late: bool) -> None:
     """What was said before the stop and came after it, or beyond a day's answers, calls nobody."""
     story = Chronicle()
     story.stop()
     words = public_words("old words")
-    story.add(Heard(person=PEOPLE[0], text=words, surface="terminal", **{how: True}))
+    story.add(Heard(person=PEOPLE[0], text=words, surface="terminal", late=late, over=not late))
     assert state_of(story).stopped
     story.hear("new words")
     assert not state_of(story).stopped

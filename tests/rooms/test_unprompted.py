@@ -11,11 +11,13 @@ import pytest
 
 from loopforge.chat.reminders import unprompted_turns
 from loopforge.chat.room.room_state import fold
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import PersonJoined, PlaceJoined, Weighed
 from loopforge.core.text.erasable_text import Words, public_words
 from loopforge.core.turn_events import Perceived
 from loopforge.errors import InputError
 from loopforge.runtime.ports import Question
+from loopforge.schedule.quiet_hours import quiet_until
 from tests.rooms.conftest import Home, living
 from tests.sim_clock import SimClock
 from tests.strategies import Chronicle
@@ -159,7 +161,7 @@ async def test_who_speaks_just_then_is_answered_and_nobody_woken(tmp_path: Path)
     maya(tmp_path, "after 3 hours")
     async with living(tmp_path, lambda _: {"say": "Tea."}) as home:
         await home.hears("ana", "@maya good night")
-        decide, spoken = home.app.ledger.decide, list[str]()
+        decide, spoken = home.app.ledger.decide, list[Event]()
 
         async def late(stream: str, head: Any, attempt: Any) -> Any:
             if "UnpromptedTurns" in attempt.__qualname__ and not spoken:
@@ -184,7 +186,7 @@ def test_quiet_hours_are_read_once_for_all_who_keep_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A room of hundreds looks at one pair of hours, and once more where it moved something."""
-    looks, looked = list[datetime](), unprompted_turns.quiet_until
+    looks, looked = list[datetime](), quiet_until
 
     def counted(at: datetime, hours: Any, zone: Any) -> datetime:
         looks.append(at)

@@ -90,7 +90,8 @@ def _romanised(word: str) -> str:
 @lru_cache(8192)
 def forms_of(word: str, spelt: tuple[tuple[str, ...], ...]) -> tuple[Form, ...]:
     """The surest form that a folded word is of what each is called by: of folded names."""
-    beginnings, forms = _by_beginning(spelt), [""] * len(spelt)
+    beginnings = _by_beginning(spelt)
+    forms: list[Form] = [""] * len(spelt)
     heads = {word, key(word)[:1]}
     if bare := _PARTICLES.sub("", word):
         heads |= {bare, key(bare)[:1]}
