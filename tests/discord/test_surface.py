@@ -119,3 +119,18 @@ async def test_threads_and_forum_posts_are_talks_of_their_own(city: Twin, tmp_pa
         assert await home.heard(post) == ["maya, what if?"]
         rooms = {await home.room(place) for place in (plaza, walk, post)}
     assert len(rooms) == 3
+
+
+async def test_an_edit_that_mentions_a_mate(city: Twin, tmp_path: Path) -> None:
+    """Whoever forgot to mention the bot puts that right by an edit, and is answered once."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await home.tell(ben, plaza, "is it raining?")
+        await home.rests(plaza)
+        for words in ("is it raining?", "and is it cold?"):
+            await city.edit(ben, line, f"{maya.mention} {words}")
+            await city.until(lambda: len(city.lines(plaza)) == 2)
+            await home.rests(plaza)
+        await home.eventually(plaza, LineEdited, 2)
+        await home.rests(plaza)
+    assert [each.by for each in city.lines(plaza)] == ["ben", "Maya"]

@@ -14,7 +14,7 @@ from loopforge.core.edited_lines import Revised
 from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, LineDeleted, Said
 from loopforge.core.text.erasable_text import Words
-from loopforge.core.turn_events import TurnEnded
+from loopforge.core.turn_events import Perceived, TurnEnded
 from loopforge.errors import Unknown
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger_opening import open_ledger_of
@@ -224,3 +224,36 @@ async def test_a_mates_line_that_keepers_took_away(tmp_path: Path) -> None:
         await home.hears("ana", "@maya what did you say?")
         assert "rhubarb" not in str(home.models.asked[-1].messages)
         assert (await home.app.ledger.verify()).findings == ()
+
+
+async def test_an_edit_that_names_a_mate_calls_it(home: Home) -> None:
+    """It answers once, whatever the line says after that; what is long past calls nobody."""
+    await home.enter("ana", "ben")
+    await home.does("ana", "talk", "called")
+    old = await home.hears("ana", "ben, is it Tuesday?")
+    await home.passes(1200)
+    line = await home.hears("ana", "ben, what do I grow?")
+    edit, ana = home.app.front.rooms.edit, home.people["ana"]
+    assert await home.said() == []
+    for text in ("@maya what do I grow?", "what do I grow?", "maya, what do I grow?"):
+        await edit(home.room, ana, line.id, text)
+        await home.rest()
+    await edit(home.room, ana, old.id, "@maya is it Tuesday?")
+    await home.rest()
+    assert await home.said() == ["maya"]
+    (turn,) = await home.bodies(Perceived)
+    assert (turn.line, turn.summons) == (line.id, "mention")
+    await edit(home.room, ana, line.id, "maya and @merlin, what do I grow?")
+    await home.rest()
+    assert await home.said() == ["maya", "merlin"]
+    await home.replays()
+
+
+async def test_another_bots_edit_calls_nobody(home: Home) -> None:
+    """A bot that writes its line by edits calls a mate by none of them."""
+    await home.enter("ana")
+    await home.does("ana", "talk", "called")
+    line = await home.hears("beep", "I think", bot=True)
+    await home.app.front.rooms.edit(home.room, home.people["beep"], line.id, "I think, @maya, so")
+    await home.rest()
+    assert await home.said() == []

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from loopforge.chat.reminders.reminder_service import waiting_of
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules
-from loopforge.chat.room.permissions import may
+from loopforge.chat.room.permissions import charge_for_lines, may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.room.platform_cursors import TakenCommands, UnreadSince
 from loopforge.chat.room.rights_parsing import inherited_rights
@@ -24,7 +24,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore, stream_of
 from loopforge.chat.room_loop import HALTING, SCRIBE, STOPPED, why_halted
 from loopforge.chat.speaking.greetings import greeting_weights, greets_newcomer
-from loopforge.chat.speaking.late_mates import calls_of_late
+from loopforge.chat.speaking.late_calls import calls_of_edit, calls_of_late
 from loopforge.chat.speaking.line_sanitizing import (
     file_as_kept,
     line_as_kept,
@@ -471,9 +471,31 @@ class Rooms:
             origin = said.surface if isinstance(said, Heard) else ""
             others = [place for place in state.places if place != origin]
             sent = delivery_facts(fact, others, self._stamp, what)
-            await self._ledger.append(stream, [fact, *sent], expect=seq)
+            called = await self._called_by_edit(state, event, body)
+            await self._ledger.append(stream, [fact, *sent, *called], expect=seq)
+            if called:
+                self._lanes.wake(stream)
 
         await self._decide_on(room, attempt)
+
+    async def _called_by_edit(
+        self, state: RoomState, event: Event, body: LineEdited | LineDeleted
+    ) -> list[Fact]:
+        """The call of mates that a line names only since it was edited; each is called once."""
+        charge = charge_for_lines(state, [event.id])
+        if isinstance(body, LineDeleted) or charge is None:
+            return []
+        weighed = await self._ledger.read(state.stream, after=event.seq, kinds=["room.weighed"])
+        made = (
+            each for one in weighed if isinstance(one.body, Weighed) for each in one.body.weights
+        )
+        before = {w.mate for w in made if w.verdict == "speak" and event.id in (w.line, w.caller)}
+        now = self._stamp.clock.now()
+        found = calls_of_edit(state, event.id, body.text, before, self._mates, now, self._rules)
+        if not found or await self.quota.over(replace(charge, stream=state.stream)):
+            return []
+        weights = Weighed(upto=state.weighed, weights=found)
+        return [self._stamp.fact(weights, actor="room", cause=event.id)]
 
     def _newly_made_mates(self, state: RoomState) -> list[Body]:
         """Mates that were made since, where a room is for all of them."""
