@@ -32,6 +32,7 @@ ELSEWHERE = {
     "growth_events.py": "core/test_events.py",
     "turn_events.py": "core/test_events.py",
     "reminder_events.py": "core/test_events.py",
+    "line_origin.py": "chat/test_permissions.py",
     "memory_vocabulary.py": "core/test_events.py",
     "room_vocabulary.py": "core/test_events.py",
     "watch_events.py": "core/test_events.py",

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.participants import RoomPlace
 from loopforge.chat.room.permissions import (
     ANY,
     FULL,
     Grant,
+    charge_for_lines,
     grant_in_room,
     grant_sentence,
     is_answerable,
@@ -19,6 +21,8 @@ from loopforge.chat.room.permissions import (
     who_may,
 )
 from loopforge.core.context_window import ContextEntry
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.line_origin import LineOrigin
 from loopforge.core.room_vocabulary import Right
 from loopforge.core.text.erasable_text import public_words
 from loopforge.runtime.ports import Tool
@@ -126,6 +130,32 @@ def test_a_turn_has_the_tools_that_all_its_speakers_may_have_used() -> None:
         (("x",), {"clock"}),
     ):
         assert tools_in_turn(room, lines, TOOLS) == expected, lines
+
+
+def test_a_line_that_is_gone_leaves_what_its_speaker_may_behind() -> None:
+    """What a mate said because of it bears it; what does not is taken for a stranger's guest's."""
+    guest = LineOrigin(who="gus", surface="web", guest=True)
+    room = Room(rights={"gus": Grant(rights=("talk",))})
+    room.lines = {
+        "m": ContextEntry(
+            id="m", seq=4, kind="said", at=AT, who="maya", answers="gone", origin=guest
+        ),
+        "n": ContextEntry(id="n", seq=5, kind="said", at=AT, who="otto", answers="m", origin=guest),
+        "x": ContextEntry(id="x", seq=6, kind="said", at=AT, who="otto", answers="gone"),
+        "y": ContextEntry(id="y", seq=7, kind="said", at=AT, who="otto"),
+    }
+    none = GuestRules(mates=frozenset())
+    for line, tools, barred, charge in (
+        ("m", {"clock"}, True, Charge(person="gus", surface="web", guest=True)),
+        ("n", {"clock"}, True, Charge(person="gus", surface="web", guest=True)),
+        ("x", {"clock"}, True, None),
+        ("gone", {"clock"}, True, None),
+        ("y", {"clock", "notes", "shell"}, False, None),
+    ):
+        assert tools_in_turn(room, [line], TOOLS) == tools, line
+        assert charge_for_lines(room, [line]) == charge, line
+        if line in room.lines:
+            assert none.barred(room, [room.lines[line]], "zuzu") is barred, line
 
 
 def test_a_line_is_heeded_if_its_speaker_may_talk_and_it_is_not_late() -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.chat.room.permissions import charge_for_lines, relay_depth
 from loopforge.core.effect_states import EffectFailed, EffectProposed, EffectReturned, EffectStopped
-from loopforge.core.room_vocabulary import EnergySet, Said
+from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.room_vocabulary import EnergySet, RightsSet, Said
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import START, Home, living, write_mates
@@ -142,6 +144,34 @@ async def test_who_asked_a_mate_that_is_sent_out_does_not_wait(tmp_path: Path) -
             await home.rest()
             (end,) = await home.bodies(EffectReturned)
             assert str(end.value).startswith("Merlin did not answer: ")
+
+
+async def test_a_question_goes_back_to_whoever_the_asking_mate_answers(tmp_path: Path) -> None:
+    """The asked mate has the tools that they may have used, and they pay for its turn."""
+    gauge = Tool(name="gauge", summary="Reads the gauge.", schema={"type": "object"})
+    read = list[ToolCall]()
+
+    def measuring(question: Question) -> dict[str, object]:
+        asked = speaker(question) == "merlin" and "tide" in str(question.messages)
+        return {"say": "", "tool": "gauge", "arguments": "{}"} if asked else curious(question)
+
+    async def reads(call: ToolCall) -> str:
+        read.append(call)
+        return "nine"
+
+    async with shore(tmp_path, measuring) as home:
+        home.app.tools.add(gauge, reads)
+        await home.enter("gus")
+        gus = home.people["gus"]
+        await home.app.rooms.add(home.room, "", RightsSet(who=gus, rights=("talk",)))
+        await home.hears("gus", "@maya when is high water?", surface="web")
+        await home.finishes()
+        state = await home.app.rooms.state(home.room)
+        asked = next(line for line in state.lines.values() if "@merlin" in str(line.text))
+        charge = charge_for_lines(state, [asked.id])
+        assert charge == Charge(person=gus, surface="web")
+        assert relay_depth(state, asked.id) == 1
+        assert read == []
 
 
 async def test_without_energy_nobody_is_asked(tmp_path: Path) -> None:

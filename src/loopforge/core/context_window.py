@@ -15,6 +15,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from loopforge.core.limits.line_origin import LineOrigin
 from loopforge.core.perception import Line, LineKind, Picture
 from loopforge.core.room_vocabulary import File, Unread
 from loopforge.core.text.document_kinds import DOCUMENTS, PDF
@@ -28,9 +29,10 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of a room as it stands before minds; its texts are the event's own Words.
 
     `who` is a person's id, a mate's handle, or a tool's name; `name` a person's name as it was
-    then. `answers` is the line that called the turn in which a mate said it. `surface` and what
-    follows `bot` are as in Heard, but `short`: a result of which the head and handles are shown;
-    and `transcribed`: what is said in its voice notes stands in its text.
+    then. `answers` is the line that called the turn in which a mate said it, `origin` whose line it
+    goes back to. `surface` and what follows `bot` are as in Heard, but `short`: a result of which
+    the head and handles are shown; and `transcribed`: what is said in its voice notes stands in its
+    text.
     """
 
     id: str
@@ -42,6 +44,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: Words = public_words("")
     reply_to: str = ""
     answers: str = ""
+    origin: LineOrigin | None = None
     turn: str = ""
     mode: str = ""
     rule: Words = public_words("")

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.artifacts.media_types import PICTURES
-from loopforge.chat.room.permissions import PermissionFacts, originating_line
+from loopforge.chat.room.permissions import PermissionFacts, lost_origin, originating_line
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.room_vocabulary import Heard, Weight
 from loopforge.core.text.spoken_lists import join_as_prose
@@ -86,7 +86,7 @@ class GuestRules(Struct, frozen=True, kw_only=True):
 
     def _asked(self, state: PermissionFacts, entry: ContextEntry) -> bool:
         begun = entry if entry.kind == "heard" else originating_line(state, entry.id)
-        return begun is not None and is_guest_line(begun)
+        return lost_origin(state, entry.id) if begun is None else is_guest_line(begun)
 
 
 def is_guest_line(line: Heard | ContextEntry) -> bool:

@@ -20,10 +20,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from loopforge.chat.room.participants import RoomPlace
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.limits.budget_limits import Charge
+from loopforge.core.limits.line_origin import LineOrigin
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import Right
 from loopforge.core.text.spoken_lists import join_as_prose
@@ -173,7 +175,7 @@ def tools_in_turn(
     for line in lines or ("",):
         entry = originating_line(state, line)
         if entry is None:
-            left &= tools_for(state, "?", tools)
+            left &= tools_for(state, "?", tools, untrusted=lost_origin(state, line))
             continue
         left &= tools_for(
             state,
@@ -324,10 +326,30 @@ def charge_for_lines(state: PermissionFacts, lines: Sequence[str]) -> Charge | N
 def originating_line(state: PermissionFacts, line: str) -> ContextEntry | None:
     """The line of a person that a line goes back to: a mate speaks because somebody did.
 
-    Where a routine woke it, that is the line that told of it, which bears who had set it.
+    Where a routine woke it, that is the line that told of it, which bears who had set it. Where
+    that line is gone, the first that is left of what came of it stands for it.
     """
     last = deque(_led_to(state, line), maxlen=1)
-    return last[0] if last and last[0].kind in ("heard", "told") and last[0].who else None
+    if not last:
+        return None
+    if last[0].origin is not None:
+        return replace(last[0], **asdict(last[0].origin))
+    return last[0] if last[0].kind in ("heard", "told") and last[0].who else None
+
+
+def origin_of(state: PermissionFacts, line: str) -> LineOrigin | None:
+    """Who said the line of a person that a line goes back to, and as what."""
+    found = originating_line(state, line)
+    if found is None:
+        return None
+    return LineOrigin(**{name: getattr(found, name) for name in LineOrigin.__struct_fields__})
+
+
+def lost_origin(state: PermissionFacts, line: str) -> bool:
+    """Whether a line goes back to one that is gone, and nobody knows any more whose it was."""
+    entry = state.lines.get(line)
+    gone = bool(line) if entry is None else bool(entry.answers)
+    return gone and originating_line(state, line) is None
 
 
 def relay_depth(state: PermissionFacts, line: str) -> int:

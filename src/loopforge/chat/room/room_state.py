@@ -30,7 +30,7 @@ from loopforge.chat.room.participants import (
     Unprompted,
     update_places,
 )
-from loopforge.chat.room.permissions import Grant, may
+from loopforge.chat.room.permissions import Grant, may, origin_of
 from loopforge.chat.room.turn_queue import UNCALLED, DueTurn, OpenTurn, TurnQueue
 from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, put_bounded
 from loopforge.core.context_window import ContextEntry
@@ -393,21 +393,22 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
     # ------------------------------------------------------------ lines
 
     def _apply_line(self, event: Event, body: LineBody) -> None:
-        name, answers = public_words(""), ""
+        name, answers, origin = public_words(""), "", None
         match body:
             case Heard():
                 person = self.people.get(body.person)
                 name = person.name if person else public_words("somebody")
                 self._apply_heard(event, body)
             case Said():
-                turn = self.open.get(body.turn)
-                answers = turn.line if turn else ""
+                answers = self.turns.answered_line(body.turn, event.cause)
+                origin = origin_of(self, answers)
                 self._apply_said(event, body)
             case Noted() | ToolUsed():
                 self.turns.affected(body.turn)
             case Told():
                 self.turns.numbered(event.cause, body.asks)
-        self.page.add(entry_of(event, body, name=name, answers=answers), self.weighed)
+        entry = entry_of(event, body, name=name, answers=answers, origin=origin)
+        self.page.add(entry, self.weighed)
 
     def _apply_heard(self, event: Event, body: Heard) -> None:
         self._count_line(event, f"person:{body.person}")

@@ -158,6 +158,13 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
         about += self.effects.values()
         return {line for one in about for line in one.lines}
 
+    def answered_line(self, turn: str, effect: str) -> str:
+        """The line that what a turn says answers; a tool of it may say it when the turn is over."""
+        if begun := self.open.get(turn):
+            return begun.line
+        used = self.effects.get(effect)
+        return used.lines[-1] if used and used.lines else ""
+
     @property
     def hearing(self) -> str:
         """The line whose voice note is being written down at this moment; "" for none."""

@@ -20,6 +20,7 @@ from loopforge.core.context_window import (
     may_see_entry,
 )
 from loopforge.core.events import Event
+from loopforge.core.limits.line_origin import LineOrigin
 from loopforge.core.perception import KIND
 from loopforge.core.room_vocabulary import Heard, LineEdited, Noted, Said, Told, ToolUsed
 from loopforge.core.text.erasable_text import Words, public_words
@@ -199,8 +200,13 @@ def _bulk(entry: ContextEntry) -> int:
     )
 
 
-def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> ContextEntry:
-    """An event as a line. `name` is its speaker's (of a person), `answers` what called its turn."""
+def entry_of(
+    event: Event, body: LineBody, *, name: Words, answers: str, origin: LineOrigin | None = None
+) -> ContextEntry:
+    """An event as a line. `name` is its speaker's (of a person), `answers` what called its turn.
+
+    `origin` is whose line that goes back to.
+    """
     entry = ContextEntry(id=event.id, seq=event.seq, kind="told", at=event.at)
     match body:
         case Heard():
@@ -231,6 +237,7 @@ def entry_of(event: Event, body: LineBody, *, name: Words, answers: str) -> Cont
                 text=body.text,
                 reply_to=body.reply_to,
                 answers=answers,
+                origin=origin,
                 turn=body.turn,
                 mode=body.mode,
                 rule=body.rule,
