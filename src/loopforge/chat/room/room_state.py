@@ -323,9 +323,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
                 )
             case PersonLeft():
                 if person := self.people.pop(body.person, None):
-                    self.former[body.person] = person
-                    if len(self.former) > FORMER:
-                        del self.former[next(iter(self.former))]
+                    put_bounded(self.former, body.person, person, FORMER)
             case MateJoined():
                 self.mates.setdefault(body.mate, Member())
                 self.left = [mate for mate in self.left if mate != body.mate]

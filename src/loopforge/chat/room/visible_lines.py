@@ -8,6 +8,7 @@ Knows the rules of who sees what (notes and results are their own mate's alone),
 
 from collections.abc import Collection, Iterator
 from itertools import compress, islice
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,6 +30,7 @@ HELD = 4000
 """Most lines held for mates that never purge; above it the oldest go, down to half of it."""
 
 LineBody = Heard | Said | Noted | ToolUsed | Told
+V = TypeVar("V")
 SPOKEN = ("heard", "said")
 """The kinds of entry that call for an answer."""
 
@@ -260,7 +262,7 @@ def entry_of(
             return replace(entry, text=body.text, who=body.person)
 
 
-def put_bounded(table: dict[str, str], key: str, value: str, most: int) -> None:
+def put_bounded(table: dict[str, V], key: str, value: V, most: int) -> None:
     """Put it last; the first goes when there are too many."""
     table.pop(key, None)
     table[key] = value
