@@ -126,6 +126,29 @@ async def test_what_goes_is_in_no_segment(home: Home, way: str) -> None:
     assert "Number 7: compass and rhubarb" in await found(home, "number 7 compass")
 
 
+@pytest.mark.parametrize("way", ["erase", "start"])
+async def test_what_was_being_packed_when_the_home_was_killed_goes_too(
+    home: Home, way: str
+) -> None:
+    """A file that no segment came of holds words of lines: it goes with a line, or at a start."""
+    line = await home.hears("ana", SECRET)
+    await talk(home, 30)
+    await home.app.memory.vectors.fill()
+    ledger, store = home.app.ledger, SegmentStore(home.path / "data" / "memory")
+    packing = partial(
+        next_packed, store=store, model=StaticTable.name, dimension=StaticTable.dimension, full=25
+    )
+    next_one = await ledger.look(packing)
+    assert next_one is not None
+    aside = store.write(*next_one)
+    assert aside.exists()
+    if way == "erase":
+        await ledger.erase(ErasureRequest(events=(line.id,), by="owner"))
+    else:
+        await home.app.memory.vectors.tidy()
+    assert not aside.exists()
+
+
 @pytest.mark.sqlite
 @pytest.mark.parametrize("gone", [False, True], ids=["stays", "goes"])
 async def test_a_segment_is_taken_in_twice(home: Home, gone: bool) -> None:

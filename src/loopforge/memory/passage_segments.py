@@ -199,11 +199,17 @@ class SegmentStore:
 
     def take_out(self, stream: str, lines: Sequence[int]) -> None:
         """Something of these lines goes: so do the files that hold it, at once."""
+        self.drop_unfinished()
         for segment in self.all(look=True):
             for block in segment.head.blocks:
                 here = block.stream == stream
                 if here and any(block.first <= seq <= block.last for seq in lines):
                     self.drop(segment)
+
+    def drop_unfinished(self) -> None:
+        """Delete what was written aside; if that is still under way, it is written once more."""
+        for aside in self._folder.glob(f"*{ASIDE}"):
+            aside.unlink(missing_ok=True)
 
     def drop(self, segment: Segment) -> None:
         """Delete a file. Who is still reading it reads on."""

@@ -40,6 +40,7 @@ class PackedSegment(NamedTuple):
 def drop_stale_segments(connection: Connection, store: SegmentStore, model: str) -> None:
     """Take out segments that no longer hold what the tables do, and those of a former model."""
     now = change_counts(connection)
+    store.drop_unfinished()
     for segment in list(store.stale(now)):
         store.drop(segment)
     for segment in store.all():
