@@ -386,7 +386,7 @@ def _wire(
     viewer = PerceptionBuilder(models, tools, clock, rules, cast, budgets.left, recalling)
     relief = FallbackMate(settings.fallback_mate, cast, roster.why_not, stamp, rules)
     book, bell, unprompted = _reminders_of(ledger, house, people, stamp, live, tools, cast)
-    conduct = RoomLoop(ledger, stamp, house, cast, rules, relief, bell, unprompted, quota)
+    conduct = RoomLoop(ledger, stamp, house, cast, rules, relief, bell, unprompted, quota, policies)
     bot = Bot(ports, conduct, viewer, cast, rules, relief, files, questions)
     kept, usage = task_memory(memory, people, ledger), UsageView(ledger)
     work = work_parts(ports, cast, models, live, lambda: worlds.secrets(), site, kept)

@@ -42,6 +42,36 @@ async def test_the_mind_of_the_page_speaks_where_it_is_called(
         assert "nothing goes unopposed" in await home.does("ana", "why")
 
 
+async def test_a_mind_that_was_uninstalled_holds_up_nobody(
+    installed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its room is told once what to do, others go on, and so does it when the policy is back."""
+    async with living(tmp_path / "home") as home:
+        await home.enter("ana", mates=("maya", "merlin"))
+        await home.does("ana", "policy", "advocate Maya")
+        people = home.people
+    with monkeypatch.context() as without:
+        without.setattr("sys.path", [each for each in sys.path if each != str(tmp_path)])
+        async with living(tmp_path / "home") as home:
+            home.people = people
+            await home.hears("ana", "@maya bread is easy")
+            await home.hears("ana", "@maya is it?")
+            (told,) = await home.told()
+            assert told == (
+                "Maya cannot answer just now: the policy 'advocate' is not installed. "
+                "Install it again, or choose another with /policy."
+            )
+            await home.hears("ana", "@merlin and you?")
+            await home.does("ana", "policy", "own Maya")
+            await home.hears("ana", "@maya now?")
+            assert await home.said() == ["merlin", "maya"]
+    async with living(tmp_path / "home") as home:
+        home.people = people
+        await home.does("ana", "policy", "advocate Maya")
+        await home.hears("ana", "@maya bread is easy")
+        assert (await home.lines())[-1].startswith("maya: You are Maya.")
+
+
 def test_the_page_tells_every_outcome() -> None:
     """Of a question to a model, and of a use of a tool."""
     for outcome in (*get_args(AnswerOutcome), *get_args(ResultOutcome)):

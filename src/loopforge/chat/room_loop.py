@@ -12,7 +12,7 @@ A reminder that is due rings before mates take their turns.
 Everything it goes by is in the ledger, so that it can be broken off anywhere.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -82,7 +82,10 @@ class RoomTurn(TurnDue):
 
 
 class RoomLoop:
-    """Says what is due in rooms. `mates` are those of this home by handle, as they are on file."""
+    """Says what is due in rooms. `mates` are those of this home by handle, as they are on file.
+
+    `policies` are the names of the minds that are installed.
+    """
 
     def __init__(
         self,
@@ -95,10 +98,12 @@ class RoomLoop:
         bell: DueReminders,
         unprompted: UnpromptedTurns,
         quota: Quota,
+        policies: Collection[str],
     ) -> None:
         self._bell, self._unprompted, self._quota = bell, unprompted, quota
         self._ledger, self._stamp, self._house = ledger, stamp, house
         self._mates, self._rules, self._relief = mates, rules, relief
+        self._policies = policies
         self.fold, self.routing = house.state, LineRouting()
         ledger.subscribe(lambda *_: addressee_detection.forget_all(), kinds=["ledger.erased"])
 
@@ -220,14 +225,19 @@ class RoomLoop:
         mate, why = self._mates.get(due.mate), self._hindrance(state, due)
         if mate is not None and not why:
             own = "" if due.summons == GREETING else state.policy(mate.handle) or mate.policy
-            return self._taken(mate, own or "talk", due)
+            if (policy := own or "talk") in self._policies:
+                return self._taken(mate, policy, due)
+            return [self._dropped(due), *self._relief.mindless(state, due, mate, policy)]
         if not why and (other := self._relief.hand_over(state, due)):
             return other
-        body = TurnDropped(mate=due.mate, line=due.line, why=why or UNABLE)
-        dropped = self._stamp.fact(body, actor="room", cause=due.line)
+        dropped = self._dropped(due, why or UNABLE)
         if why == SPENT:
             return [dropped, *self._relief.spent(state, due, mate)]
         return [dropped, *(self._relief.lament(state, due) if not why else ())]
+
+    def _dropped(self, due: DueTurn, why: str = UNABLE) -> Fact:
+        body = TurnDropped(mate=due.mate, line=due.line, why=why)
+        return self._stamp.fact(body, actor="room", cause=due.line)
 
     def _hindrance(self, state: RoomState, due: DueTurn) -> str:
         if state.stopped:

@@ -30,7 +30,10 @@ from loopforge.runtime.system_clock import Stamp
 UNABLE = "it cannot run"
 CALLED = ("mention", "reply", "name", "alone")
 """How somebody expects an answer of this very mate."""
-UNREACHED = "no model can be reached for it"
+MINDLESS = (
+    "{name} cannot answer just now: the policy {policy!r} is not installed. Install it again, or "
+    "choose another with /policy."
+)
 
 
 def room_notice(text: str, troubles: Sequence[Trouble] = ()) -> Told:
@@ -74,6 +77,10 @@ class FallbackMate:
         text = f"{AbsentMate(due.mate).name} cannot answer just now: {why}."
         return self._once(state, due, text, [(where, "file")])
 
+    def mindless(self, state: RoomState, due: DueTurn, mate: Mate, policy: str) -> list[Fact]:
+        """The facts that people are told which policy is missing; none where they know it."""
+        return self._once(state, due, MINDLESS.format(name=mate.name, policy=policy))
+
     def spent(self, state: RoomState, due: DueTurn, mate: Mate | None) -> list[Fact]:
         """The facts that a person who called it is told that the room has no energy left."""
         called = state.lines.get(due.line)
@@ -115,8 +122,7 @@ class FallbackMate:
         called = due.verdict == "speak" and due.step == 0
         if other is None or not called or Route.of(other) == Route.of(mate):
             return []
-        cause = cause_to_report(each[1] for each in troubles)
-        why = explain_no_answer(cause) if cause else UNREACHED
+        why = explain_no_answer(cause_to_report(each[1] for each in troubles))
         return self._stand_in(state, due, mate.name, why, troubles)
 
     def _stand_in(
