@@ -128,7 +128,7 @@ def test_a_peer_gives_a_second_opinion() -> None:
             Answer("answered", "It leaks.", model="big"),
             "**A second opinion (DBA, big):** It leaks.",
         ),
-        (Answer("failed"), "*No second opinion by DBA: no model could be reached.*"),
+        (Answer("failed"), "*No second opinion by DBA: no model answered.*"),
     ):
         book = Playbook(sequential(PROMPTS), given(**peer)).asks("work")
         book.answered(state="done", say="Line 3 is wrong.")
@@ -175,7 +175,7 @@ def test_two_models_think_of_options_side_by_side() -> None:
     assert "Proposal 1:\nA or B" in book.prompt
     assert "Proposal 2" not in book.prompt
     plan = book.answered("Take A unless.").plans()
-    told = "Take A unless.\n\n*Another model was asked, too: no model could be reached.*"
+    told = "Take A unless.\n\n*Another model was asked, too: no model answered.*"
     assert plan.acts == (FinishWork(result=told),)
     assert "big" in plan.narrative
 

@@ -138,7 +138,7 @@ async def test_a_mate_that_no_model_answers_for_is_answered_for(tmp_path: Path) 
             await home.hears("ana", text)
         assert await home.said() == ["merlin", "merlin"]
         assert await home.told() == [
-            "Maya cannot answer just now (no model can be reached for it), so Merlin answers."
+            "Maya cannot answer just now (no model answered), so Merlin answers."
         ]
         reachable.add(2)
         await home.hears("ana", "@maya three")
@@ -185,7 +185,7 @@ async def test_without_a_fallback_the_room_is_told_why(tmp_path: Path) -> None:
         broken, unreached = await home.told()
         assert broken == "Maya cannot answer just now: its file has a mistake."
         assert "maya.md, line 3" in (await mended(home))[0]
-        assert unreached.startswith("Zuzu gave no answer (no model could be reached).")
+        assert unreached.startswith("Zuzu gave no answer (no model answered).")
         await home.says("ana", "I wonder")
         await home.hears("ana", "@maya please")
         assert len(await home.told()) == 2

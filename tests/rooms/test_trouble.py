@@ -266,3 +266,26 @@ async def test_what_is_taken_back_says_why(
         ear.close()
         gone = [what.why async for what in ear if isinstance(what, Withdrawn)]
         assert (await home.said(), gone) == ([], [why])
+
+
+@pytest.mark.parametrize(
+    ("cause", "why"),
+    [
+        ("empty", "the model's answer was empty"),
+        ("garbled", "the model's server sent what is no answer"),
+        ("unreachable", "the owner of this home has to mend something"),
+        ("", "no model answered"),
+    ],
+)
+async def test_why_says_what_came_in_place_of_an_answer(
+    tmp_path: Path, cause: Cause, why: str
+) -> None:
+    """A model that was reached and gave nothing of use is told of as that, as the room was."""
+    broken = ScriptedAnswer(outcome="failed", cause=cause)
+    async with living(tmp_path, lambda _: broken) as home:
+        await home.hears("ana", "@maya hello")
+        assert f"Maya gave no answer ({why})." in (await home.told())[0]
+        (turn,) = [event.id for event in await home.events() if event.kind == "turn.perceived"]
+        told = await home.does("ana", "why", turn)
+        assert f"Question 1 went wrong: {why}." in told
+        assert "reached" not in told

@@ -118,7 +118,7 @@ async def test_another_model_begins_another_attempt(place: Path) -> None:
     ("environ", "answer", "told"),
     [
         ({"LOOPFORGE_WORK_LEARNING": "off"}, {}, ""),
-        ({}, ScriptedAnswer(outcome="failed", cause="unreachable"), "no model could be reached"),
+        ({}, ScriptedAnswer(outcome="failed", cause="unreachable"), "no model answered"),
         ({}, ScriptedAnswer(outcome="malformed", text="hm"), "the model's answer made no sense"),
     ],
 )

@@ -75,7 +75,7 @@ async def test_a_review_gets_a_second_opinion(place: Path) -> None:
 async def test_who_has_no_second_opinion_to_give_is_told_of(place: Path) -> None:
     """Its model is down, or says nothing: the review is taken as it is, and says so."""
     peers = [ScriptedAnswer(outcome="failed", cause="unreachable"), ScriptedAnswer(text=" ")]
-    why = ["no model could be reached", "it said nothing"]
+    why = ["no model answered", "it said nothing"]
 
     def script(asked: Question) -> Step:
         if asked.schema is not None:

@@ -115,7 +115,7 @@ EVERYBODY: dict[str, str] = {
 }
 MEND = "the owner of this home has to mend something"
 OUTCOMES = {
-    "failed": "no model could be reached",
+    "failed": "no model answered",
     "timed_out": "the model took too long",
     "malformed": "the model's answer made no sense",
     "refused": "the model would not answer",
@@ -124,7 +124,7 @@ OUTCOMES = {
 
 
 UNREACHED = ("failed", "timed_out")
-"""Of those, what means that no model could be reached."""
+"""Of those, what means that no model answered."""
 
 Trouble = tuple[str, ...]
 """A model that did not answer, the cause, and where its server does not know it what that has."""

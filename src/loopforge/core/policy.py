@@ -28,7 +28,7 @@ AnswerOutcome = Literal[
     "refused",  # the model or its provider would not answer; `text` says what it said
     "malformed",  # an answer came, but not of the form asked for; `text` is the raw answer
     "timed_out",  # nothing, or not everything, came in time; `text` is what came
-    "failed",  # no model of the tier could be reached
+    "failed",  # no model of the tier answered
     "cancelled",  # stopped by a person
 ]
 ResultOutcome = Literal[

@@ -94,7 +94,7 @@ UNSORTED = TaskClass(
     "No model could say what kind of task it is, so it is simply worked on.",
 )
 TROUBLES = {
-    "failed": "No model could be reached.",
+    "failed": "No model answered.",
     "timed_out": "The model took too long.",
     "malformed": "Its answer made no sense.",
     "refused": "The model would not answer.",

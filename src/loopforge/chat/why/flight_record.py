@@ -157,9 +157,9 @@ class AskedStep(
 ):
     """A question to a language model and its answer; `outcome` "" while there is none.
 
-    `text` is the raw answer, `parsed` what was read out of it, `mended` what it
-    lacked of the form. `first` and `took`: milliseconds to
-    the first token and in all. `heard`: lines that came in meanwhile.
+    `text` is the raw answer, `parsed` what was read out of it, `mended` what it lacked of the
+    form. `trouble` says why no model answered, where that is known. `first` and `took`:
+    milliseconds to the first token and in all. `heard`: lines that came in meanwhile.
     """
 
     nth: int
@@ -170,6 +170,7 @@ class AskedStep(
     schema: str = ""
     max_tokens: int = 0
     outcome: str = ""
+    trouble: str = ""
     model: str = ""
     fallback: bool = False
     text: str = ""

@@ -208,7 +208,7 @@ def _thought(record: TurnRecord) -> Iterator[str]:
     for one in asked:
         if one.outcome == "cancelled":
             yield f"Question {one.nth} went wrong: a person said stop."
-        elif trouble := OUTCOMES.get(one.outcome):
+        elif trouble := one.trouble or OUTCOMES.get(one.outcome):
             yield f"Question {one.nth} went wrong: {trouble}."
         elif not one.outcome:
             yield f"To question {one.nth} no answer is recorded."

@@ -41,7 +41,7 @@ from loopforge.core.effect_states import (
 from loopforge.core.events import Event
 from loopforge.core.limits.budget_limits import explain_budget_note
 from loopforge.core.limits.money_amounts import dollars_from_picos, picos_from_dollars
-from loopforge.core.model_trouble import explain_attempt
+from loopforge.core.model_trouble import UNREACHED, cause_to_report, explain_attempt, explain_no_answer
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import (
     LineEdited,
@@ -185,9 +185,11 @@ def _asked_step(
     }
     if not isinstance(answered, Answered):
         return AskedStep(**asked)
+    cause = cause_to_report(one.cause for one in answered.attempts)
     return AskedStep(
         **asked,
         outcome=answered.outcome,
+        trouble=explain_no_answer(cause) if cause and answered.outcome in UNREACHED else "",
         model=answered.model,
         fallback=answered.fallback,
         text=view.words(answered.text),
