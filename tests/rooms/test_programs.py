@@ -13,10 +13,12 @@ import pytest
 
 from loopforge.core.effect_states import (
     EffectDenied,
+    EffectFailed,
     EffectProposed,
     EffectReturned,
     EffectRunning,
 )
+from loopforge.core.limits.budget_limits import Budget
 from loopforge.core.room_vocabulary import LineDeleted, Said, Told
 from loopforge.core.turn_events import Returned
 from loopforge.errors import InputError
@@ -263,6 +265,20 @@ async def test_its_calls_count_against_the_bounds_of_the_turn(tmp_path: Path) ->
         assert "c found" not in said
         (left,) = [one.bound for one in await home.bodies(Returned)]
         assert left == "tools may be used 3 times in a turn here"
+
+
+async def test_a_program_does_not_wait_for_its_own_use(tmp_path: Path) -> None:
+    """The last use that a budget has is the program itself: what it wants is refused till midnight."""
+    async with desk(tmp_path, BAKES) as (home, tool):
+        await home.app.budgets.book.put(Budget(scope="home", unit="uses", amount=1), "person:owner")
+        await home.hears("ana", "@maya bake me a cake")
+        await finished(home)
+        refused, _ = await home.bodies(EffectFailed)
+        assert str(refused.value) == (
+            "oven was not used. The budget is used up: 1 use of tools a day for this home. "
+            "It goes on after midnight (UTC)."
+        )
+        assert tool.baked == []
 
 
 async def test_what_somebody_may_not_is_refused_in_it_too(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ shows how budgets stand. Where nothing is bound nothing is held; what is spent i
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 
 from loopforge.budgets import spending_store as store
 from loopforge.budgets.budget_book import BudgetBook
-from loopforge.budgets.spending_store import SpendingAmounts, SpendingHold
+from loopforge.budgets.spending_store import BudgetDecision, SpendingAmounts, SpendingHold
 from loopforge.core.events import epoch_micros
 from loopforge.core.limits.budget_limits import (
     BudgetNote,
@@ -30,14 +31,16 @@ from loopforge.core.limits.budget_limits import (
     meter_of,
     meters_of,
 )
+from loopforge.errors import LedgerError
 from loopforge.ledger.table_access import WritableTables
+from loopforge.runtime.background_tasks import run_shielded
 from loopforge.runtime.system_clock import Stamp
 
 T = TypeVar("T")
 LONGEST = timedelta(minutes=30)
 """How long a hold stands that nobody settles; no question and no tool takes longer."""
 WAITS = 60
-"""Seconds that one waits where nothing but what is held for others stands in the way."""
+"""Seconds that one waits where nothing but money that is held for others stands in the way."""
 SOON = "as soon as what is under way is paid"
 
 
@@ -84,7 +87,8 @@ class Budgets:
     async def reserve(self, charge: Charge, amounts: SpendingAmounts) -> Reservation:
         """Hold so much for a charge; of level "spent" where a budget is, and nothing is held.
 
-        Where only what others hold stands in the way, it is waited for a while.
+        Where only money that others hold stands in the way, it is waited for a while: less of it
+        may be needed. A use or a question that is under way counts, come of it what may.
         """
         charge = self._same(charge)
         limits = [one for one in await self.book.limits(charge) if one.budget.unit != "answers"]
@@ -118,19 +122,28 @@ class Budgets:
             until=epoch_micros(now + LONGEST),
             amounts=amounts,
         )
-        decided = await self._ledger.change(
-            lambda tables: store.reserve(tables, hold, limits, rules.mark)
-        )
+        decided = await self._decided(hold, limits)
         if decided.by is None:
             return replace(found, hold=hold.id)
         note = budget_note(decided.by, decided.level)
         if decided.level != "spent":
             return replace(found, hold=hold.id, level=decided.level, note=note)
         budget = decided.by.limit.budget
-        spent = decided.by.used >= budget.amount
-        resumes = budget_reset_text(budget.period, found.day, rules.zone) if spent else SOON
+        lasting = decided.by.lasting
+        resumes = budget_reset_text(budget.period, found.day, rules.zone) if lasting else SOON
         note = replace(note, resumes=resumes, told=decided.tell)
         return replace(found, level="spent", note=note)
+
+    async def _decided(self, hold: SpendingHold, limits: Sequence[Limit]) -> BudgetDecision:
+        """What budgets say of a hold. Who is stopped meanwhile leaves none."""
+        mark = self.book.rules.mark
+        deciding = self._ledger.change(lambda tables: store.reserve(tables, hold, limits, mark))
+        decided, stopped = await run_shielded(deciding, "something is held")
+        if stopped:
+            with suppress(LedgerError):  # else it counts when its time is over
+                await self._ledger.change(lambda tables: store.release(tables, hold.id), soon=False)
+            raise asyncio.CancelledError
+        return decided
 
     async def settle(self, reserved: Reservation, amounts: SpendingAmounts) -> None:
         """So much was really spent; where nothing is held for it, nobody waits to go by that."""

@@ -8,6 +8,7 @@ Factory's runs have models, and bounds, of their own. What a tool cost is what i
 models do was counted there. Where a budget is spent no tool is touched, and who wanted it is told.
 """
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -22,7 +23,7 @@ from loopforge.core.limits.money_amounts import DOLLAR, picos_from_dollars
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.turn_events import Attempt, Usage
 from loopforge.errors import LedgerError
-from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.runtime.background_tasks import BackgroundTasks, run_shielded
 from loopforge.runtime.ports import (
     AnswerListener,
     ModelFacts,
@@ -84,10 +85,12 @@ class SpendingCount:
         while self._owed:
             owed = self._owed.popleft()
             try:
-                await self._budgets.settle(*owed)
-            except LedgerError:
+                _, stopped = await run_shielded(self._budgets.settle(*owed), "a debt is paid")
+            except BaseException:
                 self._owed.appendleft(owed)
                 raise
+            if stopped:
+                raise asyncio.CancelledError
 
 
 class MeteredModels:

@@ -80,8 +80,7 @@ def reserve(
     level, by = level_of(standings(connection, limits, wanted.day), mark)
     if level == "spent":
         assert by is not None
-        lasting = by.used >= by.limit.budget.amount
-        return BudgetDecision(level, by, lasting and _first(connection, wanted, by))
+        return BudgetDecision(level, by, by.lasting and _first(connection, wanted, by))
     connection.execute(
         holds.insert().values(
             hold=wanted.id,
@@ -111,6 +110,11 @@ def settle(
 def counted_here(limits: Iterable[Limit]) -> list[Limit]:
     """Those of these limits that are counted in these tables: not those on answers."""
     return [limit for limit in limits if limit.budget.unit in COLUMN]
+
+
+def release(connection: Connection, hold: str) -> None:
+    """Nothing is spent of a hold."""
+    connection.execute(delete(holds).where(holds.c.hold == hold))
 
 
 def standings(connection: Connection, limits: Sequence[Limit], day: date) -> list[LimitStanding]:

@@ -116,6 +116,12 @@ class LimitStanding(NamedTuple):
         return self.used + self.held
 
     @property
+    def lasting(self) -> bool:
+        """Whether it stays spent: of money less may be needed than is held, of what is counted not."""
+        budget = self.limit.budget
+        return (self.used if budget.unit == "dollars" else self.gone) >= budget.amount
+
+    @property
     def share(self) -> float:
         """How much of it is gone; 1 and more: all."""
         amount = self.limit.budget.amount
@@ -220,9 +226,8 @@ def level_of(standings: Sequence[LimitStanding], mark: float) -> tuple[Level, Li
 
 
 def _how_lasting(one: LimitStanding) -> tuple[bool, bool, float]:
-    """How long it stays spent: what is only held may be free again in a moment."""
-    budget = one.limit.budget
-    return one.used >= budget.amount, budget.period == "month", one.share
+    """How long it stays spent: money that is only held may be free again in a moment."""
+    return one.lasting, one.limit.budget.period == "month", one.share
 
 
 def first_day(period: Period, day: date) -> date:
