@@ -41,7 +41,12 @@ from loopforge.core.effect_states import (
 from loopforge.core.events import Event
 from loopforge.core.limits.budget_limits import explain_budget_note
 from loopforge.core.limits.money_amounts import dollars_from_picos, picos_from_dollars
-from loopforge.core.model_trouble import UNREACHED, cause_to_report, explain_attempt, explain_no_answer
+from loopforge.core.model_trouble import (
+    UNREACHED,
+    cause_to_report,
+    explain_attempt,
+    explain_no_answer,
+)
 from loopforge.core.perception import Line
 from loopforge.core.room_vocabulary import (
     LineEdited,

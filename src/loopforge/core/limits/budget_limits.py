@@ -117,7 +117,7 @@ class LimitStanding(NamedTuple):
 
     @property
     def lasting(self) -> bool:
-        """Whether it stays spent: of money less may be needed than is held, of what is counted not."""
+        """Whether it stays spent: of money, and of nothing else, less may be needed than held."""
         budget = self.limit.budget
         return (self.used if budget.unit == "dollars" else self.gone) >= budget.amount
 
