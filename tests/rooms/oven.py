@@ -23,10 +23,11 @@ TOOL = Tool(
 
 
 class Oven:
-    """It takes a minute. `baked`: how it was set each time; `done`: how often it came to the end."""
+    """It `takes` a minute. `baked`: how it was set each time; `done`: how often it came to the end."""
 
     def __init__(self) -> None:
         self.tool, self.baked, self.done = TOOL, list[object](), 0
+        self.takes = 60.0
 
     def make(self, home: ToolHome) -> ToolWork:
         """A home has it."""
@@ -34,7 +35,7 @@ class Oven:
 
         async def bake(call: ToolCall) -> str:
             self.baked.append(call.arguments.get("degrees"))
-            await home.clock.sleep(60)
+            await home.clock.sleep(self.takes)
             self.done += 1
             return "golden brown"
 

@@ -28,7 +28,7 @@ from loopforge.runtime.effects.effect_worker import DIED
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.programs_at_work import computing
 from tests.rooms.conftest import START, Home, living, write_mates
-from tests.rooms.oven import Oven, installed
+from tests.rooms.oven import Oven, installed, oven
 from tests.rooms.test_talking import speaker
 from tests.sim_clock import SimClock
 
@@ -265,6 +265,23 @@ async def test_its_calls_count_against_the_bounds_of_the_turn(tmp_path: Path) ->
         assert "c found" not in said
         (left,) = [one.bound for one in await home.bodies(Returned)]
         assert left == "tools may be used 3 times in a turn here"
+
+
+async def test_its_calls_count_once_though_the_home_died_amid_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn that is taken up again has as many left after its program as if nothing had been."""
+    mate = MATE.replace("role: mate", "role: mate\nbounds: {calls: 6}")
+    code = "found = await clock()\n" + BAKES
+    async with desk(tmp_path, code, mate=mate) as (home, tool):
+        await home.says("ana", "@maya bake me a cake")
+        await until(home, lambda: tool.baked)
+    monkeypatch.setattr(oven, "takes", 5.0)
+    async with desk(tmp_path, code, mate=mate, start=START + timedelta(seconds=30)) as (home, _):
+        await finished(home)
+        assert await uses(home) == ["python", "clock", "oven"]
+        (returned,) = await home.bodies(Returned)
+        assert returned.left.startswith("3 uses of tools")
 
 
 async def test_a_program_does_not_wait_for_its_own_use(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.why.turn_replay import replay_turn
 from loopforge.core.effect_states import EffectProposed
-from loopforge.core.room_vocabulary import Weighed, Weight
+from loopforge.core.room_vocabulary import LineDeleted, Weighed, Weight
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.turn_events import (
     Called,
@@ -22,6 +22,7 @@ from loopforge.core.turn_events import (
     TurnEnded,
     Verdict,
 )
+from loopforge.ledger.sql_ledger import open_ledger
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.policies.prompt_building import LISTING
 from loopforge.runtime.effects.effect_worker import DIED
@@ -247,6 +248,25 @@ async def test_a_turn_that_died_while_its_tool_ran_is_told_what_came_of_it(
         await home.rest()
         assert (await home.lines())[1:] == ["maya: The oven says: [result of oven: golden brown]"]
         assert await ended(home) == ["done"]
+
+
+async def test_a_tool_of_a_turn_that_was_stopped_before_a_death_stays_stopped(
+    tmp_path: Path,
+) -> None:
+    """The line that had it used was deleted, and the home died before that came to the tool."""
+    async with kitchen(tmp_path, patience=100.0) as (home, oven):
+        line = await home.says("ana", "@maya bake me a cake")
+        await baking(home, oven)
+        place, stamp = home.app.settings.database_url, home.app.stamp
+    ledger = await open_ledger(place, stamp.clock, stamp.dice)
+    gone = stamp.fact(LineDeleted(line=line.id, by="p"), actor="person:p")
+    await ledger.append("room:commons", [gone])
+    await ledger.close()
+    later = START + timedelta(hours=1)
+    async with kitchen(tmp_path, patience=100.0, start=later) as (home, oven):
+        await home.finishes()
+        assert (await home.kinds("effect."))[-1] == "effect.stopped"
+        assert (oven.baked, await ended(home)) == ([], ["stopped"])
 
 
 async def test_a_turn_of_before_that_died_while_its_acts_tool_ran_is_closed(

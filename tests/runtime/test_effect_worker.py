@@ -4,6 +4,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -12,8 +13,10 @@ from loopforge.core.events import Event
 from loopforge.core.policy import Call
 from loopforge.core.room_vocabulary import RoomClosed, Stopped
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import TurnEnded
 from loopforge.ledger.sql_ledger import open_ledger
 from loopforge.runtime.effects.effect_worker import DIED, GOES_ON, EffectOutcome, Effects
+from loopforge.runtime.effects.nested_calls import PROGRAM_OVER
 from loopforge.runtime.ports import CallPermission, EffectPlace, Tool, ToolCall, ToolProgress
 from loopforge.runtime.system_clock import Stamp
 from tests.runtime.conftest import SITE, STREAM, Stage, permitting
@@ -209,10 +212,14 @@ async def died(stage: Stage, tool: str, state: str) -> Event:
     return (await stage.ledger.append(STREAM, facts[:count]))[0]
 
 
-async def again(stage: Stage) -> None:
-    """The next process takes up what is open."""
+async def again(stage: Stage, *, stopped: str = "") -> None:
+    """The next process takes up what is open, and then its turn, or finds that it was stopped."""
     stage.effects = Effects(stage.ledger, stage.tools, stage.stamp, SITE)
     await stage.effects.start(stage.ledger)
+    await stage.clock.advance(1)
+    if stopped:
+        stage.effects.stop(STREAM, stopped, "t1")
+    stage.effects.go_on("t1")
     await stage.clock.advance(1)
     await stage.effects.close()
 
@@ -260,6 +267,49 @@ async def test_a_stop_before_the_crash_holds_after_it(stage: Stage, state: str) 
     await again(stage)
     assert (await steps(stage))[-1] == "stopped"
     assert "running" not in (await steps(stage))[2:-1] or state == "running"
+    assert await switched(stage) == 0
+
+
+@pytest.mark.parametrize("state", ["approved", "running"])
+async def test_what_was_wanted_in_the_moment_of_a_stop_is_not_done(
+    stage: Stage, state: str
+) -> None:
+    """It came behind the stop, and waits until its turn is taken up, which knows of that."""
+    await stage.ledger.append(STREAM, [stage.stamp.fact(Stopped(person="p"), actor="p")])
+    event = await died(stage, "lamp", state)
+    await again(stage, stopped="a person said stop")
+    assert await stage.effects.outcome(event.id) == EffectOutcome("cancelled", "a person said stop")
+    assert await switched(stage) == 0
+
+
+@pytest.mark.parametrize(
+    ("outcome", "then", "times"), [("stopped", "stopped", 0), ("done", "returned", 1)]
+)
+async def test_what_goes_on_behind_its_turn_goes_by_how_that_ended(
+    stage: Stage, outcome: Literal["stopped", "done"], then: str, times: int
+) -> None:
+    """The turn was stopped, or over, before the crash: nothing of it is taken up any more."""
+    await died(stage, "lamp", "approved")
+    ended = TurnEnded(turn="t1", outcome=outcome, why=Words("its line was deleted"))
+    await stage.ledger.append(STREAM, [stage.stamp.fact(ended, actor="mate:maya")])
+    stage.effects = Effects(stage.ledger, stage.tools, stage.stamp, SITE)
+    await stage.effects.start(stage.ledger)
+    await stage.clock.advance(1)
+    await stage.effects.close()
+    assert (await steps(stage))[-1] == then
+    assert await switched(stage) == times
+
+
+async def test_what_a_program_wants_that_is_to_end_is_not_done(stage: Stage) -> None:
+    """It was written behind the stop that ends the program, before that is written."""
+    program = await died(stage, "lamp", "running")
+    await stage.ledger.append(STREAM, [stage.stamp.fact(Stopped(person="p"), actor="p")])
+    wanted = EffectProposed(turn="t1", nth=1, tool="lamp", arguments=Words("{}"), within=program.id)
+    inner = stage.stamp.fact(wanted, actor="mate:maya", cause=program.id)
+    approved = stage.stamp.fact(EffectApproved(effect=inner.id, by="rights"), actor="runtime")
+    await stage.ledger.append(STREAM, [inner, approved])
+    await again(stage)
+    assert await stage.effects.outcome(inner.id) == EffectOutcome("cancelled", PROGRAM_OVER)
     assert await switched(stage) == 0
 
 

@@ -399,9 +399,7 @@ class Turn:
                     self._result_fact(nth, Result("cancelled", self._stopped), began)
                 )
             raise
-        meter.called(end.calls)
-        gave = end.outcome == "returned"
-        value = meter.returned(end.value, end.cost) if gave else end.value
+        value = meter.ended(end)
         result = Result(end.outcome, value, self._hear_news(), meter.left, meter.bound)
         self._facts.append(self._result_fact(nth, result, began, end.cost))
         return result

@@ -5,7 +5,7 @@ shows its mind the same words again, and goes on counting where it was.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from itertools import takewhile
 from math import inf
 
@@ -16,6 +16,7 @@ from loopforge.core.events import Event
 from loopforge.core.limits import turn_bounds
 from loopforge.core.limits.turn_bounds import TurnBounds, TurnSpending
 from loopforge.core.turn_events import Answered, Returned, Usage
+from loopforge.runtime.effects.effect_worker import EffectOutcome
 from loopforge.runtime.ports import Clock
 
 HANDLE = re.compile(r"\[[^\n]*\]")
@@ -53,20 +54,23 @@ class TurnMeter:
         """A model answered, at the last of some tries."""
         self._add(money=sum(map(_dollars, usages)))
 
-    def called(self, times: int = 1) -> None:
-        """A tool is wanted, so many times."""
-        self._add(calls=times)
+    def called(self) -> None:
+        """A tool is wanted."""
+        self._add(calls=1)
 
-    def returned(self, value: str, cost: float) -> str:
-        """A tool gave this; as much of it as may be told. What names kept files stays."""
-        most = self._bounds.output
+    def ended(self, end: EffectOutcome) -> str:
+        """A tool came to this; as much of what it gave as may be told. What names files stays."""
+        self._add(calls=end.calls, money=end.cost)
+        value, most = end.value, self._bounds.output
+        if end.outcome != "returned":
+            return value
         room = len(value) if most is None else max(0, most - self._spent.output)
         if len(value) > room:
             rows = list(takewhile(HANDLE.fullmatch, reversed(value.split("\n")[1:])))
             tail = "".join(f"\n{row}" for row in reversed(rows))
             cut = f"\n[cut here: this turn may be told no more of what tools give]{tail}"
             value = value[: min(room, len(value) - len(tail))] + cut
-        self._add(output=len(value), money=cost)
+        self._add(output=len(value))
         return value
 
     def _add(self, calls: int = 0, output: int = 0, money: float = 0.0) -> None:
@@ -76,8 +80,8 @@ class TurnMeter:
         )
 
 
-def spent_before(began: Event, events: Iterable[Event]) -> TurnSpending:
-    """What a turn had taken that was broken off, by what is recorded of it since it began."""
+def spent_before(began: Event, events: Sequence[Event]) -> TurnSpending:
+    """What a turn has taken so far, by what is recorded of it since it began."""
     calls, output, money, last = 0, 0, 0.0, began.at
     for event in events:
         last = max(last, event.at)
@@ -86,10 +90,23 @@ def spent_before(began: Event, events: Iterable[Event]) -> TurnSpending:
                 calls += 1
             case Answered() as answered:
                 money += sum(map(_dollars, answered.usages))
-            case Returned(value=value, cost=cost):
-                output, money = output + len(value.text or ""), money + cost
+            case Returned(outcome=outcome, value=value, cost=cost):
+                told = len(value.text or "") if outcome == "returned" else 0
+                output, money = output + told, money + cost
     seconds = (last - began.at).total_seconds()
     return TurnSpending(calls=calls, seconds=seconds, output=output, money=money)
+
+
+def spent_when_resumed(began: Event, events: Sequence[Event]) -> TurnSpending:
+    """The same for the meter of a turn that was broken off.
+
+    That counts the calls of a program when the turn is told how it ended.
+    """
+    spent, bodies = spent_before(began, events), [event.body for event in events]
+    told = {one.nth for one in bodies if isinstance(one, Returned) and one.outcome != "deferred"}
+    wanted = [(event.id, event.body) for event in events if isinstance(event.body, EffectProposed)]
+    going = {id for id, body in wanted if not body.within and body.nth not in told}
+    return replace(spent, calls=spent.calls - sum(body.within in going for _, body in wanted))
 
 
 def _dollars(usage: Usage) -> float:

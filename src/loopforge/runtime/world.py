@@ -51,7 +51,7 @@ from loopforge.runtime.ports import (
     Withdrawn,
 )
 from loopforge.runtime.turn_driver import Turn, TurnEnding, TurnPorts, TurnSeat
-from loopforge.runtime.turn_meter import spent_before
+from loopforge.runtime.turn_meter import spent_when_resumed
 from loopforge.runtime.turn_record import perception_of, shown_of
 from loopforge.runtime.typing_pace import wait_for_typing
 
@@ -327,6 +327,8 @@ class Worlds:
             begun = await self._begin_turn(world, stream, state, due, id)
             if begun is None:
                 return await self._abandon_turn(stream, due)
+            if due.open:
+                ports.effects.go_on(id)
             egress = EgressFilter(secrets=self.secrets(), name=due.mate.name, length=due.longest)
             turn = TakenTurn(id=id, due=due, perception=begun.perception, egress=egress)
             senses = world.senses(state, turn)
@@ -386,9 +388,8 @@ class Worlds:
             return None
         after = await ledger.read(stream, after=began.seq, kinds=EXCHANGE)
         own = [event for event in after if getattr(event.body, "turn", "") == id]
-        return _Begun(
-            policy, perception, (), await exchange_of(ledger, own), spent_before(began, own)
-        )
+        spent = spent_when_resumed(began, own)
+        return _Begun(policy, perception, (), await exchange_of(ledger, own), spent)
 
     def _route_of(self, mate: Mate, *, anew: bool) -> Route:
         """By which models it is asked; for another answer than before never without any chance."""
@@ -493,3 +494,4 @@ class Worlds:
         await self._ports.ledger.append(stream, [fact])
         if due.halted:
             self._ports.effects.stop(stream, why, due.open)
+        self._ports.effects.go_on(due.open)

@@ -39,6 +39,7 @@ from loopforge.core.events import Event, Fact
 from loopforge.core.policy import Call, ResultOutcome
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.spoken_lists import hours_in_words, seconds_in_words
+from loopforge.core.turn_events import TurnEnded
 from loopforge.errors import Conflict
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.effects.call_progress import CallProgress
@@ -141,6 +142,7 @@ class Effects:
         self._waiting: dict[str, asyncio.Future[EffectEnd | None]] = {}
         self._paused: set[str] = set()
         self._programs: dict[str, str] = {}
+        self._held: set[str] = set()
         self._asked: dict[str, asyncio.Task[None]] = {}
         self._questions: dict[str, tuple[str, str, str, str | None]] = {}
         self._tasks = BackgroundTasks()
@@ -149,7 +151,10 @@ class Effects:
         ledger.subscribe(self._follow, kinds=FOLLOWED)
 
     async def start(self, queue: EffectQueue) -> None:
-        """Take up what was open when the last process ended, and work from now on."""
+        """Take up what was open when the last process ended, and work from now on.
+
+        What belongs to a turn that was broken off waits until that is taken up: see `go_on`.
+        """
         self._started = True
         for found in await queue.open_effects():
             self._open.setdefault(found.effect, found)
@@ -161,12 +166,28 @@ class Effects:
             if found.state == "proposed":
                 self._expire_unanswered(event, event.body)
             if program := event.body.within:
-                self._programs[event.id] = program
-        for effect, program in tuple(self._programs.items()):
-            if program not in self._open and effect in self._open:
-                self._stop_effect(self._open[effect], PROGRAM_OVER)
+                self._note_program(found, program)
+            else:
+                await self._hold_to_its_turn(found, event)
         for effect in tuple(self._open):
             self._wake(effect)
+
+    async def _hold_to_its_turn(self, found: OpenEffect, proposed: Event) -> None:
+        """Whether its turn was stopped may be known when that is taken up; or is on record."""
+        ends = await self._ledger.read(found.stream, after=proposed.seq, kinds=["turn.ended"])
+        bodies = (event.body for event in ends)
+        over = next((b for b in bodies if isinstance(b, TurnEnded) and b.turn == found.turn), None)
+        if over is None:
+            self._held.add(found.turn)
+        elif over.outcome == "stopped":
+            self._stop_effect(found, str(over.why))
+
+    def go_on(self, turn: str) -> None:
+        """Work off what is open of a turn that was broken off, for that is taken up, or over."""
+        self._held.discard(turn)
+        for found in tuple(self._open.values()):
+            if found.turn == turn:
+                self._wake(found.effect)
 
     async def close(self) -> None:
         """Stop working; what is open stays in the ledger."""
@@ -313,7 +334,7 @@ class Effects:
             if (new := OpenEffect.proposed(event)) is not None:
                 self._open[event.id] = new
                 if isinstance(body, EffectProposed) and body.within:
-                    self._programs[event.id] = body.within
+                    self._note_program(new, body.within)
                 if isinstance(body, EffectProposed) and body.asks:
                     self._expire_unanswered(event, body)
             elif type(body) in HALTS:
@@ -325,6 +346,12 @@ class Effects:
                 self._note_state(body.effect, "running")
             elif isinstance(body, EffectEnd):
                 self._note_end(body)
+
+    def _note_program(self, found: OpenEffect, program: str) -> None:
+        """A program wants it; where that is over, or to end, in the same moment, it ends too."""
+        self._programs[found.effect] = program
+        if program not in self._open or program in self._ends:
+            self._stop_effect(found, PROGRAM_OVER)
 
     def _expire_unanswered(self, event: Event, body: EffectProposed) -> None:
         """Let it expire where nobody answers."""
@@ -380,7 +407,9 @@ class Effects:
         self._wake(found.effect)
 
     def _wake(self, effect: str) -> None:
-        if self._started:
+        found = self._open.get(effect)
+        held = found is not None and found.turn in self._held and effect not in self._ends
+        if self._started and not held:
             self._lanes.wake(effect)
 
     # ------------------------------------------------------------ working
