@@ -242,6 +242,24 @@ async def test_forks_hold_on_either_database(ledger_url: str, tmp_path: Path) ->
         assert (await home.app.growth.merging.plan("maya", eve)).idle
 
 
+@pytest.mark.parametrize("name", ["Eve", "Zora"])
+async def test_a_forgotten_memory_of_a_fork_stays_so_folded_anew(home: Home, name: str) -> None:
+    """Whichever stream is read first, the table is what it was; what was corrected stands."""
+    line, ana = await home.hears("ana", "hm"), home.people["ana"]
+    kept, stays = await keep(home, TEA, line), await keep(home, "Ana sings", line)
+    eve, store = await fork(home, name), home.app.memory.store
+    first = (await store.item(stays)).text.ref
+    await store.correct(await item_of(home, eve, "Ana sings"), "Ana hums", by=ana)
+    await store.forget(kept, by=ana)
+    await home.app.ledger.erase(ErasureRequest(refs=(first,), exactly=True, by=ana))
+    before = {mate: await store.items(mate) for mate in ("maya", eve)}
+    assert [one.state for one in before["maya"]] == ["forgotten", "forgotten"]
+    assert [one.state for one in before[eve]] == ["forgotten", "held"]
+    assert (await home.app.ledger.verify()).findings == ()
+    await home.app.ledger.rebuild()
+    assert {mate: await store.items(mate) for mate in ("maya", eve)} == before
+
+
 async def test_a_fork_that_was_broken_off_is_finished(home: Home) -> None:
     """Ended between the new file and its memories: at the next start they come along, once."""
     line, chronicle = await home.hears("ana", "I like tea"), home.app.chronicle

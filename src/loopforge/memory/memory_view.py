@@ -57,12 +57,13 @@ memories = Table(
     Column("ended", BigInteger, nullable=True),
     Column("travels", Boolean, nullable=False),
     Column("locked", Boolean, nullable=False),
+    Column("forgotten", Boolean, nullable=False),
     *name_columns("worded_by", "vouched", "changed", "changed_by", "because"),
     PrimaryKeyConstraint("item", name="memories_item"),
     Index("memories_mate", "mate", "seq"),
     Index("memories_ref", "ref"),
 )
-"""`replaced` is the item that superseded it, at `ended`.
+"""`replaced` is the item that superseded it, at `ended`. `forgotten`: its wording has no text now.
 
 `worded_by` is the person whose word it is, since they corrected it; `vouched` the event by which a
 person last said that it stands (its own, where nobody did). `changed` is the event that made its
@@ -127,7 +128,7 @@ class MemoryView:
     """The view. `derives` says what goes along with what is forgotten."""
 
     name = "memories"
-    version = 6
+    version = 7
     kinds = frozenset(
         "memory." + kind
         for kind in (
@@ -154,10 +155,9 @@ class MemoryView:
                     _apply_share(connection, shared)
                 case KeepingSet() as keeping:
                     _set_keeping(connection, keeping)
-                case Erased(refs=refs):
-                    if event.stream.startswith(PREFIX):
-                        gone = memories.c.ref.in_(refs)
-                        connection.execute(memories.update().where(gone).values(state="forgotten"))
+                case Erased(refs=refs):  # the copies of forks, too, that share a text
+                    gone = memories.c.ref.in_(refs)
+                    connection.execute(memories.update().where(gone).values(forgotten=True))
                 case _:
                     _apply_change(connection, event)
 
@@ -185,6 +185,7 @@ def _insert_item(connection: Connection, event: Event, kept: MemoryKept) -> None
         "ended": None,
         "travels": kept.travels,
         "locked": False,
+        "forgotten": kept.text.text is None,
         "worded_by": "",
         "vouched": event.id,
         "changed": event.id,
@@ -226,6 +227,7 @@ def _apply_change(connection: Connection, event: Event) -> None:
             values |= {"changed": event.id, "changed_by": by, "because": new}
         case MemoryCorrected(item=item, text=text, by=by):
             values = {"wording": event.id, "ref": "" if text.public else text.ref}
+            values["forgotten"] = text.text is None
             values |= {"travels": False, "worded_by": _worded_by(connection, event.id, body)}
         case MemoryInvalidated(item=item, by=by, because=because):
             values = {"state": "invalidated", **_changed_columns(event, by, because)}
@@ -242,8 +244,7 @@ def _apply_change(connection: Connection, event: Event) -> None:
             raise AssertionError(event.kind)
     if isinstance(body, MemoryCorrected | MemoryRestored | MemoryLocked) and not is_automatic(by):
         values["vouched"] = event.id
-    known = (memories.c.item == item) & (memories.c.state != "forgotten")
-    connection.execute(memories.update().where(known).values(values))
+    connection.execute(memories.update().where(memories.c.item == item).values(values))
 
 
 def _worded_by(connection: Connection, wording: str, corrected: MemoryCorrected) -> str:
@@ -337,7 +338,7 @@ def _item_of(row: Row[Any], events: Mapping[str, Event]) -> KeptItem:
         mate=row.mate,
         seq=row.seq,
         at=events[row.item].at,
-        state=row.state,
+        state="forgotten" if row.forgotten else row.state,
         replaced=row.replaced,
         locked=row.locked,
         worded_by=row.worded_by,

@@ -162,7 +162,8 @@ def usable_items(
     if not query.stream.startswith(PREFIX) or not query.present:
         return {}
     one = memories.c
-    all_mine = (one.mate == query.mate) & one.state.in_(("held", "superseded"))
+    usable = one.state.in_(("held", "superseded")) & ~one.forgotten
+    all_mine = (one.mate == query.mate) & usable
     mine = all_mine & one.layer.in_(layers) if layers else all_mine
     wanted = [one.item, one.seq, one.told_by, one.learned_by, one.travels, one.worded_by]
     rows = connection.execute(select(*wanted).where(mine)).all()

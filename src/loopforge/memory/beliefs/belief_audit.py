@@ -238,8 +238,9 @@ def _of_sources(connection: Connection, rows: dict[str, Row[Any]]) -> dict[str, 
         item, source = rows.get(pair.item), rows.get(pair.source)
         if item is None or source is None:
             continue
-        if source.state != "held" and source.changed > item.vouched:
-            found[item.item] = BeliefDoubt(f"what it was made of is {source.state}", source.item)
+        state = "forgotten" if source.forgotten else source.state
+        if state != "held" and source.changed > item.vouched:
+            found[item.item] = BeliefDoubt(f"what it was made of is {state}", source.item)
         elif source.wording > item.vouched:
             found[item.item] = BeliefDoubt("what it was made of was corrected", source.item)
     return found

@@ -75,7 +75,7 @@ def items_resting_on_room(connection: Connection, stream: str) -> list[RestingIt
     items = []
     for some in id_batches(sorted(set(found))):
         both = _rest_elsewhere(connection, some, (), stream)
-        query = select(memories).where(memories.c.item.in_(some), memories.c.state != "forgotten")
+        query = select(memories).where(memories.c.item.in_(some), ~memories.c.forgotten)
         for row in connection.execute(query):
             mine = PREFIX + row.mate
             items.append(RestingItem(row.item, mine, row.state, row.item in both))
