@@ -25,6 +25,24 @@ seeds = 3
 policy = ["{policy}"]
 perception = ["accurate", "spin"]
 """
+INTERRUPTED = """\
+import asyncio.runners, functools, signal, sys, types
+from loopforge.cli import main
+
+begun = []
+
+
+def listen(sign, handler):
+    before = signal.signal(sign, handler)
+    begun.append(isinstance(handler, functools.partial))
+    if begun.count(True) == 3 and begun[-1]:
+        signal.raise_signal(signal.SIGINT)
+    return before
+
+
+asyncio.runners.signal = types.SimpleNamespace(**{**vars(signal), "signal": listen})
+sys.exit(main())
+"""
 EXPECTED = """\
 [[hypothesis]]
 name = "spin matters"
@@ -117,6 +135,18 @@ def test_an_interrupted_sweep_says_how_it_goes_on(lab: Lab, tmp_path: Path) -> N
     assert err == b"Stopped. What was run is kept; the same command goes on from there.\n"
     kept = (tmp_path / "sweeps" / "tiny" / "results.jsonl").read_bytes()
     assert 0 < kept.count(b"\n") < 6000
+
+
+@pytest.mark.crash
+def test_a_sweep_is_interrupted_as_a_run_of_it_begins(lab: Lab, tmp_path: Path) -> None:
+    """Ctrl+C that comes while the loop of its third run begins to listen for it ends it no otherwise."""
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    (tmp_path / "tiny.toml").write_text(EXPERIMENT.format(policy="stub"))
+    command = [sys.executable, "-c", INTERRUPTED, "lab", "sweep", "tiny.toml"]
+    ended = subprocess.run(command, cwd=tmp_path, stderr=subprocess.PIPE, check=False)
+    assert ended.stderr == b"Stopped. What was run is kept; the same command goes on from there.\n"
+    assert ended.returncode == 130
+    assert (tmp_path / "sweeps" / "tiny" / "results.jsonl").read_bytes().count(b"\n") == 2
 
 
 def test_a_report_names_what_gives_its_sweep_again(lab: Lab, tmp_path: Path) -> None:

@@ -110,6 +110,8 @@ class SweepWorker:
         """Run one run to its end, or to the end of its budget. Raises BadRun, BadScenario."""
         try:
             return self._runner.run(self._run(job, self._cells[job.cell]))
+        except asyncio.CancelledError:  # Runner forgets a Ctrl+C that comes as it begins to listen
+            raise KeyboardInterrupt from None
         except BadRun as error:
             raise BadRun(f"Run {job.name}: {error}") from error
         except OSError as error:
