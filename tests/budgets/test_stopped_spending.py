@@ -15,8 +15,8 @@ from loopforge.errors import LedgerFull
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.background_tasks import BackgroundTasks
-from tests.budgets.test_unbound_spending import CHARGE, ROOM, SAID, metered, spent_by, uncounted
-from tests.ledger.saying import Scribbler
+from tests.budgets.test_unbound_spending import CHARGE, SAID, metered, spent_by, uncounted
+from tests.ledger.saying import ROOM, Scribbler
 
 T = TypeVar("T")
 

@@ -1,7 +1,6 @@
 """What a turn has taken of its bounds."""
 
 from loopforge.core.limits.turn_bounds import UNSPENT, TurnBounds
-from loopforge.runtime.effects.effect_worker import EffectOutcome
 from loopforge.runtime.turn_meter import TurnMeter
 from tests.runtime.conftest import START
 from tests.sim_clock import SimClock
@@ -12,6 +11,6 @@ def test_what_a_program_paid_counts_though_it_failed() -> None:
     bounds = TurnBounds(calls=9, output=30, money=0.4)
     meter = TurnMeter(bounds, UNSPENT, SimClock(START))
     meter.called()
-    assert meter.ended(EffectOutcome("failed", "It broke off.", 0.5, 2)) == "It broke off."
+    assert meter.ended("failed", "It broke off.", 0.5, 2) == "It broke off."
     assert meter.left == "6 uses of tools, 30 characters of what they give and $0.0000"
     assert meter.bound == "a turn may cost $0.4 here"

@@ -399,7 +399,7 @@ class Turn:
                     self._result_fact(nth, Result("cancelled", self._stopped), began)
                 )
             raise
-        value = meter.ended(end)
+        value = meter.ended(*end)
         result = Result(end.outcome, value, self._hear_news(), meter.left, meter.bound)
         self._facts.append(self._result_fact(nth, result, began, end.cost))
         return result

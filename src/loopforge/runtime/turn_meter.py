@@ -15,8 +15,8 @@ from loopforge.core.effect_states import EffectProposed
 from loopforge.core.events import Event
 from loopforge.core.limits import turn_bounds
 from loopforge.core.limits.turn_bounds import TurnBounds, TurnSpending
+from loopforge.core.policy import ResultOutcome
 from loopforge.core.turn_events import Answered, Returned, Usage
-from loopforge.runtime.effects.effect_worker import EffectOutcome
 from loopforge.runtime.ports import Clock
 
 HANDLE = re.compile(r"\[[^\n]*\]")
@@ -58,11 +58,14 @@ class TurnMeter:
         """A tool is wanted."""
         self._add(calls=1)
 
-    def ended(self, end: EffectOutcome) -> str:
-        """A tool came to this; as much of what it gave as may be told. What names files stays."""
-        self._add(calls=end.calls, money=end.cost)
-        value, most = end.value, self._bounds.output
-        if end.outcome != "returned":
+    def ended(self, outcome: ResultOutcome, value: str, cost: float, calls: int) -> str:
+        """A tool came to this, by so many calls of its own; as much of its text as may be told.
+
+        What names kept files stays.
+        """
+        self._add(calls=calls, money=cost)
+        most = self._bounds.output
+        if outcome != "returned":
             return value
         room = len(value) if most is None else max(0, most - self._spent.output)
         if len(value) > room:
