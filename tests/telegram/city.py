@@ -131,6 +131,7 @@ class City:
         document: tuple[str, bytes] | None = None,
         origin: Person | None = None,
         anonymous: bool = False,
+        channel: Chat | None = None,
         poll: Sequence[str] | None = None,
         album: str = "",
         location: Sequence[float] | None = None,
@@ -142,7 +143,7 @@ class City:
 
         Commands, mentions and links in it become entities as Telegram's apps make them, unless
         `entities` are given. `document` is (name, bytes); `origin` whose words are forwarded.
-        `anonymous`: said as the group itself. `poll`: a question, and what may be chosen.
+        `anonymous`: said as the group itself, or as a `channel` of theirs. `poll`: a question, and what may be chosen.
         `album`: a number that several files have, which are given at once. `location`: where
         they are, live. `content`: what else a message may hold, as Telegram tells it (a game, say);
         `kind` as what a document comes (a voice); `quote` the part of what it answers that it is to.
@@ -161,6 +162,7 @@ class City:
             document=b64encode(document[1]).decode() if document else None,
             origin=origin.id if origin else None,
             anonymous=anonymous,
+            channel=channel,
             poll=list(poll) if poll else None,
             album=album,
             location=list(location) if location else None,

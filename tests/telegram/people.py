@@ -135,6 +135,7 @@ class People:
         document: str | None = None,
         origin: int | None = None,
         anonymous: bool = False,
+        channel: Chat | None = None,
         poll: list[str] | None = None,
         album: str = "",
         location: list[float] | None = None,
@@ -154,8 +155,8 @@ class People:
         body, found = _read(text, entities)
         more: Body = {"reply": answered, "topic": topic, "file": file, "poll": poll, "album": album}
         more |= {"location": location, "content": content, "quote": quote}
-        if anonymous:
-            more["sender"] = room
+        if anonymous or channel:
+            more["sender"] = self._town.room(channel) if channel else room
         words_of = self._who(origin) if origin else None
         return self._town.write(room, who, body, entities=found, origin=words_of, **more).line
 

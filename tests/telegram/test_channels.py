@@ -126,3 +126,16 @@ async def test_a_poll_is_heard(tmp_path: Path, city: City) -> None:
         (room,) = await home.rooms()
         heard = [e.body for e in await home.events(room) if isinstance(e.body, Heard)]
     assert [str(each.text) for each in heard] == ["[asks: Maya, tea? (yes, no)]"]
+
+
+async def test_who_speaks_as_a_channel_manages_no_group(tmp_path: Path, city: City) -> None:
+    """Telegram says of nobody who speaks so; who speaks as the group itself is one of its admins."""
+    maya, ana, lab = await hall(city)
+    news = await city.channel("News", ana, [])
+    async with on_telegram(tmp_path, maya, city.base):
+        await city.say(ana, lab, "/energy 9", channel=news)
+        await city.heard(lab, by=maya)
+        await city.say(ana, lab, "/energy 9", anonymous=True)
+        told = [line.text for line in await city.heard(lab, by=maya, count=2)]
+    assert "whoever manages this channel or chat" in told[0]
+    assert "9 lines" in told[1]
