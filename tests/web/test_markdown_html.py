@@ -316,6 +316,14 @@ def test_wild_nesting_is_shown_as_it_is(text: str) -> None:
     assert len(found.open) == 0
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(("fill", "links"), [("b", 1), ("é", 6_000)])
+def test_addresses_without_a_space_between_them_take_no_square(fill: str, links: int) -> None:
+    """Behind a bracket that nothing closes all that follows was looked through: here, for minutes."""
+    html = markdown_html._MARKDOWN.render(f"http://a/{{{fill * 56}" * 6_000)
+    assert html.count("<a ") == links
+
+
 def test_what_people_write_looks_right() -> None:
     """Bold, slanted, struck, code, lists, quotes, headings, tables, rules and line breaks work."""
     text = (

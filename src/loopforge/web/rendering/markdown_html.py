@@ -19,6 +19,8 @@ from linkify_it import LinkifyIt  # type: ignore[import-untyped]
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.linkify import linkify
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
@@ -37,6 +39,10 @@ DEEPEST = 12
 """Quotes and lists within each other."""
 FORMULAS, TEX = 100, 3_000
 """Formulas in one text, and characters of them that are drawn; about ten a millisecond."""
+ENCLOSED = 300
+"""Characters between two brackets, or quotation marks, within an address."""
+SCHEME = len("https") + 1
+"""Characters that tell whether a scheme of ours stands there, and by itself."""
 TAGS = frozenset(
     {"p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li"}
     | {"h4", "h5", "a", "span", "table", "thead", "tbody", "tr", "th", "td"}
@@ -56,6 +62,7 @@ _NESTING = re.compile(r"^[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*)+", re.MULTILINE
 _MARK = re.compile(r">|[-+*](?=\s)|\d[.)]")
 _TEX = re.compile(r"\\[(\[]|\$")
 _TASK = re.compile(r"\[([ xX])\] ")
+_BEGUN = re.compile("https?://", re.IGNORECASE)
 _SAFE = re.compile(r"(?:https?://|mailto:)[^\s\\]+", re.IGNORECASE)
 
 
@@ -209,12 +216,41 @@ def _formula(
     return str(formula_as_mathml(tex, block=tokens[at].type != "math_inline"))
 
 
+class _Addresses(LinkifyIt):  # type: ignore[misc]
+    """What finds addresses; of brackets within one as far as ENCLOSED.
+
+    One that nothing closes is looked through to the end of the text else, for each of 300
+    addresses, and an address that does not begin there is looked for in all that follows.
+    """
+
+    def _on_compile(self) -> None:
+        path = self.re["src_path"]
+        for most, bounded in ((").)*", f").){{0,{ENCLOSED}}}"), (").)+", f").){{1,{ENCLOSED}}}")):
+            path = path.replace(most, bounded)
+        self.re["src_path"] = path
+
+    def match_at_start(self, text: str) -> Any:
+        return super().match_at_start(text) if _BEGUN.match(text) else None
+
+
+def _link(state: StateInline, silent: bool) -> bool:
+    """markdown-it's own rule, which looks for a scheme in all that waits: most waits no longer."""
+    if state.src.startswith("://", state.pos) and len(state.pending) > SCHEME and not silent:
+        last, state.pending = state.pending[-SCHEME:], state.pending[:-SCHEME]
+        state.pushPending()
+        state.pending = last
+    return linkify(state, silent)
+
+
 def _made() -> MarkdownIt:
     made = MarkdownIt(
         "commonmark", {"html": False, "linkify": True, "breaks": True, "maxNesting": 20}
     )
     made.enable(["table", "strikethrough", "linkify"])
-    made.linkify = LinkifyIt(options={"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
+    made.inline.ruler.at("linkify", _link)
+    made.linkify = _Addresses(
+        options={"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False}
+    )
     for scheme in ("ftp:", "//", "mailto:"):
         made.linkify.add(scheme, None)
     quick: Any = made
