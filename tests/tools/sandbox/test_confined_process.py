@@ -326,7 +326,7 @@ time.sleep(60)"""
 @pytest.mark.parametrize("program", [READ, EMPTY], ids=["page tables", "empty files"])
 async def test_what_the_kernel_holds_for_it_counts(sandbox: Sandbox, program: str) -> None:
     """Addresses that are only read, and empty files: a gigabyte of either was nobody's memory."""
-    limits = SandboxLimits(seconds=100.0, memory=32 << 20, address_space=None)
+    limits = SandboxLimits(seconds=400.0, memory=32 << 20, address_space=None)
     ended = await run_confined(replace(sandbox, limits=limits), ("python3", "-c", program))
     assert (ended.met, ended.output) == ("memory", b"")
 
