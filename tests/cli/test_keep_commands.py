@@ -69,6 +69,9 @@ def test_a_sweep_is_named_anew_and_deleted(lab: Lab, scripted: Path) -> None:
     assert lab("rename", "tiny", "the first")[:2] == (0, "tiny is called the first.\n")
     one = str(next((folder / "runs").iterdir()))
     assert "is one of the runs of a sweep" in lab("delete", one, "--yes")[2]
+    Path(one, "actions.jsonl").write_bytes(b"")
+    assert "is one of the runs of a sweep" in lab("run", "--resume", "--out", one)[2]
+    assert Path(one, "actions.jsonl").exists()
     with lock_folder(folder):
         assert (
             "tiny is being played, or will be; stop it first." in lab("delete", "tiny", "--yes")[2]

@@ -355,17 +355,6 @@ async def test_a_server_that_answers_nobody_stops_the_run(lab: Lab, scripted: Pa
     }
 
 
-def test_a_run_is_taken_up_by_the_model_it_names(lab: Lab, scripted: Path) -> None:
-    """To go on with another one is refused: it would be another run."""
-    assert lab("run", *ASKING, "--model", "scripted", "--out", "mine")[0] == 0
-    whole = log(scripted / "mine")
-    (scripted / "mine" / LOG).write_bytes(whole[: len(whole) // 2])
-    again = ("run", "--resume", "--out", "mine")
-    code, _, err = lab(*again, "--model", "embedded")
-    assert (code, "This run asks scripted, not embedded" in err) == (2, True)
-    assert lab(*again)[0] == 0
-
-
 @pytest.mark.patient
 @pytest.mark.model
 def test_the_embedded_model_needs_nothing(lab: Lab, here: Path) -> None:
@@ -474,6 +463,23 @@ def test_a_home_s_ledger_takes_note_of_a_run(lab: Lab, scripted: Path) -> None:
     assert {event.cause for event in events[1:]} == {events[0].id}
     code, out, _ = lab("verify", folder.name)
     assert (code, json.loads(out)["anchors"]) == (0, "agree")
+
+
+def test_a_run_of_a_colleague_may_be_called_like_one_of_ours(lab: Lab, scripted: Path) -> None:
+    """It verifies, with a sentence that the home knows another; among the home's runs it does not."""
+    assert lab("run", *SMALL)[0] == 0
+    ours = scripted / "data" / "runs" / "first_shift-stub-7"
+    theirs = Path("from-olu") / ours.name
+    assert lab("run", *SMALL, "--pressure", "9", "--out", "away")[0] == 0
+    theirs.parent.mkdir()
+    Path("away").rename(theirs)
+    code, out, _ = lab("verify", str(theirs))
+    found = json.loads(out)
+    assert (code, found["passed"], found["anchors"]) == (0, True, "none")
+    assert "The home that you are in knows another run of this name" in found["says"]
+    (ours / LOG).write_bytes(log(theirs))
+    code, out, _ = lab("verify", ours.name)
+    assert (code, "The ledger knows another run" in json.loads(out)["says"]) == (1, True)
 
 
 # ---------------------------------------------------------------- cut off, and taken up

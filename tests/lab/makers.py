@@ -12,6 +12,7 @@ from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.perception import AgentPerception
 from loopforge.errors import ModelError
 from loopforge.lab.run.robot_minds import Minds
+from loopforge.lab.run.run_log import is_written
 from loopforge.mates.prompt_files import PromptFiles
 from loopforge.models.scripted_model import ScriptedModels
 from loopforge.runtime.ports import ModelFacts, ModelReply, Question, Route
@@ -114,6 +115,24 @@ class Moody:
         return AgentActionPlan(
             intent=seen.context["keeps" if keeps else "otherwise"], mode="context", narrative="Hm."
         )
+
+
+class Held:
+    """A mind that notes for each thing that it is asked whether a log is held for writing then."""
+
+    def __init__(self, log: Path, noted: Path) -> None:
+        self._log, self._noted = log, noted
+
+    def __call__(self, seen: AgentPerception) -> AgentActionPlan:
+        """Note and plan."""
+        with self._noted.open("a") as file:
+            file.write("held " if is_written(self._log) else "free ")
+        return AgentActionPlan(intent="work", mode="context")
+
+
+def held(log: str, asked: str) -> Minds:
+    """A mind that looks who writes this log."""
+    return Minds(own={"held": Held(Path(log), Path(asked))})
 
 
 def moody(asked: str) -> Minds:

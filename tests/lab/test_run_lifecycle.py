@@ -2,7 +2,10 @@
 
 import asyncio
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -31,6 +34,7 @@ from loopforge.lab.run.run_lifecycle import (
     summary_of,
 )
 from loopforge.lab.run.run_log import LOG, body_of, head_of, lines_of, row_of, rows_of
+from loopforge.lab.world import action_effects
 from loopforge.lab.world.daily_reflection import DaySummary, build_agent_reflection
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
@@ -207,6 +211,34 @@ def test_a_second_process_in_the_same_folder_is_refused(whole: Path, tmp_path: P
     assert (folder / LOG).read_bytes() == (whole / LOG).read_bytes()
 
 
+@dataclass(slots=True)
+class Meanwhile(Minds):
+    """Minds that do something else while they are looked over."""
+
+    does: Callable[[], None] = lambda: None
+
+    def check(self) -> None:
+        """Do that first."""
+        self.does()
+        Minds.check(self)
+
+
+def test_two_who_take_a_run_up_do_not_undo_each_other(whole: Path, tmp_path: Path) -> None:
+    """What the one has read of it nobody else writes on; the other is told, and touches nothing."""
+    lines = (whole / LOG).read_bytes().splitlines(keepends=True)
+    folder = put(tmp_path / "run", b"".join(lines[: len(lines) // 2]))
+    said: list[str] = []
+
+    def second() -> None:
+        with ThreadPoolExecutor(1) as pool:
+            error = pool.submit(lambda: asyncio.run(resume_run(folder))).exception()
+        said.append(str(error))
+
+    asyncio.run(resume_run(folder, Meanwhile(does=second)))
+    assert said == [f"{folder} is being written by another process just now."]
+    assert (folder / LOG).read_bytes() == (whole / LOG).read_bytes()
+
+
 # ------------------------------------------------------------ forked
 
 
@@ -292,6 +324,35 @@ def test_what_cannot_be_forked_is_said(whole: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "never").exists()
 
 
+@pytest.mark.parametrize("harm", ["other rules", "a changed row"])
+def test_a_run_that_would_not_come_out_the_same_is_not_forked(
+    harm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is before the step must be the source's, row by row; else nothing is made, and the line is named."""
+    asyncio.run(simulate(read(days=2), out=tmp_path / "run"))
+    lines = (tmp_path / "run" / LOG).read_bytes().splitlines(keepends=True)
+    if harm == "other rules":
+        monkeypatch.setitem(action_effects.COST, "work", 90)
+    else:
+        nth = next(nth for nth, line in enumerate(lines) if b'"tension":' in line)
+        lines[nth] = re.sub(rb'"tension":\d+', b'"tension":777', lines[nth], count=1)
+        (tmp_path / "run" / LOG).write_bytes(b"".join(lines))
+    with pytest.raises(BadRun, match=r"cannot be forked: played again, line \d+ of it comes out"):
+        asyncio.run(fork_run(tmp_path / "run", tmp_path / "fork", 4, {"pressure": "9"}))
+    assert not (tmp_path / "fork").exists()
+
+
+def test_a_source_that_is_other_behind_the_step_is_forked(tmp_path: Path) -> None:
+    """What stands at the step and after it is no part of a fork."""
+    asyncio.run(simulate(read(days=2), out=tmp_path / "run"))
+    lines = (tmp_path / "run" / LOG).read_bytes().splitlines(keepends=True)
+    steps = [nth for nth, line in enumerate(lines) if isinstance(row_of(line), Stepped)]
+    lines[steps[3]] = lines[steps[3]].replace(b'"pressure":4', b'"pressure":5', 1)
+    (tmp_path / "run" / LOG).write_bytes(b"".join(lines))
+    fork = asyncio.run(fork_run(tmp_path / "run", tmp_path / "fork", 3, {"pressure": "9"}))
+    assert fork.rows == len(lines)
+
+
 # ------------------------------------------------------------ played anew, counted, logged
 
 
@@ -361,6 +422,24 @@ def test_the_action_log_goes_on_where_a_run_is_taken_up(whole: Path, tmp_path: P
     assert log.endswith(written)
     held = [row_of(line) for line in lines[: len(lines) - written.count(b"\n")]]
     assert isinstance(held[-1], Stepped | DayEnded | Began)
+
+
+@pytest.mark.parametrize("torn", [0, 1, 500])
+def test_the_action_log_lacks_nothing_after_a_kill_between_both(
+    torn: int, whole: Path, tmp_path: Path
+) -> None:
+    """What a killed run had written to its own log alone, or to both but torn, is made up for."""
+    log = (whole / LOG).read_bytes()
+    lines = log.splitlines(keepends=True)
+    closed = [nth for nth, line in enumerate(lines) if isinstance(row_of(line), Stepped)]
+    half = put(tmp_path / "half", b"".join(lines[: closed[2] + 1]))
+    asyncio.run(simulate(read(seed=99), out=tmp_path / "other", beside=tmp_path / "beside.jsonl"))
+    beside = tmp_path / "beside.jsonl"
+    before = beside.read_bytes()
+    kept = b"".join(lines[: closed[1] + 1])
+    beside.write_bytes(before + log[: len(kept) + torn])
+    asyncio.run(resume_run(half, beside=beside))
+    assert beside.read_bytes() == before + log
 
 
 def test_a_fork_s_rows_stand_in_the_action_log(whole: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Runs in a process of their own, and the archive they come to lie in."""
 
 import asyncio
+import shutil
 import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -9,18 +10,22 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.factory_vocabulary import DayEnded, RunLastRow
-from loopforge.errors import BadRun
+from loopforge.errors import BadRun, LedgerBusy
 from loopforge.lab.inspect.run_archive import RunArchive
+from loopforge.lab.inspect.run_diff import diff_runs
 from loopforge.lab.run.child_process import ChildProcess
 from loopforge.lab.run.robot_minds import Minds
 from loopforge.lab.run.run_child import BeginRun, ForkRun, ResumeRun, play_job_in_child
 from loopforge.lab.run.run_deletion import delete_run
-from loopforge.lab.run.run_lifecycle import RunChoice, simulate
-from loopforge.lab.run.run_log import LOG, lines_of, rows_of
+from loopforge.lab.run.run_folder import RunLabel, entitle, label_of, write_label
+from loopforge.lab.run.run_lifecycle import RunChoice, fork_run, resume_run, simulate
+from loopforge.lab.run.run_log import LOG, head_of, lines_of, rows_of
 from loopforge.lab.run_queue import LONGEST, RunQueue
+from loopforge.lab.verification.run_verify import verify_run
 from loopforge.lab.world.scenario_checks import Scenario
 from loopforge.lab.world.scenario_file import open_scenario
 from loopforge.runtime.system_clock import SystemClock
+from tests.lab.sweeps import kept
 
 
 def shift(days: int = 2, steps: int = 4, seed: int = 5) -> Scenario:
@@ -184,6 +189,68 @@ async def test_what_waits_in_the_queue_is_not_deleted(tmp_path: Path) -> None:
     shifts.stop("cut")
     await delete_run(tmp_path / "cut", now)
     await shifts.close()
+
+
+async def test_a_run_that_a_sweep_keeps_is_not_taken_up(tmp_path: Path) -> None:
+    """Its cap and its tape are the sweep's: asked for on its own it is refused, and left as it is."""
+    await asyncio.to_thread(kept, tmp_path)
+    log = tmp_path / "sweep" / "runs" / "c0000-s1" / LOG
+    cut = b"".join(list(lines_of(log.parent))[:30])
+    log.write_bytes(cut)
+    shifts = RunQueue(RunArchive(tmp_path), Minds)
+    with pytest.raises(BadRun, match="is one of the runs of a sweep"):
+        shifts.take_up("sweep~c0000-s1")
+    with pytest.raises(BadRun, match="is one of the runs of a sweep"):
+        await resume_run(log.parent)
+    assert log.read_bytes() == cut
+    assert "--resume" not in (await asyncio.to_thread(verify_run, log.parent)).says
+    await shifts.close()
+
+
+async def test_a_deletion_that_the_ledger_refuses_leaves_a_run_as_it_was(tmp_path: Path) -> None:
+    """Its label says nothing of a deletion, and forks of it still find it."""
+    await simulate(shift(), Minds(), out=tmp_path / "run")
+    await fork_run(tmp_path / "run", tmp_path / "fork", 3, {"pressure": "9"})
+    entitle(tmp_path / "run", "the first")
+    before = label_of(tmp_path / "run")
+
+    async def refuse(head: str) -> None:
+        raise LedgerBusy(f"Nothing is noted of {head[:12]} just now.")
+
+    with pytest.raises(LedgerBusy):
+        await delete_run(tmp_path / "run", SystemClock().now(), refuse)
+    assert label_of(tmp_path / "run") == before
+    head = head_of(tmp_path / "run")
+    assert RunArchive(tmp_path).origin(head, "fork") == ("run", "")
+
+
+async def test_a_label_alone_deletes_nothing(tmp_path: Path) -> None:
+    """A run whose deletion was cut off after its label is there still, for its forks too."""
+    await simulate(shift(), Minds(), out=tmp_path / "run")
+    await fork_run(tmp_path / "run", tmp_path / "fork", 3, {"pressure": "9"})
+    head = head_of(tmp_path / "run")
+    write_label(tmp_path / "run", RunLabel(deleted=SystemClock().now(), head=head))
+    assert RunArchive(tmp_path).origin(head, "fork") == ("run", "")
+
+
+async def test_a_fork_knows_its_source_when_that_has_gone_on(tmp_path: Path) -> None:
+    """It keeps the name of the run that it was made of: its head is another by then."""
+    await simulate(shift(), Minds(), out=tmp_path / "run")
+    log = tmp_path / "run" / LOG
+    log.write_bytes(b"".join(list(lines_of(tmp_path / "run"))[:30]))
+    head = head_of(tmp_path / "run")
+    await fork_run(tmp_path / "run", tmp_path / "fork", 3, {"pressure": "9"})
+    await resume_run(tmp_path / "run")
+    archive = RunArchive(tmp_path)
+    assert archive.origin(head, "fork") == ("run", "")
+    (told,) = diff_runs(tmp_path / "run", tmp_path / "fork").because
+    assert told == "the second is a fork of the first: at step 3, pressure=9 was set"
+    await delete_run(tmp_path / "run", SystemClock().now())
+    assert archive.origin(head, "fork")[1].startswith("run was deleted on ")
+    await simulate(shift(seed=6), Minds(), out=tmp_path / "elsewhere" / "run")
+    shutil.rmtree(tmp_path / "run")
+    (tmp_path / "elsewhere" / "run").rename(tmp_path / "run")
+    assert archive.origin(head, "fork") == ("", "")
 
 
 def complain(pipe: Connection, ours: bool) -> None:

@@ -38,6 +38,19 @@ from tests.lab.sweeps import (
 # ---------------------------------------------------------------- the same bytes
 
 
+def test_a_log_that_a_sweep_keeps_is_held_while_it_is_written(tmp_path: Path) -> None:
+    """Who would take it up, or delete it, is told that it is being played; written again, it is the same."""
+    out = tmp_path / "sweep"
+    log = out / "runs" / "c0000-s1" / "actions.jsonl"
+    layout = laid(seeds=1, factors={"policy": ["held"], "perception": ["spin"]}, keep_logs=True)
+    sweep(layout, out, maker=maker(tmp_path, "held", log=str(log)))
+    assert set((tmp_path / "asked").read_text().split()) == {"held"}
+    first = log.read_bytes()
+    (out / "results.jsonl").write_bytes(b"")
+    sweep(layout, out, maker=maker(tmp_path, "held", log=str(log)))
+    assert log.read_bytes() == first
+
+
 def test_results_do_not_depend_on_workers_or_order(tmp_path: Path) -> None:
     """One, two and three workers, and any order, write the same bytes."""
     layout = laid()

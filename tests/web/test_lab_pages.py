@@ -421,6 +421,40 @@ async def test_a_run_that_was_cut_off_is_taken_up(site: Town, owner: Guest) -> N
     assert "come to its end" in words(again)
 
 
+async def test_a_run_that_a_sweep_keeps_is_not_taken_up_from_its_page(
+    site: Town, owner: Guest
+) -> None:
+    """Cut off, it stands so, without a button; its sweep plays it anew."""
+    folder = await played(site, "big")
+    sweep = site.path / "data" / "sweeps" / "small"
+    (sweep / "runs").mkdir(parents=True)
+    (sweep / "experiment.json").write_text("{}")
+    folder.rename(sweep / "runs" / "c0000-s1")
+    cut(sweep / "runs" / "c0000-s1", 33)
+    page = words(await owner.get("/lab/small~c0000-s1"))
+    assert "Its sweep, started again, plays it anew." in page
+    assert "Take it up again" not in page
+    again = await owner.post("/lab/small~c0000-s1/resume")
+    assert (again.status_code, "is one of the runs of a sweep" in words(again)) == (400, True)
+
+
+async def test_a_fork_is_compared_with_its_source_when_that_has_gone_on(
+    site: Town, owner: Guest
+) -> None:
+    """Each is the first that the other's page offers, though the source has another head by now."""
+    folder = await played(site)
+    cut(folder, 60)
+    await forked(folder, "other", 5, policy="context")
+    await played(site, "third")
+    await owner.post("/lab/spun/resume")
+    await until(owner, "spun", "finished")
+    run = (await owner.get("/lab/other")).text
+    assert "/lab/other/against/spun" in run
+    for name, kin in (("other", "spun"), ("spun", "other")):
+        offered = re.findall(r'<option value="(\w+)">', (await owner.get(f"/lab/{name}")).text)
+        assert offered[-2:] == [kin, "third"]
+
+
 async def test_a_run_can_be_stopped(owner: Guest) -> None:
     """A long run is stopped where it is, stands as cut off, and leaves room for the next."""
     form = {"scenario": "first_shift", "policy": "stub", "days": "400", "seed": "1"}

@@ -89,6 +89,7 @@ class RunQueue:
     def take_up(self, name: str) -> None:
         """Put a run that was cut off into the queue. Raises Unknown, BadRun."""
         self._room()
+        self.archive.alone(name)
         index = self.archive.index(name)
         if index.ended:
             raise BadRun(f"{name} has come to its end; there is nothing left to take up.")

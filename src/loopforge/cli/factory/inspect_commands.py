@@ -19,6 +19,7 @@ from loopforge.cli.factory.run_playing import (
     find_run_folder,
     refuse_unused_model,
     run_found,
+    runs_of,
 )
 from loopforge.cli.factory.sweep_commands import minds_maker
 from loopforge.errors import InputError
@@ -42,7 +43,8 @@ def verify(context: typer.Context, folder: Source, _as_json: AsJson = True) -> N
 
     there = settings_from_context(context)
     place = run_found(there, folder)
-    report = check(place, _anchored_runs(there, place))
+    guest = place.resolve().parent != runs_of(there).resolve()
+    report = check(place, _anchored_runs(there, place), guest=guest)
     print_json(report.to_dict())
     if not report.passed:
         raise typer.Exit(1)

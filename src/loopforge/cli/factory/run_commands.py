@@ -124,6 +124,7 @@ def run(
     beside = run_folder.action_log(action_log or there.action_log_path)
     if resume and (out or scenario):
         folder = find_run_folder(there, out or Path(scenario))
+        run_folder.refuse_run_of_sweep(folder)
         if _begun(folder):
             _go_on(there, folder, beside, wish)
             return
@@ -152,14 +153,14 @@ def _whole(table: dict[str, str]) -> dict[str, int]:
 
 def _begun(folder: Path) -> bool:
     """Whether a run's first row is there; a log that holds none is taken away."""
-    from loopforge.lab.run.run_log import LOG, lines_of
+    from loopforge.lab.run.run_log import LOG, hold, lines_of
 
-    log = folder / LOG
-    if not log.exists():
+    if not (folder / LOG).exists():
         return False
-    if next(lines_of(folder), None) is not None:
-        return True
-    log.unlink()
+    with hold(folder):
+        if next(lines_of(folder), None) is not None:
+            return True
+        (folder / LOG).unlink()
     return False
 
 
@@ -302,15 +303,14 @@ def delete(context: typer.Context, folder: RunOrSweep, yes: Yes = False) -> None
     """
     from loopforge.core.text.spoken_lists import join_as_prose
     from loopforge.lab.run.run_deletion import contents_of, main_file
-    from loopforge.lab.run.run_folder import EXPERIMENT
+    from loopforge.lab.run.run_folder import refuse_run_of_sweep
     from loopforge.lab.run.run_log import LOG
     from loopforge.lab.sweeps.sweep_results import WRITTEN
 
     there = settings_from_context(context)
     main = main_file(find_run_folder(there, folder))
     place = main.parent
-    if (place.resolve().parent.parent / EXPERIMENT).exists():
-        raise BadRun(f"{place.name} is one of the runs of a sweep, which says what they came to.")
+    refuse_run_of_sweep(place)
     own = place.resolve().parent in (runs_of(there).resolve(), sweeps_of(there).resolve())
     only = () if own else (LOG,) if main.name == LOG else WRITTEN
     parts = contents_of(place, only)

@@ -19,7 +19,7 @@ from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import BadRun, TooLarge, Unknown
 from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.run.run_folder import EXPERIMENT, label_of
-from loopforge.lab.run.run_log import LOG, head_of, is_written
+from loopforge.lab.run.run_log import LOG, head_of, is_fork_of, is_written
 
 V = TypeVar("V")
 OPEN = 64
@@ -148,18 +148,22 @@ class RunArchive:
         """Whether this folder of a run is one that a sweep keeps."""
         return folder.parent not in self._roots
 
-    def origin(self, head: str) -> tuple[str, str]:
-        """The run whose log ended, or ends, with this hash, and a sentence if it was deleted.
+    def origin(self, head: str, fork: str) -> tuple[str, str]:
+        """The run that this fork was made of, and a sentence if it was deleted.
 
-        Two empty texts where there is none. Of runs with the same rows one that is still there.
+        By the name that the fork keeps; else the run whose log ended, or ends, with this hash. Two
+        empty texts where there is none. Of runs with the same rows one that is still there.
         """
+        made = self.path(fork)
+        source = label_of(made).source
         gone = "", ""
         for folder in self._folders():
-            label = label_of(folder)
+            label, named = label_of(folder), folder.name == source
             try:
-                if label.deleted and label.head == head:
-                    gone = folder.name, label.said(folder.name)
-                elif not label.deleted and head_of(folder) == head:
+                if not (folder / LOG).is_file():
+                    if label.deleted and (named or label.head == head):
+                        gone = folder.name, label.said(folder.name)
+                elif head_of(folder) == head or (named and is_fork_of(made, folder)):
                     return folder.name, ""
             except BadRun:
                 continue

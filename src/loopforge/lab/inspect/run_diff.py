@@ -40,7 +40,7 @@ from loopforge.lab.inspect.run_reader import RunIndex
 from loopforge.lab.inspect.trait_drift import open_run_index
 from loopforge.lab.run.answered_decisions import ERRORS, DecisionTally
 from loopforge.lab.run.run_counts import RunCounts
-from loopforge.lab.run.run_log import began_of, head_of, is_resume_point, rows_of
+from loopforge.lab.run.run_log import began_of, is_fork_of, is_resume_point, rows_of
 from loopforge.lab.world.noun_articles import add_place_articles
 from loopforge.lab.world.scenario_checks import Scenario
 
@@ -108,8 +108,8 @@ UNTOLD = ("seed", "question", "about")
 
 def _because(one: Began, other: Began, first: Path, second: Path) -> Iterator[str]:
     """What is not the same in how two runs began, in words."""
-    yield from _forked(one, other, second, ("the first", "the second"))
-    yield from _forked(other, one, first, ("the second", "the first"))
+    yield from _forked(one, other, (first, second), ("the first", "the second"))
+    yield from _forked(other, one, (second, first), ("the second", "the first"))
     if one.seed != other.seed:
         yield f"the seed is {one.seed} in the first, {other.seed} in the second"
     differing = [
@@ -135,10 +135,12 @@ def _because(one: Began, other: Began, first: Path, second: Path) -> Iterator[st
         yield f"{join_as_prose(crew)} {are} decided for by {was} in the first, {now} in the second"
 
 
-def _forked(mine: Began, theirs: Began, place: Path, names: tuple[str, str]) -> Iterator[str]:
+def _forked(
+    mine: Began, theirs: Began, places: tuple[Path, Path], names: tuple[str, str]
+) -> Iterator[str]:
     if not mine.forked or mine.forked == theirs.forked:
         return
-    of = f" of {names[1]}" if mine.forked["of"] == head_of(place) else ""
+    of = f" of {names[1]}" if is_fork_of(*places) else ""
     changes = [f"{key}={value}" for key, value in mine.forked["set"].items()]
     were = "was" if len(changes) == 1 else "were"
     sets = join_as_prose(changes)

@@ -10,12 +10,12 @@ minds that ship as rules in code cannot fail to come, and are no part of that sh
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from loopforge.core.factory_vocabulary import Decided, Minded
+from loopforge.core.factory_vocabulary import Began, Decided, Minded, Reflected, Row
 
 MOST_UNANSWERED = 0.05
 """The share of decisions without an answer above which nothing is a finding."""
@@ -70,6 +70,31 @@ def _breaks_off(raw: str) -> bool:
     except (ValueError, RecursionError):
         return True
     return False
+
+
+def models_that_answered(rows: Iterable[Row]) -> dict[str, str]:
+    """The model that answered each policy last, by its name; answers in another's stead left out.
+
+    Of an evening it is the policy that the first row, which these begin with, names for the robot.
+    """
+    found: dict[str, str] = {}
+    evenings: dict[str, str] = {}
+    deciding: dict[str, str] = {}
+    for row in rows:
+        match row:
+            case Began():
+                deciding = row.policies
+            case Decided():
+                found |= _answers_in(row.minded, row.minded.policy)
+            case Reflected():
+                evenings |= _answers_in(row.minded, deciding.get(row.who, ""))
+    return {**evenings, **found}
+
+
+def _answers_in(mind: Minded, version: str) -> dict[str, str]:
+    answers = [each for each in mind.exchange if each.outcome == "answered" and not each.fallback]
+    models = [each.model for each in answers if each.model]
+    return {version.rpartition("/")[0]: models[-1]} if models else {}
 
 
 class DecisionTally(Counter[str]):

@@ -135,6 +135,32 @@ class Minds:
         route = replace(self.route, model=model)
         return dataclasses.replace(self, route=route, personas=personas)
 
+    def naming_model(self) -> Minds:
+        """The same, the route naming the one model that it leads to, for a run to say who that was.
+
+        Mates ask models of their own; where one decides, the route is left as it is.
+        """
+        models, names = self.models, (self.policy, self.supervisor, *self.named.values())
+        if not isinstance(models, PinnedModel) or any(name.startswith(MATE) for name in names):
+            return self
+        asks = self.reflects == "llm" or any(self.asks(name) for name in names)
+        if self.route.model or not asks:
+            return self
+        return dataclasses.replace(self, route=replace(self.route, model=models.named(self.route)))
+
+    def going_on_with(self, answered: Mapping[str, str]) -> Minds:
+        """The same, each policy asking the model that answered it before, by its name."""
+        personas = {
+            handle: dataclasses.replace(
+                each,
+                route=replace(each.route, model=answered.get(f"{MATE}{handle}", each.route.model)),
+            )
+            for handle, each in self.personas.items()
+        }
+        others = (model for name, model in answered.items() if not name.startswith(MATE))
+        route = replace(self.route, model=next(others, self.route.model))
+        return dataclasses.replace(self, route=route, personas=personas)
+
     def models_asked(self) -> dict[str, str]:
         """The model that each policy asks, by name; none where another may step in."""
         models, names = self.models, (self.policy, self.supervisor, *self.named.values())

@@ -49,17 +49,24 @@ async def delete_run(
 ) -> None:
     """Delete the run or the sweep in this folder for good.
 
-    `witness` is told the hash of a run's last whole line, or "". With `only`, for folders that are
+    `witness` is told the hash of a run's last whole line, or "": what it raises leaves all as it
+    was. With `only`, for folders that are
     not the lab's own, nothing else than files of these names goes, and no label stays; nor does the
     folder, if it is empty then.
     Raises BadRun where there is none, where it is being written, or where a file cannot be removed.
     """
     with _held(folder):
         head = head_of(folder) if main_file(folder).name == LOG else ""
+        before = label_of(folder)
         if not only:
-            write_label(folder, replace(label_of(folder), deleted=now, head=head))
-        if witness:
-            await witness(head)
+            write_label(folder, replace(before, deleted=now, head=head))
+        try:
+            if witness:
+                await witness(head)
+        except BaseException:
+            if not only:
+                write_label(folder, before)
+            raise
         try:
             await asyncio.to_thread(_remove, folder, only)
         except OSError as error:

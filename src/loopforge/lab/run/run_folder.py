@@ -66,6 +66,17 @@ def replace_file(path: Path, lines: Iterable[bytes]) -> None:
         raise BadRun(f"{path} cannot be written: {error.strerror}.") from error
 
 
+def is_run_of_sweep(folder: Path) -> bool:
+    """Whether a run lies in the folder of a sweep that kept it."""
+    return (folder.resolve().parent.parent / EXPERIMENT).exists()
+
+
+def refuse_run_of_sweep(folder: Path) -> None:
+    """Raises BadRun for a run that a sweep kept: what it comes to is the sweep's to say."""
+    if is_run_of_sweep(folder):
+        raise BadRun(f"{folder.name} is one of the runs of a sweep, which says what they came to.")
+
+
 # ---------------------------------------------------------------- run label
 
 
@@ -75,11 +86,16 @@ LONGEST = 80
 
 
 class RunLabel(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`title` is what people call a run, or ""; `deleted` when it was, and `head` its last hash."""
+    """`title` is what people call a run, or ""; `deleted` when it was, and `head` its last hash.
+
+    `source` is the name of the run that it was forked from: a run may have gone on since, and have
+    another head than the fork's first row tells.
+    """
 
     title: str = ""
     deleted: datetime | None = None
     head: str = ""
+    source: str = ""
 
     def said(self, name: str) -> str:
         """A sentence on a deleted run or sweep of this name; "" of one that is there."""
@@ -99,6 +115,11 @@ def label_of(folder: Path) -> RunLabel:
 def write_label(folder: Path, label: RunLabel) -> None:
     """Write the label of a folder that is there. Raises BadRun."""
     replace_file(folder / LABEL, [msgspec.json.encode(label)])
+
+
+def keep_source(folder: Path, source: Path) -> None:
+    """Keep in a new fork's label which run it is made of. Raises BadRun."""
+    write_label(folder, RunLabel(source=source.resolve().name))
 
 
 def entitle(folder: Path, title: str) -> None:

@@ -6,37 +6,48 @@ is derived from that. A folder is written by one process at a time.
 
 import asyncio
 import dataclasses
-import fcntl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections import deque
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import islice, takewhile
 from pathlib import Path
-from typing import BinaryIO
+from typing import cast
 
 import msgspec
 
-from loopforge.core.factory_vocabulary import Began, DayEnded, RunLastRow, Stepped
+from loopforge.core.factory_vocabulary import Began, DayEnded, Row, RunLastRow, Stepped
 from loopforge.core.policy import PlainPolicy, Policy
-from loopforge.errors import BadRun, BadScenario
+from loopforge.errors import BadRun, BadScenario, Unknown
+from loopforge.lab.run.answered_decisions import models_that_answered
 from loopforge.lab.run.fork_change import check_changes
-from loopforge.lab.run.robot_minds import PLAIN, Minds
+from loopforge.lab.run.log_writer import open_logs
+from loopforge.lab.run.robot_minds import MATE, PLAIN, Minds
 from loopforge.lab.run.run_counts import CountingChain, RunCounts
-from loopforge.lab.run.run_folder import action_log, free_folder
+from loopforge.lab.run.run_folder import (
+    action_log,
+    free_folder,
+    keep_source,
+    refuse_run_of_sweep,
+)
 from loopforge.lab.run.run_log import (
-    LOG,
     START,
-    JsonlActionLogger,
-    LogSink,
     began_of,
     body_of,
-    file_error_text,
     head_of,
     is_resume_point,
     lines_of,
     row_of,
     rows_of,
-    write_all,
 )
 from loopforge.lab.run.step_loop import FORMAT, DecisionRecord, Episode, make_first_row
 from loopforge.lab.world.scenario_checks import Scenario
@@ -76,93 +87,33 @@ class RunChoice:
         return Scenario.from_dict(fields)
 
 
-class _Log:
-    """A run's own log file, held by one process; compares before it appends where rows exist."""
-
-    def __init__(self, folder: Path, known: list[bytes] | None = None) -> None:
-        self._known = b"".join(known or [])
-        self._at = 0
-        self.path = folder / LOG
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file: BinaryIO = self.path.open("ab" if known else "xb", buffering=0)
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except FileExistsError as error:
-            if not folder.is_dir():
-                raise BadRun(f"{folder} is no folder; a run needs one of its own.") from error
-            raise BadRun(
-                f"{folder} holds a run already. Name another --out, or take it up with --resume."
-            ) from error
-        except BlockingIOError as error:
-            raise BadRun(f"{folder} is being written by another process just now.") from error
-        except (OSError, ValueError) as error:  # ValueError: no path at all
-            raise BadRun(f"{self.path} cannot be written: {file_error_text(error)}.") from error
-        if known:
-            self._file.truncate(len(self._known))
-
-    def write(self, lines: bytes) -> None:
-        """Append; what stands there already must be the same."""
-        if self._at < len(self._known):
-            there = self._known[self._at : self._at + len(lines)]
-            if there != lines[: len(there)]:
-                raise BadRun(
-                    f"{self.path} cannot be taken up: what it holds is not what this program does "
-                    "with the same scenario. Its log is left as it is."
-                )
-            self._at += len(lines)
-            lines = lines[len(there) :]
-        write_all(self._file, self.path, lines)
-
-    def close(self) -> None:
-        """Give the folder free."""
-        self._file.close()
-
-
-class _Beside:
-    """A run's log with an action log beside it, which gets what is new: behind `known` bytes."""
-
-    def __init__(self, log: LogSink, logger: LogSink, known: int) -> None:
-        self._log, self._logger, self._left = log, logger, known
-
-    def write(self, lines: bytes) -> None:
-        """To both."""
-        self._log.write(lines)
-        skipped = min(self._left, len(lines))
-        self._left -= skipped
-        if skipped < len(lines):
-            self._logger.write(lines[skipped:])
-
-
 async def play_run(
     first: Began,
     minds: Minds,
     folder: Path,
     *,
     record: DecisionRecord | None = None,
-    known: list[bytes] | None = None,
     beside: Path | None = None,
     progress: Progress | None = None,
+    source: Path | None = None,
 ) -> RunCounts:
-    """Play a run into its folder, from its first row to its last.
+    """Play a run into a new folder, from its first row to its last.
 
-    `known` are lines that stand there already; `record` what was decided before. `beside` is an
-    action log besides the folder's own. Raises BadRun, BadScenario.
+    `record` is what was decided before. `beside` is an action log besides the folder's own, and
+    `source` the run that this is a fork of. Raises BadRun, BadScenario.
     """
     minds.check()
-    with ExitStack() as stack:
-        if beside is not None:  # first: where it cannot be, no run is begun
-            logger = JsonlActionLogger(beside)
-            stack.callback(logger.close)
-        log = _Log(folder, known)
-        stack.callback(log.close)
-        sink: LogSink = log
-        if beside is not None:
-            sink = _Beside(log, logger, sum(map(len, known or ())))
-        episode = Episode(first, minds, sink, record)
-        episode.chain = chain = CountingChain(folder)
-        async for row in episode.run():
-            if progress is not None and (more := progress(row)) is not None:
-                await more
+    with open_logs(folder, beside) as (_, sink):
+        if source is not None:
+            keep_source(folder, source)
+        return await _play(Episode(first, minds, sink, record), folder, progress)
+
+
+async def _play(episode: Episode, folder: Path, progress: Progress | None) -> RunCounts:
+    episode.chain = chain = CountingChain(folder)
+    async for row in episode.run():
+        if progress is not None and (more := progress(row)) is not None:
+            await more
     chain.run.head = chain.head.hex()
     return chain.run
 
@@ -190,6 +141,7 @@ async def simulate(
     minds = minds or Minds()
     minds.check()
     folder = out or free_folder(f"{scenario.name}-{minds.policy.replace(':', '-')}-{scenario.seed}")
+    minds = minds.naming_model()
     first = make_first_row(scenario, scenario.seed, minds)
     return await play_run(first, minds, folder, beside=beside, progress=progress)
 
@@ -220,15 +172,25 @@ def _settings_of(first: Began) -> _Settings:
         raise BadRun(f"The first row of this run is damaged: {error}.") from error
 
 
-def minds_of(first: Began, given: Minds | None = None) -> Minds:
-    """The minds that a run's first row names; models, prompts and mates are taken from `given`."""
+def minds_of(
+    first: Began, given: Minds | None = None, answered: Mapping[str, str] | None = None
+) -> Minds:
+    """The minds that a run's first row names; models, prompts and mates are taken from `given`.
+
+    `answered` are the models that answered so far, by policy: they go on, where the first row names
+    none, as those of earlier programs. Raises BadRun where `given` asks another.
+    """
     if first.format != FORMAT:
         raise BadRun(f"This run has format {first.format}; this program reads format {FORMAT}.")
     minds, settings = given or Minds(), _settings_of(first)
-    if minds.route.model not in ("", settings.route.model):
-        asks = settings.route.model or "the first model of its tier"
-        raise BadRun(f"This run asks {asks}, not {minds.route.model}; leave --model away.")
-    return dataclasses.replace(
+    model, wanted = settings.route.model, minds.route.model
+    names = {model} if model else set((answered or {}).values())
+    if wanted and names != {wanted}:
+        asks = " and ".join(sorted(names)) or "the first model of its tier"
+        raise BadRun(f"This run asks {asks}, not {wanted}; leave --model away.")
+    if any(name.startswith(MATE) for name in _policies_in(settings)):
+        minds = minds.on_model(model)
+    minds = dataclasses.replace(
         minds,
         policy=settings.policy,
         supervisor=settings.supervisor,
@@ -236,12 +198,25 @@ def minds_of(first: Began, given: Minds | None = None) -> Minds:
         reflects=settings.reflects,
         route=settings.route,
     )
+    return minds if model else minds.going_on_with(answered or {})
+
+
+def _check_models(minds: Minds) -> None:
+    """Raise BadScenario, or BadRun where a model that answered so far cannot be asked any more."""
+    try:
+        minds.check()
+    except Unknown as error:
+        told = "The run was answered by that one so far: let it be asked again, or begin a new run."
+        raise BadRun(f"{error} {told}") from error
+
+
+def _policies_in(settings: _Settings) -> set[str]:
+    return {settings.policy, settings.supervisor, *settings.named.values()}
 
 
 def policies_of(first: Began, changes: Mapping[str, str] | None = None) -> set[str]:
     """The policies that a run names, and those that a fork has set, or these changes would set."""
-    settings = _settings_of(first)
-    names = {settings.policy, settings.supervisor, *settings.named.values()}
+    names = _policies_in(_settings_of(first))
     changed = {**(first.forked["set"] if first.forked else {}), **(changes or {})}
     return names | {str(changed[key]) for key in changed if key.partition(".")[0] == "policy"}
 
@@ -262,29 +237,28 @@ async def resume_run(
 
     What is written is played again from its record and compared; what was in flight is lost.
     """
+    refuse_run_of_sweep(folder)
     first = began_of(folder)
-    minds = minds_of(first, given)
-    whole: list[bytes] = []
-    pending: list[bytes] = []
-    for line in lines_of(folder):
-        pending.append(line)
-        row = row_of(line)
-        if is_resume_point(row):
-            whole += pending
-            pending = []
-            if isinstance(row, RunLastRow):
-                _check_unchanged(folder, whole)
-                return summary_of(folder)
-    record = DecisionRecord.of(row_of(line) for line in whole)
-    return await play_run(
-        first, minds, folder, record=record, known=whole, beside=beside, progress=progress
-    )
+    if _is_finished(lines_of(folder)):
+        return _finished_counts(folder)
+    with open_logs(folder, beside, resumed=True) as (log, sink):
+        if _is_finished(log.known):
+            return _finished_counts(folder)
+        minds = minds_of(first, given, models_that_answered(map(row_of, log.known)))
+        _check_models(minds)
+        record = DecisionRecord.of(map(row_of, log.known))
+        return await _play(Episode(first, minds, sink, record), folder, progress)
 
 
-def _check_unchanged(folder: Path, lines: Sequence[bytes]) -> None:
-    """Raise BadRun where a line of a finished run is not what was written."""
+def _is_finished(lines: Iterable[bytes]) -> bool:
+    (last,) = deque(lines, 1)
+    return isinstance(row_of(last), RunLastRow)
+
+
+def _finished_counts(folder: Path) -> RunCounts:
+    """The counts of a finished run. Raises BadRun where a line of it is not what was written."""
     digest = START
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines_of(folder), 1):
         body, stated = body_of(line)
         digest = sha256(digest + body).digest()
         if stated != digest.hex():
@@ -292,6 +266,7 @@ def _check_unchanged(folder: Path, lines: Sequence[bytes]) -> None:
                 f"The run is finished, and line {number} of it is not what was written: it was "
                 f"changed since. `loopforge lab verify {folder}` says more."
             )
+    return summary_of(folder)
 
 
 async def fork_run(
@@ -306,7 +281,8 @@ async def fork_run(
 ) -> RunCounts:
     """The same world up to step `at`, one thing changed there, and on from there live.
 
-    Raises BadRun where the run has no such step, BadScenario where nothing can be changed so.
+    Raises BadRun where the run has no such step, or is not what this program plays from its record
+    up to there; BadScenario where nothing can be changed so.
     """
     first = began_of(source)
     if first.forked is not None:
@@ -317,18 +293,52 @@ async def fork_run(
         raise BadRun(f"There is no step {at} in {source}; its steps are 0 to {last}.")
     if not changes:
         raise BadScenario("A fork needs at least one --set KEY=VALUE.")
-    minds = minds_of(first, given)
-    check_changes(scenario, first.seed, minds_of(first, given), changes)
-    record = DecisionRecord.of(rows_of(source))
-    reached = at == 0 or at - 1 in record.steps
-    record.steps = {step: rows for step, rows in record.steps.items() if step < at}
-    days = at // scenario.steps_per_day
-    record.days = {day: rows for day, rows in record.days.items() if day < days}
-    if not reached:
+    answered = models_that_answered(rows_of(source))
+    minds = minds_of(first, given, answered)
+    check_changes(scenario, first.seed, minds_of(first, given, answered), changes)
+    _check_models(minds)
+    record, count = _record_before(source, at)
+    if at > 0 and at - 1 not in record.steps:
         raise BadRun(f"{source} was cut off before step {at}; take it up with --resume first.")
-    forked = {"of": head_of(source), "at": at, "set": dict(changes)}
-    forked_first = msgspec.structs.replace(first, forked=forked)
-    return await play_run(forked_first, minds, out, record=record, beside=beside, progress=progress)
+    await _check_source(source, first, given, count)
+    forked_first = msgspec.structs.replace(
+        first,
+        settings={**first.settings, "route": msgspec.to_builtins(minds.route)},
+        forked={"of": head_of(source), "at": at, "set": dict(changes)},
+    )
+    return await play_run(
+        forked_first, minds, out, record=record, beside=beside, progress=progress, source=source
+    )
+
+
+def _record_before(source: Path, at: int) -> tuple[DecisionRecord, int]:
+    """What was decided before a step, as far as it was closed, and how many lines tell of it."""
+    count = 0
+
+    def closed() -> Iterator[Row]:
+        nonlocal count
+        for row in takewhile(lambda row: isinstance(row, Began) or row.step < at, rows_of(source)):
+            if is_resume_point(row):
+                count = row.n + 1
+            yield row
+
+    return DecisionRecord.of(closed()), count
+
+
+async def _check_source(source: Path, first: Began, given: Minds | None, count: int) -> None:
+    """Raise BadRun where so many lines of a run do not come out of its record the same again."""
+    record = DecisionRecord.of(islice(rows_of(source), count))
+    played = cast("AsyncGenerator[bytes, None]", replay_run(first, given, record))
+    async with aclosing(played):
+        for number, line in enumerate(islice(lines_of(source), count), 1):
+            if await anext(played, b"") != line:
+                by = first.versions.get("loopforge", "another program")
+                raise BadRun(
+                    f"{source} cannot be forked: played again, line {number} of it comes out "
+                    f"other than it stands there. It was changed since, or {by}, which wrote it, "
+                    f"played otherwise: `loopforge lab verify {source}` says more. Fork it with "
+                    "the program that wrote it, or run its scenario anew and fork that."
+                )
 
 
 async def replay_run(

@@ -172,6 +172,19 @@ def began_of(folder: Path) -> Began:
     return first
 
 
+def is_fork_of(fork: Path, source: Path) -> bool:
+    """Whether this fork was made of this run, as it is, or as it was before it went on.
+
+    Raises BadRun.
+    """
+    made, first = began_of(fork), began_of(source)
+    if made.forked is None or first.forked is not None:
+        return False
+    named = label_of(fork).source == source.resolve().name
+    same = (made.digest, made.seed, made.policies) == (first.digest, first.seed, first.policies)
+    return made.forked["of"] == head_of(source) or (named and same)
+
+
 def split_first_row(rows: Iterable[Row]) -> tuple[Began, Iterator[Row]]:
     """The first of these rows, and those behind it. Raises BadRun where they do not begin a run.
 

@@ -8,6 +8,7 @@ Knows nothing of who hands out jobs, of budgets beyond its job's own, or of resu
 """
 
 import asyncio
+import fcntl
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import replace
 from decimal import Decimal
@@ -161,7 +162,10 @@ class SweepWorker:
             return nullcontext(NullSink())
         folder = Path(self._work.folder) / RUNS / job.name
         folder.mkdir(parents=True, exist_ok=True)
-        return (folder / LOG).open("wb")
+        file = (folder / LOG).open("ab")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.truncate(0)
+        return file
 
     def close(self) -> None:
         """Let go of the models and of the loop."""

@@ -23,6 +23,7 @@ from loopforge.core.factory_vocabulary import (
     RunLastRow,
     Stepped,
 )
+from loopforge.errors import BadRun
 from loopforge.lab.run.run_log import body_of, log_of, row_of
 from loopforge.runtime.ports import Ledger
 from loopforge.runtime.system_clock import Stamp
@@ -65,7 +66,8 @@ class LedgerWitness:
     """Tells the ledger of a run while it is played: give it as the run's `progress`.
 
     With `resumed` it goes on where it was told of this run before; else a new run begins. Raises
-    LedgerError, which ends the run: it can be taken up again.
+    LedgerError, which ends the run: it can be taken up again; and BadRun where the ledger took note
+    of other rows.
     """
 
     def __init__(
@@ -84,9 +86,17 @@ class LedgerWitness:
         if self._file is None:
             self._file = log_of(self._folder).open("rb")
             await self._begin()
-        if isinstance(row, Stepped) or row.n in self._known:
+        if isinstance(row, Stepped):
             return
         head = self._hash(row.n)
+        if (noted := self._known.get(row.n, head)) != head:
+            raise BadRun(
+                f"The ledger took note of another run {self._folder.name}: its row {row.n} closed "
+                f"with {noted[:12]}, and here with {head[:12]}. Begin a new run; "
+                f"`loopforge lab verify {self._folder}` says more."
+            )
+        if row.n in self._known:
+            return
         if isinstance(row, RunLastRow):
             await self._note(RunEnded(row=row.n, head=head, why=row.why))
             return

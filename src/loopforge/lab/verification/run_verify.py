@@ -23,6 +23,7 @@ from msgspec import Struct
 from loopforge import __version__
 from loopforge.core.factory_vocabulary import Began, Row, RunLastRow
 from loopforge.errors import BadRun, LoopforgeError
+from loopforge.lab.run.run_folder import is_run_of_sweep
 from loopforge.lab.run.run_lifecycle import replay_run
 from loopforge.lab.run.run_log import START, body_of, is_resume_point, is_written, log_of, row_of
 from loopforge.lab.run.step_loop import DecisionRecord
@@ -66,6 +67,7 @@ class ReplayFinding(Struct, frozen=True):
 UNANCHORED = (
     "No ledger took note of it: whoever can write the file could have written all of it anew."
 )
+NAMESAKE = "The home that you are in knows another run of this name, which began otherwise."
 UNPLAYED = ReplayFinding(same=False, skipped="its first row is not that of a run")
 
 
@@ -75,7 +77,7 @@ class VerifyReport:
 
     `open_rows` are decisions of a step that was never closed, `unreflected` those of a day that
     was not; neither is held against a run that is not over. `anchors`: "agree", "none" where no
-    ledger knows of it, or what does not agree.
+    ledger knows of it, or what does not agree. `namesake`: it knows another of that name.
     """
 
     folder: str
@@ -91,6 +93,7 @@ class VerifyReport:
     replay: ReplayFinding = UNPLAYED
     asked: ReplayFinding = UNPLAYED
     anchors: str = "none"
+    namesake: bool = False
     written_by: str = ""
 
     @property
@@ -129,12 +132,14 @@ class VerifyReport:
         if self.state == "running":
             return f"It is being written just now; what is there ({self.rows} rows) is sound."
         if self.state == "cut off":
-            return (
-                f"It was cut off after {self.rows} rows, which are sound. "
-                f"`loopforge lab run --resume --out {self.folder}` goes on."
-            )
+            goes_on = f"`loopforge lab run --resume --out {self.folder}` goes on."
+            if is_run_of_sweep(Path(self.folder)):
+                goes_on = "Its sweep, started again, plays it anew."
+            return f"It was cut off after {self.rows} rows, which are sound. {goes_on}"
         told = f"All {self.rows} rows are as they were written, and play out the same again."
-        return told if self.anchors == "agree" else f"{told} {UNANCHORED}"
+        if self.anchors == "agree":
+            return told
+        return f"{told} {UNANCHORED} {NAMESAKE if self.namesake else ''}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -166,16 +171,21 @@ def _score_values(score: RubricScore) -> dict[str, Any]:
     return {**msgspec.to_builtins(score), "share": round(share, 6)}
 
 
-def verify_run(folder: Path, known: Sequence[AnchoredRun] = ()) -> VerifyReport:
+def verify_run(
+    folder: Path, known: Sequence[AnchoredRun] = (), *, guest: bool = False
+) -> VerifyReport:
     """Check a run's folder; `known` is what a ledger has of runs of this name, oldest first.
 
+    `guest`: it does not lie among the runs of that ledger's home, and may only be called so.
     Never raises for what stands in the log, only BadRun where there is none.
     """
     path = log_of(folder)
     report = VerifyReport(str(folder), state="running" if is_written(path) else "cut off")
     reading = _Reading(path, {0}.union(*(each.heads for each in known)))
     _read_rows(reading, report)
-    if known:
+    first = reading.heads.get(0, "")
+    report.namesake = guest and bool(known) and all(each.first != first for each in known)
+    if known and not report.namesake:
         report.anchors = _check_anchors(reading, known)
     if reading.first is not None:
         asyncio.run(_play_again(path, reading.first, reading.closed_at, report))

@@ -53,12 +53,14 @@ class RunLine(Struct, frozen=True, kw_only=True):
 
     Where it is deleted a sweep is one, too: its state is SWEEP.
 
-    `index` is None where not even its first row can be read; `title` is what people call it, or "".
+    `index` is None where not even its first row can be read; `title` is what people call it, or "";
+    `source` is the name of the run that it was forked from, where it keeps that.
     """
 
     name: str
     state: str
     title: str = ""
+    source: str = ""
     told: str = ""
     index: RunIndex | None = None
 
@@ -132,9 +134,13 @@ def look_up_run(shifts: RunQueue, name: str) -> tuple[RunIndex, RunLine]:
     standing = shifts.standing(name)
     busy = not index.ended and not standing.state and shifts.archive.busy(name)
     state, told = state_of(index, standing, busy=busy)
+    if state == "cut off" and shifts.archive.in_sweep(index.folder):
+        told = "It was stopped before its end. Its sweep, started again, plays it anew."
     known = index if index.scenario and index.began else None
-    title = label_of(index.folder).title
-    return index, RunLine(name=name, state=state, title=title, told=told, index=known)
+    label = label_of(index.folder)
+    return index, RunLine(
+        name=name, state=state, title=label.title, source=label.source, told=told, index=known
+    )
 
 
 def page_of_runs(shifts: RunQueue, first: int, find: str = "") -> tuple[list[RunLine], bool]:
@@ -331,7 +337,7 @@ async def report(site: PageContext, visitor: Visitor, run: Word, file: Word) -> 
 def source_of(archive: RunArchive, line: RunLine) -> tuple[str, str]:
     """The run that a fork came from, or "", and a sentence if that was deleted."""
     of = line.forked.get("of")
-    return archive.origin(str(of)) if of else ("", "")
+    return archive.origin(str(of), line.name) if of else ("", "")
 
 
 def comparable_runs(lines: Iterable[RunLine], than: RunLine) -> list[RunLine]:
@@ -340,7 +346,11 @@ def comparable_runs(lines: Iterable[RunLine], than: RunLine) -> list[RunLine]:
 
     def kin(line: RunLine) -> tuple[bool, bool]:
         of = line.forked.get("of")
-        related = of in (than.head, source) if of else bool(source) and line.head == source
+        heads, names = (than.head, source), (than.name, than.source)
+        if of:
+            related = of in heads or (bool(line.source) and line.source in names)
+        else:
+            related = bool(source) and (line.head == source or line.name == than.source)
         return not related, line.scenario is None or line.scenario.name != named
 
     return sorted((line for line in lines if line.name != than.name and line.planned), key=kin)
