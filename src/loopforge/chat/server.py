@@ -24,7 +24,7 @@ from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import PREFIX, RoomStore, stream_of
 from loopforge.chat.room_loop import HALTING, SCRIBE, STOPPED, why_halted
 from loopforge.chat.speaking.greetings import greeting_weights, greets_newcomer
-from loopforge.chat.speaking.late_calls import calls_of_edit, calls_of_late
+from loopforge.chat.speaking.late_calls import FRESH, calls_of_edit, calls_of_late
 from loopforge.chat.speaking.line_sanitizing import (
     file_as_kept,
     line_as_kept,
@@ -482,15 +482,14 @@ class Rooms:
         self, state: RoomState, event: Event, body: LineEdited | LineDeleted
     ) -> list[Fact]:
         """The call of mates that a line names only since it was edited; each is called once."""
-        charge = charge_for_lines(state, [event.id])
-        if isinstance(body, LineDeleted) or charge is None:
+        now, charge = self._stamp.clock.now(), charge_for_lines(state, [event.id])
+        if isinstance(body, LineDeleted) or charge is None or now - event.at >= FRESH:
             return []
         weighed = await self._ledger.read(state.stream, after=event.seq, kinds=["room.weighed"])
         made = (
             each for one in weighed if isinstance(one.body, Weighed) for each in one.body.weights
         )
         before = {w.mate for w in made if w.verdict == "speak" and event.id in (w.line, w.caller)}
-        now = self._stamp.clock.now()
         found = calls_of_edit(state, event.id, body.text, before, self._mates, now, self._rules)
         if not found or await self.quota.over(replace(charge, stream=state.stream)):
             return []
