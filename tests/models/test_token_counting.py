@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.models import token_counting
-from loopforge.models.embedded.embedded_model import EmbeddedModel, count_tokens_per_text
-from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.embedded.embedded_model import EmbeddedModel, ModelAddress
+from loopforge.models.providers.model_spec import ModelSpec, Secret
 from loopforge.models.providers.token_estimate import estimate_tokens
-from loopforge.models.token_counting import TokenCounter
+from loopforge.models.token_counting import TokenCounter, count_tokens_per_text
 from tests.listening import listening
 from tests.models.server import serving
 from tests.seeded_dice import SeededDice
@@ -86,6 +86,63 @@ async def test_nobody_waits_long_for_counts(monkeypatch: pytest.MonkeyPatch) -> 
     await counting.close()
 
 
+class LoadedElsewhere(EmbeddedModel):
+    """An embedded model that is at this address already."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(SeededDice(1))
+        self._url = url
+
+    async def address(self) -> ModelAddress:
+        """Where it is."""
+        return ModelAddress(self._url, Secret("sk-sesame"))
+
+
+WORDS = {"!": 0, "sure": 9707}
+
+
+async def tokenize_words(request: web.Request) -> web.Response:
+    """As llama.cpp does, by a vocabulary whose first token is a plain `!`, as Qwen's and Llama's."""
+    content = (await request.json())["content"]
+    parts = content if isinstance(content, list) else [content]
+    split = [part.split() if isinstance(part, str) else [part] for part in parts]
+    tokens = [
+        WORDS.get(word, word if isinstance(word, int) else 1446) for one in split for word in one
+    ]
+    return web.json_response({"tokens": tokens})
+
+
+async def test_a_separator_that_is_a_word_of_the_model_is_not_counted_by() -> None:
+    """A file whose token 0 is `!` counts each text by itself where one holds it, and all are right."""
+    app = web.Application()
+    app.router.add_post("/tokenize", tokenize_words)
+    async with listening(app) as url:
+        counting = TokenCounter(LoadedElsewhere(url))
+        spec = ModelSpec(name="embedded", provider="embedded", id="qwen2.5")
+        assert await counting.count(spec, ["sure ! yes", "", "!", "no no"]) == [3, 0, 1, 2]
+        assert await counting.count(spec, ["sure sure", "yes"]) == [2, 1]
+    await counting.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['{"count": 1e999}', "[" * 100_000, '{"count": null}', '{"tokens": 7}', "{}", "?"],
+    ids=["endless", "deep", "null", "a number", "nothing", "no JSON"],
+)
+async def test_an_answer_that_is_no_count_ends_in_the_estimate(body: str) -> None:
+    """Whatever a server says of a text, a turn goes on by the estimate."""
+
+    async def tokenize(_: web.Request) -> web.Response:
+        return web.Response(text=body, content_type="application/json")
+
+    counting, app = counter(), web.Application()
+    app.router.add_post("/tokenize", tokenize)
+    async with listening(app) as url:
+        spec = ModelSpec(name="m", provider="openai", base_url=f"{url}/v1", id="m-1")
+        assert await counting.count(spec, ["x" * 35]) == [10]
+    await counting.close()
+
+
 async def test_services_are_not_asked() -> None:
     """Services that have no tokenizer to ask, and no model at all: estimated."""
     counting = counter()
@@ -103,6 +160,12 @@ def test_estimates_are_on_the_safe_side(text: str) -> None:
     count = estimate_tokens(text)
     assert count * 4 >= len(text.encode("utf-8", "replace"))
     assert (count == 0) == (text == "")
+
+
+def test_a_separator_more_is_no_count() -> None:
+    """A text that holds the separator itself cannot be told from two."""
+    assert count_tokens_per_text([9707, 0, 1446, 0], 1) is None
+    assert count_tokens_per_text([9707], 1) is None
 
 
 @given(st.lists(st.lists(st.integers(1, 99)), min_size=1))

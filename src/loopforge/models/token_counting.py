@@ -1,6 +1,6 @@
 """Counting tokens as a model itself counts them, where it can be asked; else an estimate.
 
-    embedded model          its own tokenizer, all texts in one request
+    embedded model          its own tokenizer, all texts in one request where they can be told apart
     one's own server        POST /tokenize, which vLLM and llama.cpp answer (asked once if it does)
     anything else           estimated
 
@@ -12,11 +12,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping
 from loopforge.errors import ModelError
-from loopforge.models.embedded.embedded_model import EmbeddedModel, count_tokens_per_text
+from loopforge.models.embedded.embedded_model import EmbeddedModel
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate_tokens
 
@@ -24,6 +27,11 @@ if TYPE_CHECKING:
     import httpx2
 
 REMEMBERED = 8192
+SEPARATOR = 0
+"""A token that stands between texts. The small model never makes it of plain text; where others do,
+it is seen by there being too many of it."""
+ODD = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
+"""What comes of an answer that is none, or of a number of four hundred digits in it."""
 SECONDS = 2.0
 """Longest wait for counts, while people wait: what has none by then is estimated. A server that
 gives none in that time is not asked again."""
@@ -67,27 +75,29 @@ class TokenCounter:
         found: dict[str, int] = {}
         try:
             if spec.provider == "embedded":
-                return dict(zip(texts, await self._by_embedded(texts), strict=True))
+                address = await self._embedded.address()
+                spec = replace(spec, base_url=address.url, key=address.key)
+                if (counts := await self._at_once(spec, texts)) is not None:
+                    return dict(zip(texts, counts, strict=True))
             with suppress(TimeoutError):
                 async with asyncio.timeout(SECONDS):
                     for text in texts:
-                        found[text] = await self._by_server(spec, text)
-        except (ModelError, ValueError, OSError, KeyError, TypeError):
+                        found[text] = await self._one_by_one(spec, text)
+        except (ModelError, OSError, *ODD):
             pass  # what was counted before is
         return found or None
 
-    async def _by_embedded(self, texts: list[str]) -> list[int]:
-        address = await self._embedded.address()
-        mixed: list[str | int] = []
-        for text in texts:
-            mixed += [text, 0]
+    async def _at_once(self, spec: ModelSpec, texts: list[str]) -> list[int] | None:
+        """Tokens of each, with a separator after it; None where one is a token of theirs, too."""
+        mixed = [each for text in texts for each in (text, SEPARATOR)]
         body = {"content": mixed, "add_special": False, "parse_special": False}
-        answer = await self._post(f"{address.url}/tokenize", address.key.reveal(), body)
+        answer = await self._post(f"{spec.base_url}/tokenize", spec.key.reveal(), body)
         return count_tokens_per_text(answer["tokens"], len(texts))
 
-    async def _by_server(self, spec: ModelSpec, text: str) -> int:
+    async def _one_by_one(self, spec: ModelSpec, text: str) -> int:
         root = spec.base_url.removesuffix("/v1")
-        body = {"model": spec.id, "prompt": text, "content": text, "add_special_tokens": False}
+        body: dict[str, Any] = {"model": spec.id, "prompt": text, "content": text}
+        body |= {"add_special_tokens": False, "add_special": False, "parse_special": False}
         answer = await self._post(f"{root}/tokenize", spec.key.reveal(), body)
         return int(answer["count"]) if "count" in answer else len(answer["tokens"])
 
@@ -117,3 +127,11 @@ class TokenCounter:
 def _tokenizes(spec: ModelSpec) -> bool:
     """Whether it may count by its own tokenizer: a server of one's own may answer /tokenize."""
     return spec.provider == "embedded" or (spec.provider == "openai" and not spec.vendor)
+
+
+def count_tokens_per_text(tokens: Sequence[int], texts: int) -> list[int] | None:
+    """How many tokens each of so many texts has, a separator after each; None where more are."""
+    ends = [at for at, token in enumerate(tokens) if token == SEPARATOR]
+    if len(ends) != texts:
+        return None
+    return [end - start - 1 for start, end in pairwise((-1, *ends))]

@@ -13,7 +13,7 @@ import asyncio
 import gc
 import importlib.util
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
@@ -339,15 +339,3 @@ class EmbeddedProvider:
         providers, self._providers = self._providers, {}
         for provider in providers.values():
             await provider.close()
-
-
-def count_tokens_per_text(tokens: Sequence[int], texts: int) -> list[int]:
-    """How many tokens lie between zeros; `texts` of them."""
-    counts = [0] * texts
-    place = 0
-    for token in tokens:
-        if token == 0:
-            place += 1
-        else:
-            counts[place] += 1
-    return counts
