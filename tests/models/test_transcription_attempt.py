@@ -87,6 +87,14 @@ async def test_what_it_costs(usage: dict[str, Any], spec: dict[str, Any], cost: 
         assert came.usage.written > 0, "so that it is counted, priced or not"
 
 
+async def test_no_more_tokens_are_believed_than_a_record_holds() -> None:
+    """A server that counts beyond all bounds is counted at a thousand million."""
+    async with hearing() as server:
+        server.last = heard("Hello.", input_tokens=9999999999999999999, output_tokens=10**30)
+        came, _ = await tried(server)
+        assert (came.usage.read, came.usage.written) == (10**9, 10**9)
+
+
 @pytest.mark.parametrize(
     ("reply", "cause", "again", "wait"),
     [

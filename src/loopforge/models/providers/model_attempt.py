@@ -45,7 +45,7 @@ from loopforge.models.providers.provider_client import (
 )
 from loopforge.models.providers.provider_faults import fault_of
 from loopforge.models.providers.schema_check import parse_json_answer, schema_violation
-from loopforge.models.providers.token_estimate import estimate_tokens
+from loopforge.models.providers.token_estimate import estimate_tokens, whole_tokens
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.library_loading import load_in_thread
 from loopforge.runtime.ports import Clock, Pictures, Question
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
 CUT_OFF = "cut off at max_tokens"
 UNREADABLE = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 """How Google ends an answer whose use of a tool it could not read; the next one mostly is well."""
-MOST_TOKENS = 10**9
-"""Tokens of one answer that are believed; sums of more would outgrow the database."""
 MOST_PARTS = 500
 """Uses of tools, thoughts and texts of one answer: putting them together takes their square."""
 LONGEST_TOKEN = 48
@@ -367,11 +365,11 @@ class Provider:
             counted = Usage(read=read, written=estimate_tokens(_all_that_came(heard)))
             return replace(counted, cost=usage_cost(self.spec, counted))
         counts = (used.input_tokens, used.cache_read_tokens, used.output_tokens)
-        read, cached, written = map(_whole_tokens, counts)
+        read, cached, written = map(whole_tokens, counts)
         if early:  # Anthropic's first count is of one token
             written = max(written, estimate_tokens(_all_that_came(heard)))
         counted = Usage(read=read, cached=cached, written=written)
-        spent = usage_cost(self.spec, counted, stored=_whole_tokens(used.cache_write_tokens))
+        spent = usage_cost(self.spec, counted, stored=whole_tokens(used.cache_write_tokens))
         return replace(counted, cost=spent)
 
 
@@ -403,11 +401,6 @@ def _all_that_came(heard: StreamedText) -> str:
     return "".join(
         str(getattr(part, "content", "") or getattr(part, "args", "") or "") for part in parts
     )
-
-
-def _whole_tokens(tokens: float) -> int:
-    """Whole, whatever a server tells: no record holds half of one."""
-    return int(min(max(tokens, 0), MOST_TOKENS))
 
 
 def _milliseconds_since(now: float, began: float) -> int:

@@ -28,7 +28,7 @@ from loopforge.models.providers.provider_client import (
     http_client,
 )
 from loopforge.models.providers.provider_faults import fault_of
-from loopforge.models.providers.token_estimate import estimate_tokens
+from loopforge.models.providers.token_estimate import estimate_tokens, whole_tokens
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.installation.library_loading import load_in_thread
 from loopforge.runtime.ports import Clock, Pictures, Question, QuestionPicture
@@ -158,7 +158,7 @@ class Transcriber:
         seconds = counts.get("seconds")
         price = self.spec.minute_price
         if type(read) is int and type(written) is int and min(read, written) >= 0:
-            usage = Usage(read=read, written=written)
+            usage = Usage(read=whole_tokens(read), written=whole_tokens(written))
             return replace(usage, cost=usage_cost(self.spec, usage))
         spent = ""
         if price is not None and isinstance(seconds, int | float) and 0 <= seconds < 1e6:
