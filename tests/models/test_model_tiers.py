@@ -9,7 +9,7 @@ import pytest
 
 from loopforge.errors import BadSettings
 from loopforge.models.model_tiers import KEYS, TierLimits, Tiers, read_tiers, shipped_ladder
-from loopforge.models.providers.known_services import PLACES
+from loopforge.models.providers.known_services import PLACES, place_of
 from loopforge.models.providers.model_spec import Secret
 from loopforge.runtime.ports import Route
 
@@ -158,6 +158,32 @@ def test_an_address_may_be_a_variable() -> None:
     tiers = read(tables, {"1": ["box"]}, {"BOX_BASE_URL": "http://box/v1/"})
     assert tiers.models["box"].base_url == "http://box/v1"
     assert "BOX_BASE_URL" in read(tables).missing["box"]
+
+
+def test_passwords_in_addresses_are_shown_to_nobody() -> None:
+    """The sentences about tiers and servers name an address without who signs in there."""
+    tables = {"box": {"base_url": "http://ana:s3c@ret@box/v1", "id": "b"}}
+    tiers = read(tables, {"1": ["box"]})
+    assert tiers.describe()[0] == "Tier 1: box (http://box/v1)."
+    assert "ret@" not in " ".join(note.said for note in tiers.notes())
+    assert tiers.models["box"].base_url == "http://ana:s3c@ret@box/v1"
+
+
+@pytest.mark.parametrize(
+    ("address", "service"),
+    [
+        ("https://API.mistral.ai:443/v1", "mistral"),
+        ("https://api.anthropic.com", "anthropic"),
+        ("http://mistral/v1", ""),
+        ("http://api/v1", ""),
+        ("http://com", ""),
+        ("http://[", ""),
+        ("", ""),
+    ],
+)
+def test_a_service_is_known_by_its_whole_host(address: str, service: str) -> None:
+    """A machine of one's own that is called as a part of a service's name is a server of one's own."""
+    assert place_of(address) == service
 
 
 def test_a_provider_alone_is_enough() -> None:

@@ -41,7 +41,11 @@ from loopforge.models.providers.own_servers import (
     of_table,
     server_note,
 )
-from loopforge.models.providers.server_catalogue import OfferedModel, ServerCatalogue
+from loopforge.models.providers.server_catalogue import (
+    OfferedModel,
+    ServerCatalogue,
+    address_without_login,
+)
 from loopforge.runtime.ports import Route
 
 EMBEDDED = "embedded"
@@ -385,7 +389,9 @@ class _Ways:
             return entry.key
         base = keys[base] if named else base
         place = PLACES[entry.provider or "openai"]
-        place = msgspec.structs.replace(place, title=base, vendor="", extra={})
+        place = msgspec.structs.replace(
+            place, title=address_without_login(base), vendor="", extra={}
+        )
         key = Secret(keys.get(entry.key, ""))
         found = ModelAccess(place=place, base_url=base.rstrip("/"), key=key, id=entry.id or name)
         own = of_table(name, base, entry.id, key, entry.key)

@@ -6,6 +6,7 @@ Knows nothing of tiers. Base URLs are as the services document them (November 20
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -150,7 +151,7 @@ def is_open(name: str, keys: Mapping[str, str]) -> bool:
 def _elsewhere(keys: Mapping[str, str]) -> bool:
     """Whether OPENAI_BASE_URL names another server than OpenAI's own; then so does its key."""
     base = keys.get("OPENAI_BASE_URL", "")
-    return bool(base) and "://api.openai.com" not in base
+    return bool(base) and place_of(base) != "openai"
 
 
 def model_access(name: str, id: str, keys: Mapping[str, str]) -> ModelAccess:
@@ -189,8 +190,17 @@ def place_behind_openai_url(keys: Mapping[str, str]) -> str:
 
 def place_of(address: str) -> str:
     """The service that is reached at an address; "" for a server of one's own."""
-    host = address.partition("://")[2].partition("/")[0]
-    return next((name for name, place in PLACES.items() if host and host in place.base_url), "")
+    host = _host_of(address)
+    found = (name for name, place in PLACES.items() if host and host == _host_of(place.base_url))
+    return next(found, "")
+
+
+def _host_of(address: str) -> str:
+    """The host of an address, in small letters; "" where it has none."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
 
 
 def opening_variables(at: Sequence[str]) -> str:

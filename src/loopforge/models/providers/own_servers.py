@@ -5,7 +5,6 @@ loopforge.toml gives the address of, and that is no service known by name. Pure:
 said of itself (a `ServerCatalogue`) is passed in. Knows no tiers.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -21,6 +20,7 @@ from loopforge.models.providers.known_services import (
 from loopforge.models.providers.model_spec import Secret
 from loopforge.models.providers.server_catalogue import (
     ServerCatalogue,
+    address_without_login,
     candidate_base_urls,
     normalize_address,
 )
@@ -46,7 +46,7 @@ class OwnServer(Struct, frozen=True, kw_only=True):
     @property
     def title(self) -> str:
         """How it is called before people: its address without name and password."""
-        return f"the server at {re.sub(r'//[^/@]*@', '//', self.address)}"
+        return f"the server at {address_without_login(self.address)}"
 
     def catalogue(self, catalogues: Catalogues) -> ServerCatalogue:
         """What it said; that it was not asked yet, where it was not."""

@@ -69,6 +69,11 @@ class ServerCatalogue(Struct, frozen=True, kw_only=True):
         return ", ".join(names[:most]) + more if names else "none at all"
 
 
+def address_without_login(address: str) -> str:
+    """An address as it is shown and kept: without the name and the password in it."""
+    return re.sub(r"//[^/?#]*@", "//", address)
+
+
 def normalize_address(address: str) -> str:
     """An address as people write it, without what is too much, with what is missing."""
     address = address.strip()
