@@ -148,6 +148,63 @@ async def test_a_server_that_takes_few_texts_at_once_is_given_few() -> None:
     assert [len(batch) for batch in served.batches] == [128, 64, *[32] * 6, 8, 32, 32]
 
 
+@pytest.mark.parametrize("refusal", [400, 413, 422, 500])
+async def test_a_text_that_is_too_long_stands_by_its_beginning(refusal: int) -> None:
+    """It is halved until it is taken; the others' vectors come, and as many are sent at once again."""
+
+    def answer(texts: list[str], _: int) -> tuple[int, Any]:
+        fits = all(len(text) <= 1000 for text in texts)
+        return (200, {"data": rows(texts)}) if fits else (refusal, "input too long")
+
+    async with serving(answer) as (served, asking):
+        found = await asking.vectors(["x", "好" * 5000, "xxx"])
+        short = await asking.vectors(["x", "好" * 625, "xxx"])
+        assert np.allclose(found, short)
+        assert len(await asking.vectors(["x"] * 64)) == 64
+    assert [len(batch) for batch in served.batches[-2:]] == [3, 64]
+
+
+async def test_a_text_of_which_nothing_is_taken_has_no_vector() -> None:
+    """Where the server takes others it is the text's fault, and nothing behind it waits for it."""
+
+    def answer(texts: list[str], _: int) -> tuple[int, Any]:
+        return (
+            (422, "refused")
+            if any("好" in text for text in texts)
+            else (200, {"data": rows(texts)})
+        )
+
+    async with serving(answer) as (_, asking):
+        found = await asking.vectors(["好" * 500, "xxx"])
+    assert [round(float(np.linalg.norm(row))) for row in found] == [0, 1]
+
+
+async def test_a_key_that_cannot_be_sent_is_told() -> None:
+    """A header holds no such sign: who set it is told what to set, and the key is not shown."""
+    asking = EmbeddingsEndpoint(
+        "http://127.0.0.1:1/v1", "m", Secret("sk-säsam"), HurriedClock(1000)
+    )
+    with pytest.raises(
+        ModelError, match=r"key or address has signs .* set embeddings_key"
+    ) as raised:
+        await asking.vectors(["one"])
+    assert "sam" not in str(raised.value)
+    await asking.close()
+
+
+async def test_half_a_sign_is_no_hindrance() -> None:
+    """Half of a pair of surrogates, as some clients cut texts, is sent as a question mark."""
+    async with serving(lambda texts, _: (200, {"data": rows(texts)})) as (served, asking):
+        await asking.vectors(["a \ud83d b"])
+    assert served.batches == [["a ? b"]]
+
+
+async def test_a_password_in_an_address_is_not_kept_with_vectors() -> None:
+    """The name that stands beside each vector tells the server alone."""
+    asking = EmbeddingsEndpoint("http://ana:s3cret@box/v1/", "m", Secret(), HurriedClock(1000))
+    assert asking.name == "m at http://box/v1"
+
+
 async def test_a_busy_server_is_waited_for() -> None:
     """Twice; then it answers, or one is told."""
     async with serving(

@@ -21,9 +21,12 @@ from loopforge.core.text.erasable_text import Words
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.memory import transcript_recall
 from loopforge.memory.passage_arrays import Passages, concatenate_passages
+from loopforge.memory.passage_embedding import PassageVectors
 from loopforge.memory.passage_index import passages, vectors
 from loopforge.memory.passage_loading import RoomPassages, VectorSpace
 from loopforge.memory.passage_segments import SegmentStore
+from loopforge.models.embeddings.static_table import StaticTable
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports.memory_port import RecallQuery
 from tests.rooms.conftest import Home, living
 
@@ -323,6 +326,27 @@ async def test_vectors_are_made_by_themselves_when_nobody_speaks(home: Home) -> 
     await home.clock.advance(timedelta(minutes=2).total_seconds())
     while (await count(home))[1] < (await count(home))[0]:
         await home.clock.advance(1)
+
+
+async def test_a_fault_that_nobody_foresaw_ends_no_making_of_vectors(home: Home) -> None:
+    """It is told to the log, and after a pause the passages that wait have theirs."""
+    await home.hears("ana", "The bicycle has a flat tyre")
+    asked = list[str]()
+
+    def today() -> StaticTable:
+        asked.append("vectors")
+        if len(asked) < 3:
+            raise RuntimeError("a server that nobody foresaw")
+        return StaticTable()
+
+    store = SegmentStore(home.path / "apart")
+    making = PassageVectors(home.app.ledger, today, lambda: store, home.clock)
+    async with BackgroundTasks() as tasks:
+        work = tasks.spawn(making.run(), "vectors")
+        await home.clock.advance(400)
+        assert not work.done()
+        assert len(asked) > 3
+        assert making._from == {}
 
 
 async def test_vectors_are_made_though_people_never_pause(home: Home) -> None:

@@ -139,8 +139,10 @@ class PassageVectors:
                     self._from.clear()
                     self._wanted.clear()
                 await self.pack()
-            except (LoopforgeError, OSError) as error:
-                log.warning("Vectors of what was said are made later. %s", error)
+            except Exception as error:
+                told = isinstance(error, (LoopforgeError, OSError))
+                why = "Vectors of what was said are made later. %s"
+                log.warning(why, error, exc_info=None if told else error)
                 await self._clock.sleep(PAUSE)
 
     async def _quiet(self) -> None:

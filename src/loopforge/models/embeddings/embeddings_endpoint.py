@@ -1,8 +1,9 @@
 """A server's embeddings: any address that answers /embeddings as OpenAI's does.
 
 Servers differ in how many texts they take at once: where one refuses a batch, half of it is tried,
-and remembered. One that is busy is waited for, twice and not for long. Nothing is kept: whoever
-needs a vector twice keeps it.
+and remembered. A text that is refused by itself stands by its beginning, or has no vector: nothing
+that is said keeps what is said after it from being found. One that is busy is waited for, twice and
+not for long. Nothing is kept: whoever needs a vector twice keeps it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from loopforge.core.limits.retry_after import retry_after
 from loopforge.errors import ModelError
 from loopforge.models.providers.model_spec import Secret
 from loopforge.models.providers.provider_client import OversizedAnswer, http_client
+from loopforge.models.providers.server_catalogue import address_without_login
 from loopforge.runtime.mind_containment import bounded_text
 from loopforge.runtime.ports import Clock
 
@@ -31,7 +33,12 @@ TRIES = 3
 PATIENCE = 10.0
 """Seconds that a busy server is waited for at most, each time."""
 BUSY = (429, 502, 503, 504)
-TOO_MUCH = (400, 413, 422)
+TOO_MUCH = (400, 413, 422, 500)
+"""What servers answer to more than they take at once; 500 is llama.cpp's."""
+HALVES = 4
+"""How often a text that is refused by itself is halved: what it begins with stands for it."""
+PLAIN = "hello"
+"""What every server takes that takes any; where it does, a text that it refuses has no vector."""
 NUMBERLESS = (OverflowError, RecursionError)
 """A number of four hundred digits, and lists within each other without end."""
 
@@ -45,7 +52,7 @@ class EmbeddingsEndpoint:
 
     def __init__(self, base_url: str, model: str, key: Secret, clock: Clock) -> None:
         self._model, self.dimension = model, 0
-        self.name = f"{model} at {base_url.rstrip('/')}"
+        self.name = f"{model} at {address_without_login(base_url.rstrip('/'))}"
         self._base, self._key, self._clock = base_url.rstrip("/"), key, clock
         self._batch = BATCH
         self._http: httpx2.AsyncClient | None = None
@@ -54,12 +61,18 @@ class EmbeddingsEndpoint:
         """As Embeddings has it. An empty text is not sent. Raises ModelError."""
         import numpy as np
 
-        asked = [(place, text[:LONGEST]) for place, text in enumerate(texts) if text.strip()]
+        asked = [(place, _sendable(text)) for place, text in enumerate(texts) if text.strip()]
         rows: list[list[float]] = []
+        most = self._batch
         while len(rows) < len(asked):
             part = [text for _, text in asked[len(rows) : len(rows) + self._batch]]
             if (got := await self._ask(part)) is not None:
                 rows += got
+            elif len(part) > 1:
+                self._batch = len(part) // 2
+            else:
+                rows.append(await self._of_beginning(part[0]))
+                self._batch = most  # it was this text that was too much, not how many there were
         found = np.zeros((len(texts), self.dimension), np.float32)
         if asked:
             given = np.array(rows, np.float32)
@@ -75,14 +88,22 @@ class EmbeddingsEndpoint:
             await self._http.aclose()
             self._http = None
 
+    async def _of_beginning(self, text: str) -> list[float]:
+        """The vector of as much of a refused text as is taken; zeros where nothing of it is."""
+        lengths = [len(text) >> halved for halved in range(1, HALVES + 1)]
+        for part in [text[:length] for length in lengths if text[:length].strip()]:
+            if (got := await self._ask([part])) is not None:
+                return got[0]
+        await self._ask([PLAIN])
+        return [0.0] * self.dimension
+
     async def _ask(self, texts: Sequence[str]) -> list[list[float]] | None:
-        """The vectors of one batch; None where it is to be asked for in smaller ones."""
+        """The vectors of one batch; None where that is more than the server takes."""
         for left in reversed(range(TRIES)):
             response = await self._post(texts)
             if response.status_code == 200:
                 return self._read(response, len(texts))
-            if response.status_code in TOO_MUCH and len(texts) > 1:
-                self._batch = len(texts) // 2
+            if response.status_code in TOO_MUCH and list(texts) != [PLAIN]:
                 return None
             if response.status_code not in BUSY or not left:
                 break
@@ -104,7 +125,12 @@ class EmbeddingsEndpoint:
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         try:
             return await self._http.post(f"{self._base}/embeddings", json=body, headers=headers)
-        except (httpx2.HTTPError, OversizedAnswer) as error:
+        except ValueError as error:
+            raise self._wrong(
+                "key or address has signs that cannot be sent; set embeddings_key and "
+                "embeddings_url as it shows them"
+            ) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, OversizedAnswer) as error:
             raise self._wrong(
                 f"address cannot be reached ({str(error) or type(error).__name__})"
             ) from error
@@ -127,3 +153,8 @@ class EmbeddingsEndpoint:
 
     def _wrong(self, what: str) -> ModelError:
         return ModelError(f"Embeddings of {self.name}: its {what}.")
+
+
+def _sendable(text: str) -> str:
+    """What is sent of a text: its beginning, without halves of signs, which no request can hold."""
+    return text[:LONGEST].encode("utf-8", "replace").decode()
