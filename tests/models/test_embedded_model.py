@@ -16,6 +16,7 @@ import pytest
 from loopforge.errors import ModelError
 from loopforge.models.embedded.embedded_model import (
     EmbeddedModel,
+    EmbeddedProvider,
     SharedTokens,
     threads,
     weights_path,
@@ -202,10 +203,11 @@ async def test_who_waits_for_room_gets_it_in_turn() -> None:
     first = asyncio.Event()
 
     async def hold(name: str, tokens: int, until: asyncio.Event | None = None) -> None:
-        async with shared.hold(tokens):
-            order.append(name)
-            if until:
-                await until.wait()
+        await shared.acquire(tokens)
+        order.append(name)
+        if until:
+            await until.wait()
+        shared.release(tokens)
 
     async with asyncio.TaskGroup() as group:
         group.create_task(hold("first", 6, first))
@@ -217,6 +219,22 @@ async def test_who_waits_for_room_gets_it_in_turn() -> None:
         assert order == ["first"]
         first.set()
     assert order == ["first", "larger than all", "small"]
+
+
+async def test_room_is_waited_for_no_longer_than_for_a_first_word() -> None:
+    """Where others hold all of it, the next model has its share of the time; nothing is held then."""
+    clock, embedded = SimClock(datetime(2026, 11, 21, tzinfo=UTC)), EmbeddedModel(SeededDice(7))
+    spec = read_tiers({}, {}, {}).choose(Route())[0]
+    async with BackgroundTasks() as tasks:
+        voice = EmbeddedProvider(spec, embedded, clock, tasks)
+        async with embedded.shared.hold_all():
+            waiting = tasks.spawn(voice.attempt(question("ana: hi"), lambda _: None, 30), "waits")
+            await clock.advance(31)
+            assert waiting.done()
+        tried = await waiting
+        assert (tried.outcome, tried.ours, tried.cause) == ("timed_out", True, "busy")
+        async with embedded.shared.hold_all():
+            assert not embedded.begun
 
 
 async def test_preloading_and_closing_at_once() -> None:
@@ -234,8 +252,8 @@ async def test_the_client_of_the_first_model_is_opened_in_advance() -> None:
     clock = SimClock(datetime(2026, 11, 21, tzinfo=UTC))
     models = TieredModels(read_tiers({}, {}, {"OPENAI_API_KEY": "sk-none"}), clock, SeededDice(7))
     models.preload()
-    voice = models._voice_of(models.tiers.choose(Route())[0])
-    assert isinstance(voice, Provider)
+    with models._pool.voice(models.tiers.choose(Route())[0]) as voice:
+        assert isinstance(voice, Provider)
     await clock.advance(SOON)
     async with asyncio.timeout(120):
         while voice._wire is None:

@@ -2,23 +2,25 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
+from aiohttp import web
 
 from loopforge.errors import Unknown
 from loopforge.models.circuit_breaker import SHORTEST
 from loopforge.models.model_router import TieredModels
 from loopforge.models.model_tiers import TierLimits, Tiers, read_tiers
-from loopforge.models.providers.model_spec import ModelSpec
+from loopforge.models.providers.model_spec import ModelSpec, Price, Secret
 from loopforge.models.retry_patience import RetryPatience
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import ANEW, ModelReply, Question, Route
 from tests.child_process import run_python
+from tests.listening import listening
 from tests.models.server import Behaviour, Server, serving
 from tests.seeded_dice import SeededDice
 
@@ -287,6 +289,80 @@ async def test_keys_are_in_no_record() -> None:
         assert "no such key: [key]" in str(attempt.detail)
         assert "sesame" not in str(attempt.detail)
         assert not attempt.detail.public
+
+
+async def test_a_key_that_was_changed_meanwhile_is_in_no_record_either() -> None:
+    """Who is asked by a key as another one is set may repeat the one before."""
+    models = TieredModels(tiers_of(), Brisk(), SeededDice(1))
+
+    def configured(url: str, key: str) -> Tiers:
+        spec = ModelSpec(name="a", provider="openai", id="a", base_url=f"{url}/v1", key=Secret(key))
+        return tiers_of(spec)
+
+    async def refuse(_: web.Request) -> web.Response:
+        models.become(lambda _: configured(url, "sk-newer"), RetryPatience())
+        return web.json_response({"error": {"message": "no such key: sk-sesame"}}, status=401)
+
+    app = web.Application()
+    app.router.add_post("/{path:.*}", refuse)
+    async with listening(app) as url:
+        models.become(lambda _: configured(url, "sk-sesame"), RetryPatience())
+        reply = await ask(models)
+        await models.close()
+    assert "no such key: [key]" in str(reply.attempts[0].detail)
+
+
+# ---------------------------------------------------------------- settings that change
+
+
+def configured(server: Server, **more: Any) -> Callable[[object], Tiers]:
+    """What a home reads: one model that is reached at the server."""
+    return lambda _: tiers_of(server.spec(name="a", id="a", **more))
+
+
+async def test_what_is_configured_otherwise_holds_from_the_next_question_on() -> None:
+    """Another price and other words of the request count at once, also under the same name."""
+    async with routed("a", price=Price(read=1, written=1)) as (server, models, _):
+        before = await ask(models)
+        dearer = configured(server, price=Price(read=3, written=3), extra={"top_k": 3})
+        models.become(dearer, RetryPatience())
+        after = await ask(models)
+    assert float(after.usage.cost) == pytest.approx(3 * float(before.usage.cost))
+    assert [asked.body.get("top_k") for asked in server.asked] == [None, 3]
+
+
+async def test_what_was_asked_before_is_answered_as_it_was_asked() -> None:
+    """A question under way keeps its client; that one is closed once it has answered."""
+    held = Behaviour(stall=1)
+    async with routed("a") as (server, models, _), BackgroundTasks() as tasks:
+        server.does(held, FINE)
+        first = tasks.spawn(ask(models), "first")
+        await server.reached.wait()
+        models.become(configured(server, extra={"top_k": 3}), RetryPatience(climb=FOR_EVER))
+        second = await ask(models)
+        held.gate.set()
+        assert [second.text, (await first).text] == ["Hello, ana!"] * 2
+        (left,) = models._pool._opened
+        assert left.spec.extra == {"top_k": 3}
+
+
+async def test_fewer_places_hold_from_the_next_question_on() -> None:
+    """A model whose `slots` are set to one is asked one question at a time."""
+    held = Behaviour(stall=0)
+    async with routed("a", slots=2) as (server, models, _), BackgroundTasks() as tasks:
+        await ask(models)
+        models.become(configured(server, slots=1), RetryPatience(climb=FOR_EVER))
+        server.does(held)
+        server.asked.clear()
+        asking = [tasks.spawn(ask(models), "ask") for _ in range(3)]
+        while not server.asked:
+            server.reached.clear()
+            await server.reached.wait()
+        async with httpx.AsyncClient() as http:  # who asks later is heard
+            await http.get(server.url)
+        assert len(server.asked) == 1
+        held.gate.set()
+        assert [(await one).outcome for one in asking] == ["answered"] * 3
 
 
 # ---------------------------------------------------------------- rests

@@ -257,6 +257,32 @@ async def test_what_is_stopped_is_recorded_as_it_is_paid(tmp_path: Path) -> None
             assert await gone(home) == [90 * CENT + total.picos]
 
 
+async def test_what_is_stopped_is_paid_at_the_model_that_spoke(tmp_path: Path) -> None:
+    """Where the tier's first model failed, what came of the next is priced by that one's price."""
+    write_mates(tmp_path, ("maya",))
+    async with serving(tokenizer=True) as server:
+        at = {"base_url": f"{server.url}/v1"}
+        models = {
+            name: at | {"id": name, "price": {"read": price, "written": price}}
+            for name, price in (("cheap", 1), ("dear", 1000))
+        }
+        tiers = {str(tier): ["cheap", "dear"] for tier in (1, 2, 3, 4)}
+        async with living(tmp_path, None, models=models, tiers=tiers) as home:
+            while_answering(home.clock, lambda: server.waiting)
+            server.does(Behaviour(status=404, body="{}"), Behaviour(pieces=["I was"] * 2, stall=1))
+            line = asyncio.ensure_future(home.hears("ana", "@maya hello"))  # noqa: TID251
+            while "dear" not in [asked.body.get("model") for asked in server.asked]:
+                server.reached.clear()
+                waiting = asyncio.ensure_future(server.reached.wait())  # noqa: TID251
+                await home.clock.until(waiting)
+            await home.app.rooms.stop(home.room, home.people["ana"])
+            await home.clock.until(line)
+            answered = (await home.bodies(Answered))[-1]
+            assert answered.outcome == "cancelled"
+            tokens = answered.usage.read + answered.usage.written
+            assert float(answered.usage.cost) == pytest.approx(tokens * 1000 / 1_000_000)
+
+
 async def test_keepers_bound_their_room_and_everybody_sees_what_they_cost(tmp_path: Path) -> None:
     """`/budget` tells and sets, `/usage` tells one's own and, to who may change it, the room's.
 

@@ -1,9 +1,11 @@
 """What is to be done whatever becomes of the ledger: when it is tried again, and what is said."""
 
+import asyncio
+
 import pytest
 
 from loopforge.errors import LedgerBroken, LedgerBusy, LedgerError
-from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.runtime.background_tasks import BackgroundTasks, acquire_within
 from loopforge.runtime.local.stream_lanes import LocalLanes
 from tests.runtime.conftest import Stage
 
@@ -53,3 +55,37 @@ async def test_what_waiting_does_not_mend_is_left(
         "the audit is left until the next start: It is damaged.",
         "lane room:a is left until it is woken: It is damaged.",
     ]
+
+
+@pytest.mark.parametrize("turns", range(10))
+async def test_a_place_is_never_lost(stage: Stage, turns: int) -> None:
+    """Whoever is cancelled as a place comes free, however many turns of the loop later, frees it."""
+    places = asyncio.Semaphore(1)
+    await places.acquire()
+    async with BackgroundTasks() as tasks:
+        waiting = tasks.spawn(
+            acquire_within(places.acquire(), places.release, 9, stage.clock, tasks), "waits"
+        )
+        for _ in range(5):
+            await asyncio.sleep(0)
+        places.release()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        waiting.cancel()
+        if (await asyncio.gather(waiting, return_exceptions=True))[0] is True:
+            places.release()
+    assert not places.locked()
+
+
+async def test_a_place_that_comes_too_late_goes_to_the_next(stage: Stage) -> None:
+    """Who has waited long enough goes, and holds nothing."""
+    places = asyncio.Semaphore(1)
+    await places.acquire()
+    async with BackgroundTasks() as tasks:
+        waiting = tasks.spawn(
+            acquire_within(places.acquire(), places.release, 9, stage.clock, tasks), "waits"
+        )
+        await stage.clock.advance(10)
+        assert await waiting is False
+    places.release()
+    assert not places.locked()

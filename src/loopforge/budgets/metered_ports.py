@@ -46,15 +46,19 @@ CHEAPEST = 1
 
 
 class HeardSoFar:
-    """Hears an answer come for somebody, and remembers how far it came."""
+    """Hears an answer come for somebody, and remembers how far it came, and whose it is."""
 
     def __init__(self, hear: Callable[[str], None]) -> None:
-        self.hear, self.pieces = hear, list[str]()
+        self.hear, self.pieces, self.asked = hear, list[str](), ""
 
     def __call__(self, piece: str) -> None:
         """A piece came."""
         self.pieces.append(piece)
         self.hear(piece)
+
+    def asking(self, model: str) -> None:
+        """It is this model's answer that comes."""
+        self.asked = model
 
 
 class HeardSlow(HeardSoFar):
@@ -117,7 +121,8 @@ class MeteredModels:
         try:
             reply = await self._models.ask(question, heard)
         except BaseException:  # stopped: it was paid for as far as it came
-            usage = self.estimate(question, "".join(heard.pieces))
+            route = replace(question.route, model=heard.asked or question.route.model)
+            usage = self.estimate(replace(question, route=route), "".join(heard.pieces))
             if isinstance(heard, HeardSlow):
                 heard.paid(usage)
             paying = self._count.settle(reserved, _amounts([usage]))

@@ -13,7 +13,6 @@ rooms.
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -24,10 +23,11 @@ from loopforge.core.turn_events import Attempt, Usage
 from loopforge.errors import Unknown
 from loopforge.models.circuit_breaker import CircuitBreaker
 from loopforge.models.embedded.embedded_model import EmbeddedModel, EmbeddedProvider
+from loopforge.models.model_pool import ModelPool, ModelVoice
 from loopforge.models.model_tiers import Tiers
-from loopforge.models.providers.attempt_outcome import AttemptOutcome
+from loopforge.models.providers.attempt_outcome import NO_PLACE, AttemptOutcome
 from loopforge.models.providers.model_attempt import Provider
-from loopforge.models.providers.model_spec import ModelSpec, Secret
+from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.own_servers import Catalogues, OwnServer
 from loopforge.models.providers.server_catalogue import ServerCatalogue, fetch_catalogue
 from loopforge.models.retry_patience import AMISS, LEAST, MOST_WAITED, SLOW, RetryPatience
@@ -35,13 +35,14 @@ from loopforge.models.scripted_model import ScriptedProvider
 from loopforge.models.token_counting import TokenCounter
 from loopforge.models.transcription.transcription_attempt import Transcriber
 from loopforge.models.usage_estimate import most_taken, taken_until
-from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.runtime.background_tasks import BackgroundTasks, acquire_within
 from loopforge.runtime.ports import (
     ANEW,
     AnswerListener,
     Clock,
     Dice,
     ModelFacts,
+    ModelListener,
     ModelReply,
     Pictures,
     Question,
@@ -81,6 +82,9 @@ class TierClimb:
     def at(self, name: str, others: Sequence[str]) -> None:
         """It has come to this model, with these after it."""
         self.asked, self.next, self._left = name, next(iter(others), ""), len(others) + 1
+        hear: object = self.hear
+        if isinstance(hear, ModelListener):
+            hear.asking(name)
 
     def share(self, now: float) -> float:
         """Seconds that this model has until its first word."""
@@ -92,18 +96,6 @@ class TierClimb:
         if piece:
             self.spoke = self.ticks()
         self.hear(piece)
-
-
-class ModelVoice(Protocol):
-    """One model, however it is reached."""
-
-    async def attempt(
-        self, question: Question, hear: Callable[[str], None], within: float | None = None
-    ) -> AttemptOutcome:
-        """Ask it once; its first word is waited for `within` so many seconds, or its own limit."""
-
-    async def close(self) -> None:
-        """Let go of it."""
 
 
 def _fitting_models(
@@ -158,8 +150,7 @@ class TieredModels:
         self._clock, self._dice, self._patience = clock, dice, patience
         self._tasks = BackgroundTasks()
         self.embedded = embedded or EmbeddedModel(dice)
-        self._voices: dict[tuple[str, str, str, Secret], ModelVoice] = {}
-        self._doors: dict[str, asyncio.Semaphore] = {}
+        self._pool = ModelPool(self._make_voice, self._is_current)
         self._rests = CircuitBreaker()
         self._counter = TokenCounter(self.embedded)
 
@@ -230,8 +221,9 @@ class TieredModels:
         attempts: list[Attempt] = []
         waited = 0.0
         while True:
-            async with self._slots_of(spec):
-                last = await self._voice_of(spec).attempt(question, lambda _: None)
+            async with self._pool.places(spec):
+                with self._pool.voice(spec) as voice:
+                    last = await voice.attempt(question, lambda _: None)
             attempts.append(self._attempt_of(spec, last))
             wait = self._patient_wait(last, len(attempts), waited) if patient else None
             if wait is None:
@@ -303,6 +295,8 @@ class TieredModels:
         self._read, self._patience = read, patience
         self.tiers = read(dict(self._catalogues))
         self._rests = CircuitBreaker()
+        self._pool.close_former()
+        self._counter.become(self.embedded)
 
     async def change_embedded(self, new: EmbeddedModel) -> None:
         """Let another model answer inside this process, from the next question on.
@@ -318,15 +312,13 @@ class TieredModels:
                 raise
         old, self.embedded = self.embedded, new
         self._counter.become(new)
-        own = [key for key, voice in self._voices.items() if isinstance(voice, EmbeddedProvider)]
-        voices = [self._voices.pop(key) for key in own]
-        self._tasks.spawn(_retire_models(old, voices), "the embedded model of before")
+        retiring = _retire_models(old, self._pool.take_embedded())
+        self._tasks.spawn(retiring, "the embedded model of before")
 
     async def close(self) -> None:
         """Close connections and the embedded model."""
         await self._tasks.close()
-        for voice in self._voices.values():
-            await voice.close()
+        await self._pool.close()
         await self._counter.close()
         await self.embedded.close()
 
@@ -336,14 +328,15 @@ class TieredModels:
         Not at once: loading holds up the whole process for half a second or more, and a person who
         comes in now should find the room drawn first. A question that comes sooner loads it.
         """
-        for spec in self.tiers.choose(Route())[:1]:
-            voice = self._voice_of(spec)
-            if isinstance(voice, EmbeddedProvider | Provider):
-                self._tasks.spawn(self._prepare_model(voice), "preload")
+        spec = next(iter(self.tiers.choose(Route())), None)
+        if spec and spec.provider != "scripted":
+            self._tasks.spawn(self._prepare_model(spec), "preload")
 
-    async def _prepare_model(self, voice: EmbeddedProvider | Provider) -> None:
+    async def _prepare_model(self, spec: ModelSpec) -> None:
         await self._clock.sleep(SOON)
-        await voice.prepare()
+        with self._pool.voice(spec) as voice:
+            if isinstance(voice, EmbeddedProvider | Provider):
+                await voice.prepare()
 
     # ------------------------------------------------------------ servers of one's own
 
@@ -373,6 +366,7 @@ class TieredModels:
                 self._catalogues[server.address] = catalogue
         if self._read:
             self.tiers = self._read(dict(self._catalogues))
+            self._pool.close_former()
 
     async def _has_other_models(self, name: str, route: Route, specs: Sequence[ModelSpec]) -> bool:
         """Whether a server that did not know its model has others now."""
@@ -449,34 +443,19 @@ class TieredModels:
 
     async def _try_once(self, spec: ModelSpec, climb: TierClimb, until: float) -> AttemptOutcome:
         """One try, once there is a place at the model."""
-        door = self._slots_of(spec)
-        if not await self._enter_within(door, until - self._clock.ticks()):
-            why = "no place came free in time"
-            return AttemptOutcome(outcome="timed_out", detail=why, ours=True, cause="busy")
+        places, left = self._pool.places(spec), until - self._clock.ticks()
+        if not places.locked():
+            await places.acquire()
+        elif not await acquire_within(
+            places.acquire(), places.release, max(left, LEAST), self._clock, self._tasks
+        ):
+            return NO_PLACE
         try:
             left = max(until - self._clock.ticks(), LEAST)
-            return await self._voice_of(spec).attempt(climb.question, climb.heard, left)
+            with self._pool.voice(spec) as voice:
+                return await voice.attempt(climb.question, climb.heard, left)
         finally:
-            door.release()
-
-    async def _enter_within(self, door: asyncio.Semaphore, seconds: float) -> bool:
-        """Wait for a place, so long; whether there was one."""
-        if not door.locked():
-            return await door.acquire()
-        waiting = self._tasks.spawn(door.acquire(), "place at a model")
-        alarm = self._tasks.spawn(self._clock.sleep(max(seconds, LEAST)), "patience")
-        try:
-            await asyncio.wait({waiting, alarm}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            if waiting.done() and not waiting.cancelled():
-                door.release()
-            raise
-        finally:
-            alarm.cancel()
-            if not waiting.done():
-                waiting.cancel()
-        await asyncio.wait({waiting})
-        return not waiting.cancelled()
+            places.release()
 
     def _seconds_to_retry(self, tried: AttemptOutcome, tries: int) -> float | None:
         """Seconds until the next try at the same model; None: there is none."""
@@ -500,7 +479,7 @@ class TieredModels:
 
     def _attempt_of(self, spec: ModelSpec, tried: AttemptOutcome) -> Attempt:
         detail = tried.detail
-        for known in self.tiers.models.values():
+        for known in (spec, *self.tiers.models.values()):
             detail = known.key.hide_in(detail)
         detail = detail[:LONGEST_DETAIL]
         return Attempt(
@@ -516,14 +495,8 @@ class TieredModels:
 
     # ------------------------------------------------------------ models
 
-    def _slots_of(self, spec: ModelSpec) -> asyncio.Semaphore:
-        return self._doors.setdefault(spec.name, asyncio.Semaphore(spec.slots))
-
-    def _voice_of(self, spec: ModelSpec) -> ModelVoice:
-        key = (spec.name, spec.base_url, spec.id, spec.key)
-        if key not in self._voices:
-            self._voices[key] = self._make_voice(spec)
-        return self._voices[key]
+    def _is_current(self, spec: ModelSpec) -> bool:
+        return self.tiers.models.get(spec.name) == spec
 
     def _make_voice(self, spec: ModelSpec) -> ModelVoice:
         match spec.provider:

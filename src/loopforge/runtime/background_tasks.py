@@ -130,3 +130,31 @@ async def run_shielded(work: Coroutine[Any, Any, T], name: str) -> tuple[T, bool
         if stopped and task.exception() is not None:
             raise asyncio.CancelledError
         return task.result(), stopped
+
+
+async def acquire_within(
+    acquire: Coroutine[Any, Any, object],
+    release: Callable[[], object],
+    seconds: float,
+    clock: Clock,
+    tasks: BackgroundTasks,
+) -> bool:
+    """Wait for what others hold, for so long at most; whether it was had.
+
+    Where it comes as who waits is cancelled, it is released.
+    """
+    waiting = tasks.spawn(acquire, "a place")
+    alarm = tasks.spawn(clock.sleep(seconds), "patience")
+    try:
+        await asyncio.wait({waiting, alarm}, return_when=asyncio.FIRST_COMPLETED)
+        if not waiting.done():
+            waiting.cancel()
+            await asyncio.wait({waiting})
+    except asyncio.CancelledError:
+        if waiting.done() and not waiting.cancelled():
+            release()
+        raise
+    finally:
+        alarm.cancel()
+        waiting.cancel()
+    return not waiting.cancelled()

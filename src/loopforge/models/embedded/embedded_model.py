@@ -14,8 +14,9 @@ import gc
 import importlib.util
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, Literal
@@ -27,10 +28,11 @@ from msgspec.structs import replace
 from loopforge.errors import InputError, ModelError
 from loopforge.models.embedded.embedded_install import PACKAGE
 from loopforge.models.files.gguf_file import check_gguf
-from loopforge.models.providers.attempt_outcome import AttemptOutcome
+from loopforge.models.providers.attempt_outcome import NO_PLACE, AttemptOutcome
 from loopforge.models.providers.model_attempt import Provider
 from loopforge.models.providers.model_spec import ModelSpec, Secret
-from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.models.retry_patience import LEAST
+from loopforge.runtime.background_tasks import BackgroundTasks, acquire_within
 from loopforge.runtime.installation.extras import getting
 from loopforge.runtime.ports import Clock, Dice, Question
 
@@ -257,8 +259,7 @@ class SharedTokens:
         self._tokens = self._free = tokens
         self._turn, self._freed = asyncio.Lock(), asyncio.Event()
 
-    @asynccontextmanager
-    async def hold(self, tokens: int) -> AsyncIterator[None]:
+    async def acquire(self, tokens: int) -> None:
         """Wait for so many tokens, or for all where there are fewer, and hold them."""
         tokens = min(tokens, self._tokens)
         async with self._turn:
@@ -266,15 +267,20 @@ class SharedTokens:
                 self._freed.clear()
                 await self._freed.wait()
             self._free -= tokens
+
+    def release(self, tokens: int) -> None:
+        """Hold them no more."""
+        self._free += min(tokens, self._tokens)
+        self._freed.set()
+
+    @asynccontextmanager
+    async def hold_all(self) -> AsyncIterator[None]:
+        """Wait until nobody holds any, and hold them all."""
+        await self.acquire(self._tokens)
         try:
             yield
         finally:
-            self._free += tokens
-            self._freed.set()
-
-    def hold_all(self) -> AbstractAsyncContextManager[None]:
-        """Wait until nobody holds any, and hold them all."""
-        return self.hold(self._tokens)
+            self.release(self._tokens)
 
 
 def _most_tokens(question: Question) -> int:
@@ -307,14 +313,29 @@ class EmbeddedProvider:
         if question.route.temperature is None:
             route = replace(question.route, temperature=TEMPERATURE[manner])
             question = replace(question, route=route)
-        async with self._embedded.shared.hold(_most_tokens(question)):
-            try:
-                provider = await self._client_ready(manner)
-            except ModelError as error:
-                return AttemptOutcome(
-                    outcome="failed", detail=str(error), lasting=True, cause="missing"
-                )
+        tokens, began = _most_tokens(question), self._clock.ticks()
+        if not await self._has_room(tokens, within):
+            return NO_PLACE
+        try:
+            if within is not None:
+                within = max(within - (self._clock.ticks() - began), LEAST)
+            provider = await self._client_ready(manner)
             return await provider.attempt(question, hear, within)
+        except ModelError as error:
+            return AttemptOutcome(
+                outcome="failed", detail=str(error), lasting=True, cause="missing"
+            )
+        finally:
+            self._embedded.shared.release(tokens)
+
+    async def _has_room(self, tokens: int, within: float | None) -> bool:
+        """Wait until so many tokens are free, and hold them."""
+        shared = self._embedded.shared
+        getting, release = shared.acquire(tokens), partial(shared.release, tokens)
+        if within is not None:
+            return await acquire_within(getting, release, within, self._clock, self._tasks)
+        await getting
+        return True
 
     async def _client_ready(self, manner: Manner) -> Provider:
         """The client that asks in this manner."""

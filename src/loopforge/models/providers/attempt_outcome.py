@@ -35,3 +35,6 @@ class AttemptOutcome(Struct, frozen=True):
     took: int = 0
     cut: bool = False
     shown: bool = False
+
+
+NO_PLACE = AttemptOutcome("timed_out", "no place came free in time", ours=True, cause="busy")

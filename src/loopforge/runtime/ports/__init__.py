@@ -31,6 +31,7 @@ from loopforge.runtime.ports.model_ports import (
     Embeddings as Embeddings,
     WeightedEmbeddings as WeightedEmbeddings,
     ModelFacts as ModelFacts,
+    ModelListener as ModelListener,
     ModelReply as ModelReply,
     Models as Models,
     QuestionPicture as QuestionPicture,

@@ -127,6 +127,14 @@ class AnswerListener(Protocol):
         """The question was cancelled, and this is what is counted for it."""
 
 
+@runtime_checkable
+class ModelListener(Protocol):
+    """Who hears an answer come and wants to know whose it is."""
+
+    def asking(self, model: str) -> None:
+        """It is this model that is asked now."""
+
+
 ANEW = "\0anew\0"
 """A piece of an answer that says: another one begins in the place of what came so far."""
 
