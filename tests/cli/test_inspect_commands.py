@@ -13,7 +13,7 @@ import pytest
 from loopforge.core.factory_vocabulary import Decided
 from loopforge.lab.run.run_log import LOG, rows_of
 from tests.cli.conftest import SCENARIO, SERVED, SMALL, Lab
-from tests.cli.test_lab_command import reaches
+from tests.cli.test_lab_command import ANSWER, reaches
 from tests.models.server import Behaviour, serving
 
 EXPERIMENT = """\
@@ -222,14 +222,25 @@ async def test_a_sweep_goes_on_with_the_model_that_began_it(lab: Lab, scripted: 
 
 
 async def test_an_audit_that_nobody_answered_finds_nothing(lab: Lab, scripted: Path) -> None:
-    """The run was answered; asked again, nobody does, and it ends with 3."""
+    """The run was answered; asked again, its model does not, and it ends with 3. Another is not asked."""
     (scripted / "scenarios" / "small.toml").write_text(SCENARIO)
     run = ("run", "small", "--policy", "llm", "--out", "mine")
-    assert (await asyncio.to_thread(lab, *run))[0] == 0
     async with serving() as server:
-        (scripted / "loopforge.toml").write_text(SERVED.format(url=server.url))
+        home = SERVED.format(url=server.url)
+        (scripted / "loopforge.toml").write_text(home)
+        server.does(Behaviour(pieces=(ANSWER,)))
+        assert (await asyncio.to_thread(lab, *run))[0] == 0
         server.does(Behaviour(status=400, body="{}"))
+        turned = home.replace('["named", "other"]', '["other", "named"]')
+        (scripted / "loopforge.toml").write_text(turned)
         code, out, err = await asyncio.to_thread(lab, "audit", "mine")
+        assert {asked.body["model"] for asked in server.asked} == {"named"}
+        gone = home.replace("[models.named]", "[models.newer]").replace(
+            '"named", "other"', '"other"'
+        )
+        (scripted / "loopforge.toml").write_text(gone)
+        told = await asyncio.to_thread(lab, "audit", "mine")
+        assert (told[0], "There is no model 'named'" in told[2]) == (2, True)
     assert code == 3
     assert out.startswith("answered 0, refused 0, cut off 0, failed ")
     assert "were not answered" in err
