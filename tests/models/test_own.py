@@ -171,6 +171,13 @@ async def test_a_name_it_does_not_know_is_answered_by_those_it_knows(kind: Kind)
         assert all(name in text for name in HAS[kind])
 
 
+async def test_a_port_that_there_is_not_is_told_as_a_server_that_does_not_answer() -> None:
+    """No address keeps a question from being asked of the other models."""
+    said = await fetch_catalogue("http://127.0.0.1:99999/v1", Secret())
+    assert said.trouble == "unreachable"
+    assert "port must be 0-65535" in said.detail
+
+
 async def test_a_key_that_is_wanted() -> None:
     """With the key its list is read; without it the note says which variable is missing."""
     async with own("litellm", key="sk-1234") as server:

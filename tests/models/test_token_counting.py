@@ -86,6 +86,14 @@ async def test_nobody_waits_long_for_counts(monkeypatch: pytest.MonkeyPatch) -> 
     await counting.close()
 
 
+async def test_an_address_that_is_none_ends_in_the_estimate() -> None:
+    """Whatever stands for a port, a turn goes on by the estimate."""
+    counting = counter()
+    spec = ModelSpec(name="m", provider="openai", base_url="http://127.0.0.1:99999/v1", id="m-1")
+    assert await counting.count(spec, ["x" * 35]) == [10]
+    await counting.close()
+
+
 class LoadedElsewhere(EmbeddedModel):
     """An embedded model that is at this address already."""
 

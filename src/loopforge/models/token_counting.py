@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from loopforge.core.limits.bounded_mapping import BoundedMapping
-from loopforge.errors import ModelError
 from loopforge.models.embedded.embedded_model import EmbeddedModel
 from loopforge.models.providers.model_spec import ModelSpec
 from loopforge.models.providers.token_estimate import estimate_tokens
@@ -30,8 +29,6 @@ REMEMBERED = 8192
 SEPARATOR = 0
 """A token that stands between texts. The small model never makes it of plain text; where others do,
 it is seen by there being too many of it."""
-ODD = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
-"""What comes of an answer that is none, or of a number of four hundred digits in it."""
 SECONDS = 2.0
 """Longest wait for counts, while people wait: what has none by then is estimated. A server that
 gives none in that time is not asked again."""
@@ -73,18 +70,15 @@ class TokenCounter:
     async def _ask(self, spec: ModelSpec, texts: list[str]) -> dict[str, int] | None:
         """What the model's own tokenizer says in time; None if it cannot be asked."""
         found: dict[str, int] = {}
-        try:
+        with suppress(Exception):  # whatever an address or its answer raises; what was counted is
             if spec.provider == "embedded":
                 address = await self._embedded.address()
                 spec = replace(spec, base_url=address.url, key=address.key)
                 if (counts := await self._at_once(spec, texts)) is not None:
                     return dict(zip(texts, counts, strict=True))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(SECONDS):
-                    for text in texts:
-                        found[text] = await self._one_by_one(spec, text)
-        except (ModelError, OSError, *ODD):
-            pass  # what was counted before is
+            async with asyncio.timeout(SECONDS):
+                for text in texts:
+                    found[text] = await self._one_by_one(spec, text)
         return found or None
 
     async def _at_once(self, spec: ModelSpec, texts: list[str]) -> list[int] | None:
@@ -107,11 +101,8 @@ class TokenCounter:
         if self._http is None:
             self._http = httpx2.AsyncClient(timeout=SECONDS, trust_env=False)
         headers = {"authorization": f"Bearer {key}"} if key else {}
-        try:
-            response = await self._http.post(url, json=body, headers=headers)
-            response.raise_for_status()
-        except httpx2.HTTPError as error:
-            raise OSError(str(error)) from error
+        response = await self._http.post(url, json=body, headers=headers)
+        response.raise_for_status()
         answer = response.json()
         if not isinstance(answer, dict):
             raise TypeError("not an answer of /tokenize")

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from loopforge.models.providers.model_spec import UNTOLD_WINDOW, USUAL_WINDOW, Secret
-from loopforge.models.providers.provider_client import OversizedAnswer, http_client
+from loopforge.models.providers.provider_client import http_client
 
 SECONDS = 3.0
 """Longest wait for a list."""
@@ -154,8 +154,6 @@ async def fetch_catalogue(
     address: str, key: Secret, *, seconds: float = SECONDS
 ) -> ServerCatalogue:
     """Ask a server for its models, wherever below the address it tells them."""
-    import httpx2
-
     base, *others = candidate_base_urls(address)
     headers = {"authorization": f"Bearer {key.reveal()}"} if key else {}
     best = ServerCatalogue(base_url=base, trouble="unlisted")
@@ -169,12 +167,7 @@ async def fetch_catalogue(
                 if found.trouble != "unlisted":
                     return found
                 best = replace(found, base_url=base)
-    except (
-        httpx2.HTTPError,
-        OversizedAnswer,
-        OSError,
-        ValueError,
-    ) as error:  # a time-out is an OSError
+    except Exception as error:  # a port beyond 65535 is an OverflowError in a group
         best = ServerCatalogue(base_url=base, trouble="unreachable", detail=_plain(error))
     return best
 
@@ -198,4 +191,6 @@ async def _at(http: Any, place: str) -> ServerCatalogue:
 
 
 def _plain(error: Exception) -> str:
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
