@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,7 +28,7 @@ MAYA = "---\nname: Maya\nrole: r\ntools: [remind]\n---\nYou are Maya."
 NOW = datetime(2026, 3, 25, 14, 0, tzinfo=UTC)
 
 
-def minding(form: dict[str, str]) -> Script:
+def minding(form: Mapping[str, object]) -> Script:
     """A mind that fills this form when it is asked to remind, and says what came of it."""
 
     def think(question: Question) -> dict[str, object]:

@@ -16,6 +16,7 @@ from loopforge.chat.room.permissions import (
     answered_people,
     call_permission,
     charge_for_lines,
+    origin_of_person,
     relay_depth,
 )
 from loopforge.chat.room.room_state import RoomState
@@ -326,7 +327,8 @@ class Bot:
             return add_transcript(state, plan, verdicts, stamp, turn.id, turn.due.line)
         if line := turn.due.anew:
             return reword_line(plan, verdicts, stamp, turn.id, handle, line, state.places)
-        asker = answered_people(state, turn.due.called.lines)[-1:]
+        lines = turn.due.called.lines
+        person = "".join(answered_people(state, lines)[-1:])
         return carry_out(
             plan,
             verdicts,
@@ -340,7 +342,8 @@ class Bot:
                 state,
                 stamp.clock.now(),
                 mate=handle,
-                person="".join(asker),
+                person=person,
+                origin=origin_of_person(state, lines, person),
                 zone=self._rules.zone.key,
             ),
             grounds=partial(grounds_of, state, handle, turn.perception, turn.due.called.lines),

@@ -117,7 +117,7 @@ class RoomLoop:
                 return self._taken(self._listener(), TRANSCRIPT, called)
             if state.pending():
                 return await self._weighed(state)
-            rings = await self._bell.due(state)
+            rings = await self._bell.due(state, self._quota.over)
             if rings is not None and not isinstance(rings, datetime):
                 return rings
             if state.due:
@@ -127,7 +127,7 @@ class RoomLoop:
                 return self._taken(self._scribe(), TITLE, called)
         await self._house.save(state.stream)
         ends = await self._end(state)
-        rings = None if state.closed else await self._bell.due(state)
+        rings = None if state.closed else await self._bell.due(state, self._quota.over)
         if rings is not None and not isinstance(rings, datetime):
             return rings
         woken = await self._unprompted.due(state, self._rules.zone, self._rules.guests)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from loopforge.core.limits.line_origin import LineOrigin
 from loopforge.core.limits.turn_bounds import TurnBounds
 from loopforge.core.memory.memory_vocabulary import EvidenceLine
 from loopforge.core.text.erasable_text import Words, public_words
@@ -460,7 +461,7 @@ class Told(Struct, frozen=True, tag="room.told", kw_only=True, omit_defaults=Tru
 
     `mend` are troubles as in core/model_trouble.py, which the owner alone is told, in words. `asks`
     is the number of the question, where people are asked whether a mate may use a tool. `rang` is
-    the event of a reminder that rang, `person` who had set it.
+    the event of a reminder that rang, `person` who had set it, as that `origin` says.
     """
 
     text: Words
@@ -468,6 +469,7 @@ class Told(Struct, frozen=True, tag="room.told", kw_only=True, omit_defaults=Tru
     asks: int = 0
     rang: str = ""
     person: str = ""
+    origin: LineOrigin | None = None
 
 
 class Weight(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -9,6 +9,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from loopforge.core.events import Event
+from loopforge.core.limits.line_origin import LineOrigin
 from loopforge.core.schedule.reminder_events import (
     ReminderCancelled,
     ReminderEvent,
@@ -44,6 +45,7 @@ class Reminder(Struct, kw_only=True, omit_defaults=True):
     language: str = "en"
     mate: str = ""
     wakes: str = ""
+    origin: LineOrigin | None = None
     snoozed: datetime | None = None
     rang: datetime | None = None
 
@@ -120,6 +122,7 @@ class ReminderBook(Struct, kw_only=True, omit_defaults=True):
             language=body.language,
             mate=body.mate,
             wakes=body.wakes,
+            origin=body.origin,
         )
         over = [id for id, one in self.items.items() if one.moment is None]
         for id in over[:-KEPT]:

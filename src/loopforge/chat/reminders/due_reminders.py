@@ -9,17 +9,19 @@ or a second program rings nothing twice. Where it is told in another room, that 
 through for the line before it is said there.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.reminders.reminder_service import ReminderService
 from loopforge.chat.room.member_visibility import present_with
+from loopforge.chat.room.permissions import may
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.events import Body, Fact
+from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.mates.mate_file import Mate, mate_name
 from loopforge.core.room_vocabulary import ConversationBegan, Told, Weighed, Weight
 from loopforge.core.schedule.reminder_events import ReminderCancelled, ReminderFired, ReminderPassed
@@ -44,6 +46,7 @@ WORDS = {
     "es": ("Recordatorio para {who}: {what}", "Previsto para {who}, {mate} lo hace ya: {what}"),
 }
 EVERYBODY = {"en": "everybody", "de": "alle", "fr": "tout le monde", "es": "todos"}
+Over = Callable[[Charge], Awaitable[bool]]
 FORGOTTEN = "(the words were forgotten)"
 
 
@@ -61,8 +64,11 @@ class DueReminders:
         self._ledger, self._stamp, self._house, self._mates = ledger, stamp, house, mates
         self._service = service
 
-    async def due(self, state: RoomState) -> Sequence[Fact] | datetime | None:
-        """Ring what is due (then nothing is left to append); else when the next one is."""
+    async def due(self, state: RoomState, over: Over) -> Sequence[Fact] | datetime | None:
+        """Ring what is due (then nothing is left to append); else when the next one is.
+
+        `over` says whether the day's answers for somebody were given.
+        """
         for ring in tuple(state.reminders.passing.values()):
             await self._pass(state, ring)
             return ()
@@ -74,25 +80,27 @@ class DueReminders:
             return None
         if first[0] > now:
             return first[0]
-        await self._ring(state, first[1])
+        await self._ring(state, first[1], over)
         return ()
 
     # ------------------------------------------------------------ here
 
-    async def _ring(self, state: RoomState, one: Reminder) -> None:
+    async def _ring(self, state: RoomState, one: Reminder, over: Over) -> None:
         """Write down that it rang, with the line that tells it, unless somebody did."""
         due = one.moment
-        to = await self._where(state, one)
+        to, barred = await self._where(state, one), await self._is_barred(state, one, over)
 
         async def attempt(seq: int) -> None:
             known = state.reminders.items.get(one.id)
             if known is None or known.moment != due or state.closed:
                 return
-            await self._ledger.append(state.stream, self._rung(state, one, to), expect=seq)
+            await self._ledger.append(
+                state.stream, self._rung(state, one, to, barred=barred), expect=seq
+            )
 
         await self._ledger.decide(state.stream, partial(self._house.head, state.stream), attempt)
 
-    def _rung(self, state: RoomState, one: Reminder, to: str) -> list[Fact]:
+    def _rung(self, state: RoomState, one: Reminder, to: str, *, barred: bool) -> list[Fact]:
         now, due = self._stamp.clock.now(), one.moment
         assert due is not None
         if one.what.text is None:
@@ -109,19 +117,37 @@ class DueReminders:
         fired = self._stamp.fact(body, actor="room", cause=one.id)
         if to:
             return [fired]
-        return [fired, *self._told(state, one, due, fired.id, held=held)]
+        return [fired, *self._told(state, one, due, fired.id, held=held, barred=barred)]
+
+    async def _is_barred(self, state: RoomState, one: Reminder, over: Over) -> bool:
+        """Whether nobody would answer whoever set a routine, if they said it now."""
+        if not one.wakes or (by := one.origin) is None:
+            return False
+        charge = Charge(
+            stream=state.stream, person=by.who, surface=by.surface, guest=by.guest, owner=by.owner
+        )
+        may_talk = may(state, by.who, "talk", keeper=by.keeper, owner=by.owner)
+        return not may_talk or await over(charge)
 
     def _told(
-        self, state: RoomState, one: Reminder, due: datetime, fired: str, *, held: bool
+        self,
+        state: RoomState,
+        one: Reminder,
+        due: datetime,
+        fired: str,
+        *,
+        held: bool,
+        barred: bool = False,
     ) -> list[Fact]:
         """The line that tells it, and for a routine the call of its mate."""
         before: list[Body] = [] if state.conversation else [ConversationBegan(why="asked")]
         facts = [self._stamp.fact(body, actor="room") for body in before]
-        text = self.text(state, one, due, held=held)
-        told = Told(text=Words(text), person=one.person, rang=fired)
+        woken = _woken(state, one) and not barred
+        text = self.text(state, one, due, held=held, woken=woken)
+        told = Told(text=Words(text), person=one.person, rang=fired, origin=one.origin)
         line = self._stamp.fact(told, actor="room", cause=fired)
         facts += [line, *delivery_facts(line, state.places, self._stamp, "reminder")]
-        if _woken(state, one):
+        if woken:
             weight = Weight(
                 mate=one.wakes,
                 line=line.id,
@@ -134,7 +160,9 @@ class DueReminders:
             facts.append(self._stamp.fact(body, actor="room", cause=line.id))
         return facts
 
-    def text(self, state: RoomState, one: Reminder, due: datetime, *, held: bool) -> str:
+    def text(
+        self, state: RoomState, one: Reminder, due: datetime, *, held: bool, woken: bool
+    ) -> str:
         """What people are told, in the language in which it was set."""
         language = one.language if one.language in WORDS else "en"
         plain, routine = WORDS[language]
@@ -146,7 +174,6 @@ class DueReminders:
             person = everyone.get(one.person if one.whom == "me" else one.whom)
             who = str(person.name) if person else one.whom
         what = str(one.what) if one.what.text is not None else FORGOTTEN
-        woken = _woken(state, one)
         told = (routine if woken else plain).format(who=who, what=what, mate=mate)
         now = self._stamp.clock.now()
         notes = []

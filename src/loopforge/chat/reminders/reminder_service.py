@@ -13,11 +13,13 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from loopforge.chat.reminders.reminder_parsing import wished_reminder
+from loopforge.chat.room.permissions import origin_of_person
 from loopforge.chat.room.room_snapshot import WaitingReminder
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import RoomStore
 from loopforge.core.act_guard import moment_of
 from loopforge.core.events import Body, Event
+from loopforge.core.limits.line_origin import LineOrigin
 from loopforge.core.room_vocabulary import Schedule
 from loopforge.core.schedule.reminder_events import (
     LONGEST_WHAT,
@@ -44,7 +46,7 @@ class ReminderRequester:
     """Who wants something done: a person, by a mate or not; `keeper`: they may change the room.
 
     `cause` is the event that it follows from; done again for the same one, it is done once. `turn`
-    is the mate's. `said`: when they said so, where that was long ago.
+    is the mate's. `said`: when they said so, where that was long ago; `origin`: as what.
     """
 
     person: str
@@ -53,6 +55,7 @@ class ReminderRequester:
     cause: str = ""
     keeper: bool = False
     said: datetime | None = None
+    origin: LineOrigin | None = None
 
 
 class ReminderRules(NamedTuple):
@@ -132,6 +135,13 @@ class ReminderService:
         lines = [state.lines[line] for line in due.lines if line in state.lines] if due else []
         return lines[-1].said_at if lines and lines[-1].ago else None
 
+    async def origin(self, stream: str, turn: str, effect: str, person: str) -> LineOrigin:
+        """As what a person said what a mate's turn answers; a stranger's guest, if that is gone."""
+        state = await self._house.state(stream)
+        about = state.turns.effects.get(effect) or state.open.get(turn)
+        found = origin_of_person(state, about.lines, person) if about else None
+        return found or LineOrigin(who=person, untrusted=True, guest=True)
+
     # ------------------------------------------------------------ doing
 
     def read(self, line: str, asker: ReminderRequester) -> tuple[ReminderForm, str]:
@@ -199,6 +209,7 @@ class ReminderService:
                 mate=asker.mate,
                 wakes=wakes,
                 asked=asked or not wakes,
+                origin=asker.origin,
             )
             return [body]
 
@@ -316,11 +327,18 @@ def _asked(state: RoomState, turn: str) -> bool:
 
 
 def own_waking(
-    state: RoomState, now: datetime, act: Schedule, before: int, **whose: str
+    state: RoomState,
+    now: datetime,
+    act: Schedule,
+    before: int,
+    *,
+    origin: LineOrigin | None,
+    **whose: str,
 ) -> ReminderSet:
     """What it comes to that a mate has itself woken; `before`: so many are set in the same moment.
 
-    `whose` are the fields `person`, `mate` and `zone`. The guard let the act pass.
+    `whose` are the fields `person`, `mate` and `zone`, `origin` is that person's. The guard let
+    the act pass.
     """
     when = moment_of(act.when, now)
     assert when is not None
@@ -331,6 +349,7 @@ def own_waking(
         due=when.astimezone(UTC),
         wakes=whose["mate"],
         asked=False,
+        origin=origin,
         **whose,
     )
 

@@ -119,6 +119,7 @@ class ReminderTools:
             turn=call.turn,
             cause=call.id,
             said=await self._service.said(call.stream, call.turn),
+            origin=await self._service.origin(call.stream, call.turn, call.id, call.people[-1]),
         )
 
     def _language(self, call: ToolCall, form: ReminderForm) -> str:

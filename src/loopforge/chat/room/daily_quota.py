@@ -1,9 +1,9 @@
 """Quota: budgets in answers: how many a place and a person had today, counted from the ledger.
 
 A day begins at midnight in the home's time zone. An answer is a line that a mate said; it counts
-for the room's place on a platform, and for the person whose line it goes back to. The owner's own
-answers count for the place alone. Whether more may follow, budgets say (core/limits/); the settings
-have some by default. Does not know what an answer costs.
+for the room's place on a platform, and for the person whose line or routine it goes back to. The
+owner's own answers count for the place alone. Whether more may follow, budgets say (core/limits/);
+the settings have some by default. Does not know what an answer costs.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from loopforge.budgets.budget_book import BudgetBook, BudgetRules
 from loopforge.chat.room.turn_queue import ANEW, MORE
 from loopforge.core.events import Event
 from loopforge.core.limits.budget_limits import WHOSE, Charge, Limit, LimitStanding, Scope
-from loopforge.core.room_vocabulary import AnswerWanted, Heard, LineEdited, Said
+from loopforge.core.room_vocabulary import AnswerWanted, Heard, LineEdited, Said, Told
 from loopforge.core.text.spoken_lists import pluralize
 from loopforge.core.turn_events import Perceived
 from loopforge.ledger.database.table_schema import events
@@ -30,7 +30,14 @@ from loopforge.ledger.table_access import ReadableLedger
 from loopforge.runtime.ports import Clock
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-COUNTED = ("room.heard", "room.answer_wanted", "turn.perceived", "room.said", "room.line_edited")
+COUNTED = (
+    "room.heard",
+    "room.told",
+    "room.answer_wanted",
+    "turn.perceived",
+    "room.said",
+    "room.line_edited",
+)
 ONE: dict[Scope, str] = {"places": "one place", "people": "one person", "guests": "one guest"}
 
 
@@ -41,6 +48,8 @@ class _Body(msgspec.Struct):
     line: str = ""
     how: str = ""
     summons: str = ""
+    rang: str = ""
+    person: str = ""
 
 
 class Quota:
@@ -72,6 +81,8 @@ class Quota:
             match event.body:
                 case Heard():
                     self._origin[event.id] = event.actor
+                case Told(rang=rang, person=person) if rang and person:
+                    self._origin[event.id] = f"person:{person}"
                 case AnswerWanted(line=line):
                     self._origin[_wanted(line)] = event.actor
                 case Perceived(line=line, summons=summons):
@@ -170,6 +181,8 @@ class Quota:
             self._origin[_wanted(told.line)] = actor
         elif told.summons:
             self._origin[id] = self._caller(told.line, told.summons)
+        elif told.rang:
+            self._origin[id] = f"person:{told.person}" if told.person else ""
         elif not told.line:
             self._origin[id] = actor
 

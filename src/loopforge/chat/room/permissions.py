@@ -345,6 +345,14 @@ def origin_of(state: PermissionFacts, line: str) -> LineOrigin | None:
     return LineOrigin(**{name: getattr(found, name) for name in LineOrigin.__struct_fields__})
 
 
+def origin_of_person(
+    state: PermissionFacts, lines: Sequence[str], person: str
+) -> LineOrigin | None:
+    """As what a person said the last of these lines that goes back to them."""
+    found = (origin_of(state, line) for line in reversed(lines))
+    return next((one for one in found if one is not None and one.who == person), None)
+
+
 def lost_origin(state: PermissionFacts, line: str) -> bool:
     """Whether a line goes back to one that is gone, and nobody knows any more whose it was."""
     entry = state.lines.get(line)

@@ -259,7 +259,7 @@ def entry_of(
                 turn=body.turn,
             )
         case Told():
-            return replace(entry, text=body.text, who=body.person)
+            return replace(entry, text=body.text, who=body.person, origin=body.origin)
 
 
 def put_bounded(table: dict[str, V], key: str, value: V, most: int) -> None:

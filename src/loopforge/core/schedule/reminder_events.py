@@ -8,6 +8,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from loopforge.core.limits.line_origin import LineOrigin
 from loopforge.core.text.erasable_text import Words, public_words
 
 LONGEST_WHAT = 500
@@ -21,7 +22,8 @@ class ReminderSet(Struct, frozen=True, tag="reminder.set", kw_only=True, omit_de
     command. `whom`: "me" (wherever they are then), "room", or the id of a person of this room. With
     a `rule` (RRULE) it comes again, from `start` on (local, in the zone). `wakes` is the handle of
     a mate that is to do something about it, "" where it is only told. What a mate set by itself
-    nobody `asked` for: it costs the room's energy.
+    nobody `asked` for: it costs the room's energy. `origin` is as what the person said so: what a
+    routine does for them is what they might have had done then.
     """
 
     number: int
@@ -37,6 +39,7 @@ class ReminderSet(Struct, frozen=True, tag="reminder.set", kw_only=True, omit_de
     mate: str = ""
     wakes: str = ""
     asked: bool = True
+    origin: LineOrigin | None = None
 
 
 class ReminderMoved(Struct, frozen=True, tag="reminder.moved", kw_only=True, omit_defaults=True):
