@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from loopforge.chat.room.guest_rules import GuestRules
 from loopforge.chat.room.room_state import RoomState, fold
 from loopforge.chat.room.turn_queue import CALLED, GREETING, RANK, UNCALLED, DueTurn, TurnQueue
 from loopforge.chat.room_loop import GONE, SENT, why_halted
@@ -319,9 +320,9 @@ def test_a_line_that_was_deleted_before_it_was_weighed_calls_nobody() -> None:
     line = story.hear("maya, remember that I am vegetarian").id
     pending = state_of(story).pending()
     weights = [Weight(mate="maya", line=line, score=95, verdict="speak")]
-    assert len(list(wishes_in(state_of(story), pending, weights, lambda _: []))) == 1
+    assert len(list(wishes_in(state_of(story), pending, weights, lambda _: [], GuestRules()))) == 1
     story.add(LineDeleted(line=line, by="person:p-ada"))
-    assert not list(wishes_in(state_of(story), pending, weights, lambda _: []))
+    assert not list(wishes_in(state_of(story), pending, weights, lambda _: [], GuestRules()))
     story.weigh(("maya", line, "speak"))
     assert not state_of(story).due
 

@@ -9,7 +9,7 @@ from loopforge.core.room_vocabulary import MemoryAsked
 from loopforge.core.text.erasable_text import Words
 from loopforge.runtime.ports import Question, ToolCall
 from loopforge.runtime.ports.memory_port import KeptItem
-from tests.rooms.conftest import Home, living
+from tests.rooms.conftest import Home, hum, living
 
 
 def keen(question: Question) -> dict[str, str]:
@@ -59,6 +59,22 @@ async def test_what_is_said_in_a_row_is_kept_by_whom_each_line_called(home: Home
     await home.says("ana", "@merlin forget that I grow quinces")
     await home.hears("ana", "please")
     assert len(await items(home, "zuzu")) == 1
+
+
+async def test_who_is_not_answered_makes_no_mate_remember_or_forget(tmp_path: Path) -> None:
+    """Nor is a mate that is not for guests one of those that keep what a guest says."""
+    async with living(tmp_path, hum, guest_mates="maya") as home:
+        await home.enter("ana", "ben")
+        await home.does("", "rights", "ben none")
+        await home.hears("ana", "@maya remember that I grow quinces")
+        kept = await home.told()
+        await home.hears("ben", "remember that Ana hates tea")
+        await home.hears("ben", "@maya forget that I grow quinces")
+        assert await home.told() == kept
+        assert [str(item.text) for item in await items(home)] == ["I grow quinces"]
+        await home.hears("ana", "remember that trains are late", surface="web")
+        assert "Maya will remember that." in await home.told()
+        assert not await items(home, "zuzu")
 
 
 async def test_a_person_says_forget(home: Home) -> None:

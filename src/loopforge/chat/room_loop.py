@@ -181,7 +181,7 @@ class RoomLoop:
             )
         weighed = Weighed(upto=pending[-1].seq, weights=tuple(now for _, now in weights))
         facts = [self._stamp.fact(weighed, actor="room", cause=pending[-1].id)]
-        for line, asked in wishes_in(state, pending, weighed.weights, alone):
+        for line, asked in wishes_in(state, pending, weighed.weights, alone, guests):
             facts.append(self._stamp.fact(asked, actor=f"person:{asked.person}", cause=line))
         told = await self._unanswered(state, pending)
         if names := [mates[mate].name for mate in guest_rules.refused(weights)]:

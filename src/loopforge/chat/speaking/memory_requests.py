@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from loopforge.chat.room.guest_rules import GuestRules
+from loopforge.chat.room.permissions import is_answerable
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.memory.memory_vocabulary import EvidenceLine
@@ -138,15 +140,18 @@ def wishes_in(
     pending: Sequence[ContextEntry],
     weights: Sequence[Weight],
     alone: Callable[[ContextEntry], Sequence[Weight]],
+    guests: GuestRules,
 ) -> Iterator[tuple[str, MemoryAsked]]:
     """What people asked to be kept or forgotten in these lines, each with its line.
 
     Of the mates that were called by the line; of all in the room where none was; of nobody where no
-    mate is. `alone` weighs a line that was gathered with later ones, whose weights are those of the
-    last.
+    mate is for who said it, or where they are not answered. `alone` weighs a line that was gathered
+    with later ones, whose weights are those of the last.
     """
     for entry in pending if state.mates else ():
         if entry.kind != "heard" or entry.bot or entry.text.text is None:
+            continue
+        if not is_answerable(state, entry):
             continue
         if entry.id not in state.lines:  # deleted while it was weighed
             continue
@@ -155,12 +160,15 @@ def wishes_in(
         own = [w for w in weights if w.line == entry.id] or alone(entry)
         called = [w.mate for w in own if w.verdict == "speak" and w.caller == entry.id]
         named = [w.mate for w in own if w.summons in ("mention", "name") and w.mate in called]
+        mates = named or called or state.mates
+        if not (mates := [m for m in mates if not guests.barred(state, [entry], m)]):
+            continue
         yield (
             entry.id,
             MemoryAsked(
                 want=wish.want,
                 text=Words(wish.text),
-                mates=tuple(named or called or state.mates),
+                mates=tuple(mates),
                 lines=(EvidenceLine(state.stream, entry.seq, entry.id),),
                 person=entry.who,
                 standing=wish.standing,
