@@ -48,6 +48,28 @@ async def test_only_keepers_and_the_owner_change_a_room_with_a_channel(home: Hom
     assert await act(home.room, "", "energy", "8")
 
 
+async def test_rights_go_along_with_who_comes_in_as_another_self(home: Home) -> None:
+    """Who is linked and enters by the web, or uses a command first, may no more than before."""
+    await crowded(home)
+    people, front = home.app.people, home.app.front
+    await home.does("", "rights", "everyone all")
+    for account, name in (("1", "Cem"), ("2", "Dor")):
+        before = await people.meet("discord", account, name)
+        there = await people.meet("web", f"w{account}", name)
+        await front.rooms.arrive(home.room, before.id, name, "discord")
+        if name == "Dor":
+            await front.rooms.come_in(home.room, there.id, name)
+        await home.app.rooms.add(home.room, "", RightsSet(who=before.id))
+        code = await home.app.linking.offer_code(there.id)
+        await home.app.linking.claim(code, "discord", account)
+        if name == "Cem":
+            await front.rooms.come_in(home.room, there.id, name)
+            state = await home.app.rooms.state(home.room)
+            assert state.rights[there.id].rights == ()
+        with pytest.raises(InputError, match="Yours were set apart"):
+            await front.commands.act(home.room, there.id, "rights", f"{name} all")
+
+
 async def test_who_may_not_talk_is_heard_and_wakes_nobody(home: Home) -> None:
     """Their line is in the ledger, gives no energy back, and does not lift a stop."""
     await crowded(home)

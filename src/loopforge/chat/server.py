@@ -200,6 +200,7 @@ class Rooms:
             if person not in state.people:
                 facts.append(PersonJoined(person=person, name=name, surface=surface))
             facts += [PersonLeft(person=one) for one in selves if one != person]
+            facts += inherited_rights(state, person, self._people.same)
             await self._append_facts(state, facts, f"person:{person}")
 
         await self._decide_on(room, attempt)

@@ -27,6 +27,7 @@ from loopforge.chat.commands.command_request import CommandRequest, number_of
 from loopforge.chat.commands.query_commands import QueryCommands
 from loopforge.chat.room.member_visibility import MemberSight
 from loopforge.chat.room.permissions import EVERYONE, KEEPERS, may, who_may
+from loopforge.chat.room.rights_parsing import inherited_rights
 from loopforge.chat.room.room_state import RoomState
 from loopforge.chat.room.room_store import stream_of
 from loopforge.chat.server import Rooms
@@ -178,7 +179,7 @@ class Commands:
             raise Unknown(f"There is no command {name!r} for a room. Known: {known}.")
         if (size := len(asked.argument)) > (most := self._rooms.line_limit):
             raise BadLine(f"/{name} was given {size:,} characters; a line may have {most:,}.")
-        state, person = await self._rooms.state(asked.room), asked.person
+        state, person = await self._settled_rights(asked), asked.person
         free = command.private or (command.asks and not asked.argument)
         right: Right = command.right
         if not free and not may(state, person, right, keeper=asked.keeper, owner=asked.owner):
@@ -193,7 +194,16 @@ class Commands:
 
         What carries it out says whether they may. Raises input errors.
         """
+        await self._settled_rights(asked)
         return await self.routed.press(name, self._marked_if_guest(asked))
+
+    async def _settled_rights(self, asked: CommandRequest) -> RoomState:
+        """The room, where what was set for another self of who asks is set for them, too."""
+        state = await self._rooms.state(asked.room)
+        if gone_along := inherited_rights(state, asked.person, self._rooms.same):
+            await self._rooms.add(asked.room, asked.person, *gone_along)
+            return await self._rooms.state(asked.room)
+        return state
 
     def _marked_if_guest(self, asked: CommandRequest) -> CommandRequest:
         """The same; somebody whom an invite let in is a guest, on whichever surface."""
@@ -202,7 +212,7 @@ class Commands:
 
     async def check_answer(self, asked: CommandRequest, *, always: bool = False) -> None:
         """Whether somebody may answer a question so, before they do. Raises what doing it would."""
-        state = await self._rooms.state(asked.room)
+        state = await self._settled_rights(asked)
         if not may(state, asked.person, "talk", keeper=asked.keeper, owner=asked.owner):
             raise InputError(f"Answering a mate is for {who_may(state, 'talk')}.")
         await self._approvals.check(asked, always=always)
