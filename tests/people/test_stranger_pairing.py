@@ -173,6 +173,24 @@ async def test_the_refused_are_not_answered(house: House) -> None:
     assert await knocked(house) == ""
 
 
+async def test_nobody_but_the_owner_brings_a_refused_account_in(house: House) -> None:
+    """No member's code makes a refused account theirs, by whichever side it is typed."""
+    owner, _ = await house.owner()
+    member, _ = await house.member("Mo", owner.person)
+    await house.pairing.refuse(await code_of(house), owner.person)
+    code = await house.linking.offer_code(member.person)
+    with pytest.raises(InputError, match="owner of this home has refused"):
+        await house.linking.claim(code, "discord", ANA)
+    refused = await house.people.meet("discord", ANA)
+    with pytest.raises(InputError, match="owner of this home has refused"):
+        await house.linking.claim(code, "discord", ANA)
+    with pytest.raises(InputError, match="owner of this home has refused"):
+        await house.linking.claim_as(await house.linking.offer_code(refused.id), member.person)
+    assert await knocked(house) == ""
+    await house.linking.claim(await house.linking.offer_code(owner.person), "discord", ANA)
+    assert await knocked(house) is None
+
+
 async def test_an_open_door(house: House) -> None:
     """Where the surface is open, whoever writes is welcome; other surfaces are as before."""
     house.pairing.strangers["discord"] = Strangers("open")

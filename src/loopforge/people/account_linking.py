@@ -13,6 +13,7 @@ Does not know surfaces: whoever calls vouches for the account. Wrong codes are c
 by the account that claims; a restart forgets them.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from loopforge.core.people_events import AccountLinked, AccountUnlinked
@@ -44,6 +45,10 @@ TWO_ACCOUNTS = (
 OTHER_WAY = (
     "You sign in to this home, so a code that you type here would make whoever asked for it you. "
     "Nothing was linked. If that is you: ask for a code here, by /link, and type it there."
+)
+REFUSED = (
+    "The owner of this home has refused one of these accounts, so nothing was linked. "
+    "Ask the owner to let it in first."
 )
 BOT = "A program of somebody else's has no other selves; nothing was linked."
 
@@ -156,6 +161,7 @@ class AccountLinking:
             raise NotLetIn(WRONG)
         claiming = people.who(surface, account)
         if claiming is None:
+            self._refuse_refused(offered.id, [(surface, account)])
             link = AccountLinked(person=offered.id, surface=surface, account=Words(account))
             return offered.id, [link]
         if claiming.id == offered.id:
@@ -163,6 +169,8 @@ class AccountLinking:
         if claiming.bot or offered.bot:
             raise InputError(BOT)
         stays, joins = self._order(offered.id, claiming.id, at_home)
+        known = [one for each in (stays, joins) for one in people.selves(each)]
+        self._refuse_refused(stays, [(one.surface, one.account) for one in known])
         return stays, [
             AccountLinked(person=stays, surface=one.surface, account=Words(one.account), was=joins)
             for one in people.selves(joins)
@@ -180,6 +188,14 @@ class AccountLinking:
             raise InputError(OTHER_WAY)
         turned = signs_in[1] or (at_home and not signs_in[0])
         return (claiming, offered) if turned else (offered, claiming)
+
+    def _refuse_refused(self, stays: str, accounts: Sequence[tuple[str, str]]) -> None:
+        """Raise InputError where one of these was refused: nobody but the owner takes it in."""
+        book = self._decisions.book
+        entry = book.account(stays)
+        owns = entry is not None and entry.right == "owner"
+        if not owns and any(book.knocks.verdict(*one) == "refused" for one in accounts):
+            raise InputError(REFUSED)
 
     def _known(self, person: str) -> Person:
         known = self._people.person(self._people.same(person))
