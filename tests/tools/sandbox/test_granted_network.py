@@ -1,6 +1,7 @@
 """The way out of the sandbox, as a program uses it that means harm."""
 
 import asyncio
+import gc
 import logging
 import os
 from contextlib import suppress
@@ -18,6 +19,14 @@ async def _nowhere(host: str, port: int) -> None:
 def held() -> int:
     """How many files this process has open."""
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+
+
+async def no_more_than(before: int) -> None:
+    """Until no more files are open than were; what others closed meanwhile is no matter."""
+    async with asyncio.timeout(60):
+        while held() > before:
+            gc.collect()
+            await asyncio.sleep(0.05)
 
 
 async def test_a_program_holds_no_more_files_of_the_home_than_are_bounded(tmp_path: Path) -> None:
@@ -58,4 +67,4 @@ async def test_a_folder_in_the_place_of_the_way_out_costs_nothing(tmp_path: Path
         async with granted_network(tmp_path, ["*"], _nowhere):
             (tmp_path / SOCKET).unlink()
             (tmp_path / SOCKET / "within").mkdir(parents=True)
-    assert held() == before
+    await no_more_than(before)
