@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from loopforge.host import open_reach
+from loopforge.host_lock import lock_home
 from loopforge.runtime.installation.network_addresses import own_addresses, scope_of
 from loopforge.web.server.link_reach import LinkReach, http_base_url, reach_of
 from loopforge.web.server.qr_code import qr_svg, qr_text
@@ -158,7 +159,8 @@ async def test_open_to_the_network_a_link_is_opened_by_its_address(tmp_path: Pat
         assert "127.0.0.1" not in link[1]
         assert 'aria-label="The link as a QR code"' in shown.text
         assert "This network." in shown.text or "The internet." in shown.text
-        assert open_reach(site.app.settings).base == link[1].partition("/join/")[0]
+        with lock_home(site.path):
+            assert open_reach(site.app.settings).base == link[1].partition("/join/")[0]
         async with httpx.AsyncClient(follow_redirects=True) as friend:
             page = await friend.get(link[1])
             token = re.search(r'name="csrf-token" content="(\w+)"', page.text)
@@ -187,7 +189,8 @@ async def test_the_terminal_makes_the_same_invite(
     command = ["--home", str(site.path), "web", "invite", room, "--days", "2"]
     from loopforge.cli import main
 
-    assert await asyncio.to_thread(main, command) == 0
+    with lock_home(site.path):
+        assert await asyncio.to_thread(main, command) == 0
     out, err = capsys.readouterr()
     assert re.fullmatch(rf"{site.address}/join/[\w-]+\n", out)
     assert "Only a browser on this very machine" in err

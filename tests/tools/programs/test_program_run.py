@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -159,9 +160,10 @@ def _workers() -> list[str]:
     """The processes of monty that this one started and that still are there."""
     own, found = Path("/proc/self/task"), list[str]()
     for thread in own.iterdir():
-        for child in (thread / "children").read_text().split():
-            if b"monty" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(child)
+        with suppress(OSError):  # a thread, or a process, that ended just now
+            for child in (thread / "children").read_text().split():
+                if b"monty" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    found.append(child)
     return found
 
 

@@ -413,7 +413,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         self._note_source(body.surface, body.source, event.id)
         self.heard += 1
         may_talk = may(self, body.person, "talk", keeper=body.keeper, owner=body.owner)
-        if body.bot or body.late or body.over or not may_talk:
+        if body.bot or body.late or not may_talk:
             return
         self.stopped = False
         self.unprompted = replace(self.unprompted, woken=False)

@@ -30,6 +30,7 @@ KEPT = b": alive\n\n"
 MOST, OF_ONE = 100, 200
 """Streams at once of one session, and of one person; most have a page or two of a few rooms."""
 WAIT = 30.0
+REWOUND = "This home is as it was at an earlier time."
 RETRY = 1500
 """Milliseconds after which a browser comes again."""
 
@@ -91,8 +92,10 @@ async def _events(
         if await site.front.lobby.sight(place.room, listener.person) != place.sight:
             return
         yield b"retry: %d\n\n" % RETRY
-        anew = after > (await site.front.rooms.state(place.room)).seq
-        yield server_sent_event("hello", {"seq": after, "boot": site.boot, "anew": anew})
+        if after > (await site.front.rooms.state(place.room)).seq:
+            yield server_sent_event("gone", {"why": REWOUND})
+            return
+        yield server_sent_event("hello", {"seq": after, "boot": site.boot})
         async for seq, data in _missed(site, place, after):
             after = max(after, seq)
             yield data

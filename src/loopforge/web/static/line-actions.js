@@ -146,7 +146,7 @@ export function acting({ lines, you, make, post, fields, problem, base, composer
     if (!growing.has(turn)) growing.set(turn, { line, words, was: words.innerHTML });
     line.classList.add("growing");
     words.ariaLive = "off";
-    words.innerHTML = html; // safe: rendered and cleaned by the server
+    words.innerHTML = html; // cleaned by the server
   }
   function over(turn) {
     const grown = growing.get(turn);

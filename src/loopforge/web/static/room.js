@@ -30,13 +30,13 @@ import { around } from "./room-keys.js";
   const fragment = (html) => {
     const holder = document.createElement("template");
     holder.innerHTML = html;
-    return window.loopforge.times(holder.content); // before it is said aloud
+    return window.loopforge.times(holder.content);
   };
   const byId = (id) => lines.querySelector(`[data-id="${CSS.escape(id)}"]`);
   const cut = (words, most) => (words.length > most ? `${words.slice(0, most - 1).trimEnd()}…` : words);
   const saved = (key, value) => {
     try {
-      const name = `${you}:${room}:${key}`; // whoever signs in next at this tab is somebody else
+      const name = you + room + key; // tabs are shared
       if (value === undefined) return sessionStorage.getItem(name);
       if (value) sessionStorage.setItem(name, value);
       else sessionStorage.removeItem(name);
@@ -112,7 +112,7 @@ import { around } from "./room-keys.js";
     if (top) top.hidden = !more;
   }
 
-  /* Many lines may come at once, after a while away; they are arranged together. */
+  /* Many lines may come at once; they are arranged together. */
   let due = 0;
   const soon = () => { due ||= setTimeout(() => { due = 0; arrange(); prune(); stand(); if (stuck) toFoot(); }, 20); };
 
@@ -202,7 +202,7 @@ import { around } from "./room-keys.js";
     tell();
   }
 
-  /* A page that is open for days does not grow for ever. */
+  /* A page that is open for days stays small. */
   function prune() {
     if (!stuck || lines.childElementCount < 500) return;
     while (lines.childElementCount > 350) lines.firstElementChild.remove();
@@ -253,7 +253,7 @@ import { around } from "./room-keys.js";
       draft.append(face, slab);
       drafts.append(draft);
     }
-    draft.querySelector(".words").innerHTML = html; // safe: rendered and cleaned by the server
+    draft.querySelector(".words").innerHTML = html; // cleaned by the server
     signs();
     if (stuck) toFoot();
   }
@@ -289,8 +289,7 @@ import { around } from "./room-keys.js";
       hear(event.data);
     });
     const json = (hear) => (data) => hear(JSON.parse(data));
-    on("hello", (data) => {
-      if (JSON.parse(data).anew) return void location.reload(); // a backup took its place
+    on("hello", () => {
       wait = 1000;
       thinking.clear();
       uses.clear();
@@ -305,7 +304,7 @@ import { around } from "./room-keys.js";
     on("scene", (html) => {
       if (scene.dataset.shown === html) return;
       scene.dataset.shown = html;
-      scene.innerHTML = html; // safe: a template of the server's
+      scene.innerHTML = html; // the server's
       stand();
     });
     on("thinking", json(({ mate, name }) => { thinking.set(mate, name ?? nameOf(mate)); signs(); }));
@@ -372,7 +371,7 @@ import { around } from "./room-keys.js";
   let tick = Date.now();
   setInterval(() => {
     const now = Date.now();
-    if (now - tick > 90000) anew(); // out of sight a minute may pass between two ticks
+    if (now - tick > 90000) anew(); // out of sight a tick may take a minute
     tick = now;
   }, 10000);
   addEventListener("online", () => anew());
@@ -516,8 +515,7 @@ import { around } from "./room-keys.js";
     $("stop").classList.add("pressed");
     try {
       const answer = await post("/stop");
-      const why = answer.ok ? {} : await answer.json().catch(() => ({}));
-      if (!answer.ok) problem(`Nothing was stopped. ${why.error ?? "The home would not have it."}`);
+      if (!answer.ok) problem(`Nothing was stopped. ${(await answer.json()).error}`);
     } catch { problem("The home does not answer; nothing was stopped."); }
     $("stop").classList.remove("pressed");
   };
