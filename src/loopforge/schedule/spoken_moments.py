@@ -67,16 +67,17 @@ def add_span(start: datetime, number: float, unit: str) -> datetime:
     """So much later, on the calendar or by the clock; LAST, where the calendar is over by then."""
     from dateutil.relativedelta import relativedelta
 
-    months = round(number * (12 if unit == "y" else 1))
+    last = LAST.replace(tzinfo=start.tzinfo)
     try:
         if unit in EXACT_UNITS:
-            return start + timedelta(seconds=number * EXACT_UNITS[unit])
+            return min(start + timedelta(seconds=number * EXACT_UNITS[unit]), last)
         if unit in ("d", "w"):
-            return start + timedelta(days=number * (7 if unit == "w" else 1))
+            return min(start + timedelta(days=number * (7 if unit == "w" else 1)), last)
+        months = round(number * (12 if unit == "y" else 1))
         found: datetime = start + relativedelta(months=months)
+        return min(found, last)
     except (OverflowError, ValueError):
-        return LAST.replace(tzinfo=start.tzinfo)
-    return min(found, LAST.replace(tzinfo=start.tzinfo))
+        return last
 
 
 # ---------------------------------------------------------------- days

@@ -50,9 +50,8 @@ async def delete_run(
     """Delete the run or the sweep in this folder for good.
 
     `witness` is told the hash of a run's last whole line, or "": what it raises leaves all as it
-    was. With `only`, for folders that are
-    not the lab's own, nothing else than files of these names goes, and no label stays; nor does the
-    folder, if it is empty then.
+    was. With `only`, for folders that are not the lab's own, nothing else than files of these names
+    goes, and no label stays; nor does the folder, if it is empty then.
     Raises BadRun where there is none, where it is being written, or where a file cannot be removed.
     """
     with _held(folder):

@@ -23,9 +23,9 @@ from loopforge.errors import BadRun, InputError
 ACTION_LOG = Path("logs/loopforge_actions.jsonl")
 RUNS = Path("runs")
 EXPERIMENT = "experiment.json"
+"""The file in which a sweep keeps its experiment with its scenarios: where it is, a sweep is."""
 UNFINISHED = ".new"
 """Ends the name of what is being written in a file's place; a kill may leave it there."""
-"""The file in which a sweep keeps its experiment with its scenarios: where it is, a sweep is."""
 
 
 def action_log(given: Path | str | None) -> Path:

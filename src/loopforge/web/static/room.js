@@ -34,9 +34,8 @@ import { around } from "./room-keys.js";
   };
   const byId = (id) => lines.querySelector(`[data-id="${CSS.escape(id)}"]`);
   const cut = (words, most) => (words.length > most ? `${words.slice(0, most - 1).trimEnd()}…` : words);
-  const saved = (key, value) => {
+  const saved = (key, value, name = you + room + key) => { // tabs are shared
     try {
-      const name = you + room + key; // tabs are shared
       if (value === undefined) return sessionStorage.getItem(name);
       if (value) sessionStorage.setItem(name, value);
       else sessionStorage.removeItem(name);
