@@ -13,7 +13,12 @@ import pytest
 
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.system_clock import SystemClock
-from loopforge.web.server.connection_limits import ConnectionLimits, place_of, room_for
+from loopforge.web.server.connection_limits import (
+    STREAMED,
+    ConnectionLimits,
+    place_of,
+    room_for,
+)
 from loopforge.web.server.http_server import RunningServer
 from loopforge.web.server.port_binding import bind_listening_socket
 
@@ -42,6 +47,8 @@ async def application(scope: Any, receive: Callable[[], Any], send: Callable[[An
         await send({"type": "lifespan.shutdown.complete"})
         return
     if scope["path"] == "/slow":
+        if b"streamed" in scope["query_string"]:
+            scope["state"][STREAMED] = True
         while (event := await receive()).get("more_body"):
             pass
         if event["type"] == "http.disconnect":
@@ -81,14 +88,14 @@ class Post:
 
 
 @asynccontextmanager
-async def post(most: int = 100, each: int = 100) -> AsyncIterator[Post]:
+async def post(most: int = 100, each: int = 100, held: int = 1_000_000_000) -> AsyncIterator[Post]:
     """A server with room for so many connections."""
     clock, found, tasks = (
         Moved(),
         bind_listening_socket("127.0.0.1", 0, exactly=True),
         BackgroundTasks(),
     )
-    among = ConnectionLimits(clock, most=most, each=each)
+    among = ConnectionLimits(clock, most=most, each=each, held=held)
     server = RunningServer(application, found, among)
     running = tasks.spawn(server.run(), "serving")
     made = Post(found.getsockname()[1], clock, among)
@@ -130,6 +137,25 @@ async def test_a_body_that_comes_slowly_has_its_time() -> None:
         assert await reader.read() == b""
         await there.standing(1)
         for each in (fast, slow):
+            each.close()
+
+
+async def test_half_bodies_are_bounded_in_all() -> None:
+    """Past what is held of half bodies the largest goes; smaller and streamed ones stay."""
+    async with post(held=600_000) as there:
+        streamed = HALF_BODY.replace(b"/slow", b"/slow?streamed")
+        (_, away), (small, little), (large, much) = [
+            await there.open(head + b"x" * count)
+            for head, count in ((streamed, 900_000), (HALF_BODY, 250_000), (HALF_BODY, 200_000))
+        ]
+        async with asyncio.timeout(60):
+            while sum(one._came for one in there.among._open) < 1_350_000:
+                await asyncio.sleep(0.01)
+        much.write(b"x" * 200_000)
+        assert await large.read() == b""
+        await there.standing(2)
+        assert not small.at_eof()
+        for each in (away, little, much):
             each.close()
 
 

@@ -10,6 +10,9 @@ as the page that listens to a stream, is never cut off.
     half a body       30 s, and one more for each 10 kB that came
     an answer left    60 s
 
+Of the bodies of which a half came, so much is held in all; beyond it the largest is cut off, so
+that nobody fills the memory by parking forms.
+
 Knows connections and addresses; does not know requests, people or pages.
 """
 
@@ -32,6 +35,12 @@ REQUEST, HEAD, BODY, ANSWER = 30.0, 20.0, 30.0, 60.0
 """Seconds that a client may owe each."""
 SLOWEST = 10_000
 """Bytes a second of a body that is not too slow."""
+HELD = 256_000_000
+"""Bytes of half bodies that are held at once, of all connections."""
+STEP = 100_000
+"""Bytes of one body after which all are counted again."""
+STREAMED = "loopforge.streamed"
+"""What the state of a request says whose body is written away as it comes, and so is not held."""
 SPARED = 256
 """Open files that are left for all that is no connection: the database, platforms, logs."""
 MOST = 4_096
@@ -68,14 +77,15 @@ class SeldomLog:
 class ConnectionLimits:
     """The connections of one server: `most` in all, `each` of one address."""
 
-    def __init__(self, clock: Clock, *, most: int, each: int) -> None:
-        self.clock, self._most, self._each = clock, most, each
+    def __init__(self, clock: Clock, *, most: int, each: int, held: int = HELD) -> None:
+        self.clock, self._most, self._each, self._held = clock, most, each, held
         self._open: dict[Connection, str] = {}
         self._of: Counter[str] = Counter()
         self._full = SeldomLog(
             clock, "No room for another connection; who kept us waiting was cut off"
         )
         self._late = SeldomLog(clock, "A connection that kept us waiting was cut off")
+        self._large = SeldomLog(clock, "Too much was sent at once; the largest was cut off")
 
     def __len__(self) -> int:
         return len(self._open)
@@ -112,6 +122,15 @@ class ConnectionLimits:
         for each in [each for each in self._open if each.due() <= now]:
             self._late.say()
             each.cut()
+
+    def bound(self) -> None:
+        """Cut off the largest of the half bodies, as long as they are too much together."""
+        held = {each: each.held for each in self._open if each.held}
+        total = sum(held.values())
+        while total > self._held:
+            total -= held.pop(largest := max(held, key=held.__getitem__))
+            self._large.say()
+            largest.cut()
 
     def _make_room(self, among: list[Connection]) -> None:
         """Cut off a few of those who owe something: one at a time would be slow in a crowd."""
@@ -162,9 +181,11 @@ class Connection(H11Protocol):
         """Something of a request came."""
         if self._owed == "request":
             self._owes("head")
-        self._came += len(data)
         super().data_received(data)
         self._moved()
+        self._came += len(data)
+        if self._came // STEP != (self._came - len(data)) // STEP:
+            self.among.bound()
 
     def on_response_complete(self) -> None:
         """A request was answered."""
@@ -180,6 +201,11 @@ class Connection(H11Protocol):
         """The client takes what it is answered."""
         self._held = math.inf
         super().resume_writing()
+
+    @property
+    def held(self) -> int:
+        """Bytes of half a body that the home holds for this client."""
+        return 0 if self._owed != "body" or STREAMED in self.scope["state"] else self._came
 
     def due(self) -> float:
         """When this client is too late with what it owes; never, where it owes nothing."""

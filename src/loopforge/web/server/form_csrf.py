@@ -28,6 +28,7 @@ from litestar.utils.scope.state import ScopeState
 
 from loopforge.errors import InputError
 from loopforge.people.identity.account_names import fold_name
+from loopforge.web.server.connection_limits import STREAMED
 from loopforge.web.server.page_context import Asked
 
 COOKIE, DOOR, DEVICE = "loopforge", "loopforge-door", "loopforge-device"
@@ -164,6 +165,8 @@ class FormTokens:
             https = address.startswith("https://")
             await self._app(scope, receive, _with_door(send, given, https) if shown else send)
             return
+        if of_any_size(request):
+            scope["state"][STREAMED] = True
         token, _, key = (await proof_in(request)).partition(".")
         if not door or not same(token, signer.token(door)):
             raise PermissionDeniedException("The token is another one.")
@@ -190,6 +193,11 @@ def _with_door(send: Send, nonce: str, secure: bool) -> Send:
     return sending
 
 
+def of_any_size(request: Asked) -> bool:
+    """Whether what is sent may be of any size; then whoever reads it writes it away at once."""
+    return request.route_handler.resolve_request_max_body_size() is None
+
+
 async def proof_in(request: Asked) -> str:
     """The token that a request carries, and after a dot the key, where there is one; or "".
 
@@ -197,7 +205,7 @@ async def proof_in(request: Asked) -> str:
     """
     if given := request.headers.get(HEADER, ""):
         return given
-    if request.route_handler.resolve_request_max_body_size() is None:
+    if of_any_size(request):
         return ""
     if request.content_type[0] in (RequestEncodingType.URL_ENCODED, RequestEncodingType.MULTI_PART):
         found = (await request.form()).get(FIELD, "")
