@@ -212,6 +212,28 @@ async def test_a_file_that_is_ahead_of_the_ledger_is_told(
     assert [row["seq"] for row in found] == [1, 2, 3]
 
 
+async def test_a_file_whose_home_was_restored_and_grew_past_it_is_told(
+    tmp_path: Path, ledger: SqlLedger
+) -> None:
+    """Also where the home is past it by then: the next event does not follow what the file has."""
+    file, wanted = tmp_path / "e.jsonl", 'jsonl_path = "e.jsonl"'
+    async with sinking(tmp_path, ledger, wanted):
+        await say(ledger, "one")
+        await rows(file, 1)
+    held = file.read_bytes()
+    other = await open_ledger(f"sqlite:///{tmp_path}/other.db", STAMP.clock, STAMP.dice)
+    try:
+        for text in ("else", "and more"):
+            await say(other, text)
+        async with sinking(tmp_path, other, wanted) as sinks:
+            while not (standing := (await sinks.standings())[0]).at:
+                await STAMP.clock.sleep(0.01)
+    finally:
+        await other.close()
+    assert "holds events of room:a that the ledger does not" in standing.trouble
+    assert file.read_bytes() == held
+
+
 class Looked(Set[str]):
     """Refs that were forgotten, and how often one was looked at."""
 

@@ -36,10 +36,15 @@ class JsonLines:
 
     def __init__(self, path: Path, *, texts: bool) -> None:
         self._path, self._texts = path, texts
+        self._hashes = dict[str, str]()
 
     async def had(self) -> dict[str, int]:
         """How far each stream is in the file."""
         return await asyncio.to_thread(self._read)
+
+    def last_hash(self, stream: str) -> str:
+        """The hash of the last event of a stream that the file had as it was read."""
+        return self._hashes[stream]
 
     async def put(self, events: Sequence[Event]) -> None:
         """Append them, after what they say is forgotten is out of the file."""
@@ -48,7 +53,7 @@ class JsonLines:
     def _read(self) -> dict[str, int]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.touch(0o600)
-        had, whole = dict[str, int](), 0
+        had, hashes, whole = dict[str, int](), dict[str, str](), 0
         with self._path.open("rb+") as file:
             for each in file:
                 if not whole and not (each.startswith(BEGINS) or BEGINS.startswith(each)):
@@ -58,9 +63,10 @@ class JsonLines:
                     )
                 if each.endswith(b"\n"):
                     row = json.loads(each)
-                    had[row["stream"]] = row["seq"]
+                    had[row["stream"]], hashes[row["stream"]] = row["seq"], row["hash"]
                     whole += len(each)
             file.truncate(whole)
+        self._hashes = hashes
         return had
 
     def _lines(self) -> Iterator[str]:

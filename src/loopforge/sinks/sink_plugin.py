@@ -40,6 +40,14 @@ class EventSink(Protocol):
 
 
 @runtime_checkable
+class HashedSink(EventSink, Protocol):
+    """An EventSink that can tell whether the ledger is the one that it has the events of."""
+
+    def last_hash(self, stream: str) -> str:
+        """The hash of the event that `had` last named of a stream."""
+
+
+@runtime_checkable
 class EventOutlet(Protocol):
     """Where events are sent without being asked after.
 

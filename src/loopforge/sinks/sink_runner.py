@@ -21,6 +21,7 @@ from loopforge.runtime.ports import Clock, Ledger, SinkStanding
 from loopforge.sinks.sink_plugin import (
     EventOutlet,
     EventSink,
+    HashedSink,
     InstalledSink,
     OutletChoice,
     split_by_comma,
@@ -119,6 +120,7 @@ class _Following:
         self._waiting, self._more = set[str](), asyncio.Event()
         self._aside, self._refused = set[str](), dict[str, int]()
         self._had: dict[str, int] = {}
+        self._unchecked = set[str]()
         self._foreign: tuple[Mapping[str, int] | None, str] = (None, "")
         self._failures = 0  # in a row, since something was taken
 
@@ -177,6 +179,7 @@ class _Following:
                 self._had, self._failures = had, 0  # some of a page was taken
             heads = await self._ledger.heads()
             self._refuse_foreign(had, heads)
+            self._unchecked = set(had)
             for stream in heads:
                 self._wanted(stream)
             self._began = True
@@ -227,6 +230,7 @@ class _Following:
     async def _pass_on(self, stream: str) -> None:
         """Give it what it has not had of a stream; of one that is not chosen, erasures."""
         kinds = self._kinds if self._chosen(stream) else [ERASED]
+        await self._check_same(stream)
         while True:
             after = self._had.get(stream, 0)
             page = await self._ledger.read(stream, after=after, kinds=kinds, limit=PAGE)
@@ -235,6 +239,16 @@ class _Following:
             await self._sink.put(page)
             self._failures = 0
             self._had[stream] = page[-1].seq
+
+
+    async def _check_same(self, stream: str) -> None:
+        """Raise SendFailed where the last event that it has of a stream is not the ledger's."""
+        if stream not in self._unchecked or not isinstance(self._sink, HashedSink):
+            return
+        (event,) = await self._ledger.read(stream, after=self._had[stream] - 1, limit=1)
+        if event.hash != self._sink.last_hash(stream):
+            raise SendFailed(AHEAD.format(place=self._place, stream=stream))
+        self._unchecked.discard(stream)
 
 
 def _pause(failures: int) -> float:
