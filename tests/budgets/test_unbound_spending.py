@@ -138,3 +138,20 @@ async def test_a_use_that_cannot_be_counted_yet_is_told_as_it_was(ledger_url: st
         full.full = False
         assert (await tools.call("coin", use))[0]
         assert [each.uses for each in await spent_by(ledger, ROOM)] == [2]
+
+
+async def test_a_budget_of_uses_keeps_no_model_from_being_asked(ledger_url: str) -> None:
+    """Used up, no tool is touched any more; what mates say without one goes on."""
+    one_use = Budget(scope="home", unit="uses", amount=1)
+    async with metered(ledger_url) as (_, budgets), BackgroundTasks() as tasks:
+        await budgets.book.put(one_use, "person:owner")
+        script, use = ScriptedModels(), ToolCall(arguments={}, charge=CHARGE)
+        models, tools = (
+            MeteredModels(script, budgets, tasks),
+            MeteredTools(OneTool(), budgets, tasks),
+        )
+        assert (await tools.call("coin", use))[0]
+        worked, told = await tools.call("coin", use)
+        assert (worked, "coin was not used." in told.text) == (False, True)
+        reply = await models.ask(SAID, lambda _: None)
+        assert (reply.outcome, reply.budget, len(script.asked)) == ("answered", None, 1)

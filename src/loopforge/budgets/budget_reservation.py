@@ -91,7 +91,8 @@ class Budgets:
         may be needed. A use or a question that is under way counts, come of it what may.
         """
         charge = self._same(charge)
-        limits = [one for one in await self.book.limits(charge) if one.budget.unit != "answers"]
+        others = {"answers"} if amounts.uses else {"answers", "uses"}
+        limits = [one for one in await self.book.limits(charge) if one.budget.unit not in others]
         for waited in range(WAITS + 1):
             found = await self._reserved(charge, limits, amounts)
             under_way = found.note is not None and found.note.resumes == SOON

@@ -240,7 +240,6 @@ class _Following:
             self._failures = 0
             self._had[stream] = page[-1].seq
 
-
     async def _check_same(self, stream: str) -> None:
         """Raise SendFailed where the last event that it has of a stream is not the ledger's."""
         if stream not in self._unchecked or not isinstance(self._sink, HashedSink):
