@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from loopforge.core.room_vocabulary import Heard, LineDeleted, Titled
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerError, ModelError
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
+from loopforge.memory import passage_embedding
 from loopforge.memory.candidates.candidate_search import SegmentSearch
 from loopforge.memory.candidates.passage_sampling import sample_passages
 from loopforge.memory.passage_arrays import concatenate_passages
@@ -27,8 +29,10 @@ from loopforge.memory.passages import bag_of_words, pack_bag, search_stems
 from loopforge.memory.segment_packing import commit_segment, next_packed
 from loopforge.memory.transcript_recall import TranscriptRecall
 from loopforge.models.embeddings.static_table import StaticTable
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Embeddings
 from loopforge.runtime.ports.memory_port import RecallQuery
+from loopforge.runtime.system_clock import SystemClock
 from tests.ledger.saying import at_once
 from tests.rooms.conftest import Home, living
 
@@ -277,3 +281,35 @@ async def test_while_vectors_are_made_anew_the_old_ones_serve(home: Home) -> Non
     await making.pack(full=30)
     await all_is_found()
     assert {segment.head.model for segment in store.all()} == {new.name}
+
+
+class LockedOnce(PassageVectors):
+    """Vectors of a ledger that cannot be read the first time."""
+
+    locked = True
+
+    async def anew(self) -> None:
+        """Fail once."""
+        was, self.locked = self.locked, False
+        if was:
+            raise LedgerError("The database is locked.")
+        await super().anew()
+
+
+async def test_a_start_that_could_not_read_the_ledger_asks_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was said before the start gets its vectors then, without a word in that room."""
+    await home.hears("ana", "My sister bakes rye bread on Sundays")
+    monkeypatch.setattr(passage_embedding, "PAUSE", 0.0)
+    monkeypatch.setattr(passage_embedding, "LULL", 0.0)
+    store = SegmentStore(home.path / "apart")
+    making = LockedOnce(home.app.ledger, StaticTable, lambda: store, SystemClock())
+    async with BackgroundTasks() as tasks:
+        tasks.spawn(making.run(), "vectors")
+        name = StaticTable().name
+        async with asyncio.timeout(60):
+            while not await home.app.ledger.look(
+                lambda table: table.execute(vectors.select().where(vectors.c.model == name)).first()
+            ):
+                await asyncio.sleep(0.01)

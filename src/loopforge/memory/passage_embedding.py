@@ -126,8 +126,8 @@ class PassageVectors:
             await self._wanted.wait()
             try:
                 if self._all:
-                    self._all = False
                     await self.anew()
+                    self._all = False
                 if self._stale:
                     self._stale = False
                     await self.tidy()
