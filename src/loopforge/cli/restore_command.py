@@ -65,8 +65,8 @@ def command(
                 found = with_ledger(settings_from_context(context), ledger)
                 if ledger:
                     write_setting(found.file, "database_url", ledger)
-                done = await restore_home(found, store, manifest, Path(folder), clock)
                 restore_keys(found.data, keys)
+                done = await restore_home(found, store, manifest, Path(folder), clock)
             except BaseException:  # the ledger is not empty, say: the folder was, so it is again
                 shutil.rmtree(there.home, ignore_errors=True)
                 raise
