@@ -1,9 +1,11 @@
 """The home: what is made, what is never overwritten, and who holds it."""
 
+import fcntl
 import os
 import re
 import subprocess
 import sys
+import threading
 import tomllib
 from pathlib import Path
 
@@ -114,6 +116,23 @@ def test_one_process_holds_a_home(tmp_path: Path) -> None:
     with lock_home(tmp_path):
         pass
     assert home_holder_pid(tmp_path) is None
+
+
+def test_who_only_asks_holds_no_home(tmp_path: Path) -> None:
+    """A home that somebody has for a moment is had after it; two who ask at once find nobody."""
+    make_home(tmp_path)
+    with lock_home(tmp_path):
+        pass
+    with (tmp_path / "data" / "host.lock").open() as other:
+        fcntl.flock(other, fcntl.LOCK_SH)
+        assert home_holder_pid(tmp_path) is None
+        with pytest.raises(HostTaken), lock_home(tmp_path, wait=False):
+            pass
+        letting_go = threading.Timer(0.05, fcntl.flock, (other, fcntl.LOCK_UN))
+        letting_go.start()
+        with lock_home(tmp_path):
+            pass
+        letting_go.join()
 
 
 def test_a_home_that_may_only_be_read_can_still_be_looked_at(tmp_path: Path) -> None:

@@ -557,6 +557,7 @@ async def open_aside(settings: Settings) -> AsyncIterator[App]:
     What the command had forgotten takes files along at its end, or by the host.
     """
     async with open_app(settings, models=NullModels(), wake=False) as app:
+        await app.lanes.close()  # turns are the host's alone
         beside_host(app.ledger, settings)
         erased = list[str]()
         app.ledger.subscribe(lambda stream, _: erased.append(stream), kinds=["ledger.erased"])

@@ -116,12 +116,12 @@ async def host_home(
             tasks.spawn(give_back_freed(app.stamp.clock), "giving memory back")
             if settings.backup_to:
                 BackupSchedule(settings, app.ledger, app.stamp.clock).open(tasks)
-            async with _until_overtaken(app):
+            async with until_overtaken(app):
                 yield app.front
 
 
 @asynccontextmanager
-async def _until_overtaken(app: App) -> AsyncIterator[None]:
+async def until_overtaken(app: App) -> AsyncIterator[None]:
     """End the block soon after its ledger is another process's, or is at an earlier time again."""
     block, taken = asyncio.current_task(), list[HostTaken | LedgerRewound]()
     assert block is not None

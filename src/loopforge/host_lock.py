@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from time import sleep
 from typing import IO, TYPE_CHECKING
 
 from loopforge.errors import HostTaken, LoopforgeError
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
     from loopforge.runtime.ports import Clock
 
 LOCK = "host.lock"
+TRIES, PAUSE = 100, 0.02
+"""How often a home is tried for, and the seconds between: who asks about it, or sweeps it for a
+moment, runs none."""
 
 
 @contextmanager
-def lock_home(home: Path) -> Iterator[None]:
+def lock_home(home: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold this home for this process; released at the end, or when the process dies.
 
+    With `wait`, somebody who has it for a moment is waited for.
     Raises HostTaken if another process holds it, and LoopforgeError where nothing can be written.
     """
     path = home / "data" / LOCK
@@ -31,7 +36,7 @@ def lock_home(home: Path) -> Iterator[None]:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             file = held.enter_context(path.open("a+", encoding="ascii"))
-            if not _lock(file):
+            if not _held(file, TRIES if wait else 1):
                 raise HostTaken(
                     f"Process {_pid(path) or '(unknown)'} runs the home {home} already. "
                     "`loopforge chat` talks to it; to run the home here, end that process first."
@@ -51,7 +56,7 @@ def home_holder_pid(home: Path) -> int | None:
     path = home / "data" / LOCK
     try:
         with _opened(path) as file:
-            return None if _lock(file) else _pid(path)
+            return None if _lock(file, fcntl.LOCK_SH) else _pid(path)
     except FileNotFoundError:
         return None
 
@@ -74,9 +79,18 @@ def _opened(path: Path) -> IO[str]:
         return path.open(encoding="ascii")  # on a disk that may only be read
 
 
-def _lock(file: IO[str]) -> bool:
+def _held(file: IO[str], tries: int) -> bool:
+    for nth in range(tries):
+        if nth:
+            sleep(PAUSE)
+        if _lock(file, fcntl.LOCK_EX):
+            return True
+    return False
+
+
+def _lock(file: IO[str], kind: int) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

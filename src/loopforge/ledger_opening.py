@@ -73,7 +73,7 @@ async def sweep_idle_home(ledger: SqlLedger, settings: Settings) -> int | None:
 
     artifacts = Artifacts(settings.data / ARTIFACTS, SystemClock())
     try:
-        with lock_home(settings.home):
+        with lock_home(settings.home, wait=False):
             gone = await delete_unreferenced_files(ledger, artifacts)
             forget_workspaces(settings.home)
     except HostTaken:

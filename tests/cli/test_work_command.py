@@ -1,19 +1,23 @@
 """loopforge work, as a person types it; the model answers by script, commands are real."""
 
+import asyncio
 import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from loopforge.cli.work.task_watching import join_or_run_home, next_step_hint
+from loopforge import host
+from loopforge.cli.work.task_watching import TaskWatcher, join_or_run_home, next_step_hint
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.work.work_vocabulary import ResultOffered, TaskStopped
-from loopforge.errors import Overtaken
+from loopforge.errors import LedgerFull, LedgerRewound, Overtaken
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.settings import load_settings
 from loopforge.work.task_state import TaskState
 from tests.cli.conftest import Run, typing
@@ -255,3 +259,49 @@ async def test_a_home_that_another_took_over_ends_the_command_in_a_sentence(home
     with pytest.raises(Overtaken, match="on another machine"):
         async with join_or_run_home(load_settings(home, environ={})):
             raise Overtaken("It runs on another machine now.")
+
+
+async def test_a_command_whose_ledger_is_gone_ends(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that runs the home looks, as any host does, whether the ledger is still its own."""
+    monkeypatch.setattr(host, "OVERTAKEN_PAUSE", 0.01)
+    settings = load_settings(home, environ={})
+
+    async def lose_the_ledger() -> None:
+        async with asyncio.timeout(60), join_or_run_home(settings):
+            (settings.data / "loopforge.db").rename(home / "aside.db")
+            await asyncio.Event().wait()
+
+    with pytest.raises(LedgerRewound):
+        await lose_the_ledger()
+
+
+@pytest.mark.parametrize("stop", ["is refused", "takes for ever"])
+async def test_ctrl_c_ends_a_watcher_also_where_its_stop_is_not_written(
+    home: Path, monkeypatch: pytest.MonkeyPatch, stop: str
+) -> None:
+    """What keeps the task from being stopped is raised; who presses again waits for nothing."""
+
+    async def not_written(*_: object) -> str:
+        if stop == "is refused":
+            raise LedgerFull("The disk is full.")
+        signal.raise_signal(signal.SIGINT)
+        return await asyncio.Event().wait() or ""
+
+    async with (
+        join_or_run_home(load_settings(home, environ={})) as (app, here),
+        BackgroundTasks() as tasks,
+        asyncio.timeout(60),
+    ):
+        task = await app.work.tasks.open("run sleep 100", "terminal:me", owner=True)
+        monkeypatch.setattr(app.work.tasks, "stop", not_written)
+        watching = tasks.spawn(TaskWatcher(app, here, as_json=False).watch(task, "me"), "watching")
+        while (await app.work.tasks.store.named(task)).stage != "working":
+            await asyncio.sleep(0.01)
+        signal.raise_signal(signal.SIGINT)
+        if stop == "is refused":
+            with pytest.raises(LedgerFull):
+                await watching
+        else:
+            assert await watching == 130

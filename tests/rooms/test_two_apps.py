@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopforge.app import App
+from loopforge.app import App, open_aside
 from loopforge.core.people_events import PersonMet
 from loopforge.core.room_vocabulary import (
     Heard,
@@ -154,3 +154,15 @@ async def test_what_came_of_a_wish_is_told_once(ledger_url: str, tmp_path: Path)
         for nth in range(TIMES):
             every = [event.body for event in await apps[0].ledger.read(f"room:room-{nth}")]
             assert sum(isinstance(body, Told) for body in every) == 1
+
+
+async def test_a_command_beside_the_host_takes_no_turns(tmp_path: Path) -> None:
+    """What it sees happen is the host's to answer: it asks no model, and tells of no trouble."""
+    async with living(tmp_path) as home, open_aside(home.app.settings) as aside:
+        await home.enter("ana")
+        await home.says("ana", "maya, what is up?")
+        await aside.ledger.follow()
+        await aside.lanes.settled("room:commons")
+        await home.rest()
+        assert (await home.kinds("turn.")).count("turn.ended") == 1
+        assert (await home.said(), await home.told()) == (["maya"], [])

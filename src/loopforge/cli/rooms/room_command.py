@@ -217,7 +217,7 @@ async def _forgotten(
     clock = app.stamp.clock
     began = clock.ticks()
     while clock.ticks() - began < PATIENCE:
-        with suppress(HostTaken), lock_home(app.settings.home):
+        with suppress(HostTaken), lock_home(app.settings.home, wait=False):
             return await app.closing.finish(stream)
         if not await app.closing.unfinished(stream) and not await _lying(app, files):
             return would

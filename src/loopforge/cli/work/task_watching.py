@@ -1,7 +1,8 @@
 """Watching a task in a terminal: by the process that runs the home, or beside it.
 
 Where nobody runs the home, this process does until the task stands still; else it only looks on
-while the other one works. ctrl+c says stop, and what was done is summed up.
+while the other one works. ctrl+c says stop, and what was done is summed up; where that cannot be
+written down, or at a second ctrl+c, the command ends as things stand.
 """
 
 from __future__ import annotations
@@ -33,8 +34,12 @@ INTERRUPTED = 130
 
 @asynccontextmanager
 async def join_or_run_home(settings: Settings) -> AsyncIterator[tuple[App, bool]]:
-    """The home, and whether it is run here: by this process, where no other one does."""
+    """The home, and whether it is run here: by this process, where no other one does.
+
+    Raises HostTaken or LedgerRewound amid the block, where it is run here no longer.
+    """
     from loopforge.app import open_app, open_aside
+    from loopforge.host import until_overtaken
 
     make_home(settings.home)
     async with AsyncExitStack() as stack:
@@ -44,7 +49,10 @@ async def join_or_run_home(settings: Settings) -> AsyncIterator[tuple[App, bool]
                 stack.enter_context(lock_home(settings.home))
                 here = True
         opened = open_app if here else open_aside
-        yield await stack.enter_async_context(opened(settings)), here
+        app = await stack.enter_async_context(opened(settings))
+        if here:
+            await stack.enter_async_context(until_overtaken(app))
+        yield app, here
 
 
 async def act_and_watch(
@@ -98,7 +106,8 @@ class TaskWatcher:
     def __init__(self, app: App, here: bool, as_json: bool) -> None:
         self._app, self._here, self._json = app, here, as_json
         self._from = 0
-        self._stopped = False
+        self._stopping: asyncio.Task[str] | None = None
+        self._left = False
 
     async def watch(self, task: str, person: str, after: int = 0) -> int:
         """Watch it; the exit code: 0, or 130 where it was interrupted."""
@@ -110,8 +119,8 @@ class TaskWatcher:
         loop = asyncio.get_running_loop()
 
         def interrupted() -> None:
-            self._stopped = True
-            self._app.work.ports.tasks.spawn(
+            self._left = self._stopping is not None
+            self._stopping = self._stopping or self._app.work.ports.tasks.spawn(
                 tasks.stop(state.id, person, "ctrl+c in the terminal"), "stop"
             )
 
@@ -120,8 +129,10 @@ class TaskWatcher:
             while True:
                 await self._print(state.stream)
                 state = await tasks.store.state(state.stream)
-                if is_settled(state):
+                if is_settled(state) or self._left:
                     break
+                if self._stopping is not None and self._stopping.done():
+                    await self._stopping  # raises what kept it from being stopped
                 await self._app.stamp.clock.sleep(QUIET if self._here else LOOK)
                 if not self._here:
                     await self._app.ledger.follow()
@@ -138,9 +149,11 @@ class TaskWatcher:
         finally:
             loop.remove_signal_handler(signal.SIGINT)
         if not self._json:
-            typer.echo(f"\nTask {state.id[-8:]}: {state.stage}. {next_step_hint(state)}")
+            typer.echo(
+                f"\nTask {state.id[-8:]}: {state.stage}. {next_step_hint(state, idle=self._here)}"
+            )
             tell_folder(self._app, state)
-        return INTERRUPTED if self._stopped else 0
+        return INTERRUPTED if self._stopping is not None else 0
 
     async def _print(self, stream: str) -> None:
         events = await self._app.ledger.read(stream, after=self._from)
