@@ -287,7 +287,8 @@ async def test_ctrl_c_ends_a_watcher_also_where_its_stop_is_not_written(
         if stop == "is refused":
             raise LedgerFull("The disk is full.")
         signal.raise_signal(signal.SIGINT)
-        return await asyncio.Event().wait() or ""
+        await asyncio.Event().wait()
+        return ""
 
     async with (
         join_or_run_home(load_settings(home, environ={})) as (app, here),
