@@ -1,7 +1,9 @@
 """The rings of a rule, against a plain reading: all local moments, given their zone, in order."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopforge.errors import InputError
-from loopforge.schedule.rule_expansion import next_ring, rule_moments, rule_of
+from loopforge.schedule.rule_expansion import (
+    check_start,
+    nearer_start,
+    next_ring,
+    rule_moments,
+    rule_of,
+)
 from tests.examples import few
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -155,3 +163,68 @@ def test_a_rule_that_rings_seldom_still_does() -> None:
     (tuesday,) = rule_moments(rule_of(rule, MONDAY), MONDAY, 1)
     (sunday,) = rule_moments(rule_of(rule + ";BYDAY=SU", MONDAY), MONDAY, 1)
     assert [f"{tuesday:%Y-%m-%d}", f"{sunday:%Y-%m-%d}"] == ["2028-02-29", "2032-02-29"]
+
+
+class Stepped:
+    """A rule, with how many of its moments were run through."""
+
+    def __init__(self, rule: Any) -> None:
+        self.rule, self.steps = rule, 0
+        self._dtstart, self.replace = rule._dtstart, rule.replace
+
+    def xafter(self, after: datetime) -> Iterator[datetime]:
+        """Its moments after one, as dateutil finds them."""
+        for moment in self.rule:
+            self.steps += 1
+            if moment > after:
+                yield moment
+
+
+@given(
+    rule=st.sampled_from(
+        (
+            "FREQ=DAILY",
+            "FREQ=DAILY;INTERVAL=3;BYHOUR=8,20",
+            "FREQ=DAILY;INTERVAL=5;BYDAY=MO,FR",
+            "FREQ=DAILY;BYHOUR=6,12,18;BYSETPOS=-1",
+            "FREQ=WEEKLY",
+            "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,SU;BYHOUR=9",
+            "FREQ=WEEKLY;INTERVAL=3;WKST=SU;BYDAY=SU,TU",
+            "FREQ=WEEKLY;BYDAY=MO,WE,FR;BYSETPOS=2",
+            "FREQ=MINUTELY; INTERVAL= 45",
+            "rrule:freq=hourly;interval=7",
+        )
+    ),
+    days=st.integers(0, 900),
+    minutes=st.integers(0, 1439),
+)
+@settings(max_examples=few(60))
+def test_a_rule_that_began_long_ago_rings_the_same_from_nearer_on(
+    rule: str, days: int, minutes: int
+) -> None:
+    """Weeks and days keep their step, their time and their weekday; few of them are run through."""
+    start = datetime.fromisoformat("2024-02-28T23:50")
+    now = start + timedelta(days=days, minutes=minutes)
+    near = nearer_start(rule, start, now)
+    stepped = Stepped(rule_of(rule, near))
+    assert start <= near <= now
+    assert rule_moments(stepped, now, 20) == rule_moments(rule_of(rule, start), now, 20)
+    assert stepped.steps < 50
+
+
+def test_what_began_too_long_ago_is_refused() -> None:
+    """Where each ring has to be run through the beginning is near; else it is within ten years."""
+    now = datetime.fromisoformat("2026-03-01")
+    check_start("FREQ=DAILY;COUNT=5", now - timedelta(days=30), now)
+    check_start("FREQ=MINUTELY", now - timedelta(days=3000), now)
+    with pytest.raises(InputError, match="a rule with a COUNT begins now"):
+        check_start("FREQ=MINUTELY; COUNT=5", now - timedelta(days=40), now)
+    with pytest.raises(InputError, match="not more than ten years ago"):
+        check_start("FREQ=WEEKLY", datetime.fromisoformat("0001-01-01"), now)
+
+
+@pytest.mark.parametrize("part", ["BYHOUR=24", "BYMINUTE=5,60", "BYSECOND=-1", "BYHOUR=+3"])
+def test_what_no_clock_shows_is_refused(part: str) -> None:
+    """Hours go to 23, minutes and seconds to 59."""
+    with pytest.raises(InputError, match=part.partition("=")[0]):
+        rule_of(f"FREQ=DAILY;{part}", datetime.fromisoformat("2026-03-01"))

@@ -25,8 +25,10 @@ from loopforge.schedule.phrases.phrase_reading import SpokenWhen, read_spoken_wh
 from loopforge.schedule.reminder_form import AsksBack, Checked, Fits, Refused, ReminderForm
 from loopforge.schedule.rule_expansion import (
     FARTHEST,
+    check_start,
     dst_oddity,
     localize_moment,
+    nearer_start,
     next_ring,
     rule_moments,
     rule_of,
@@ -338,6 +340,8 @@ class _Check:
                 else rule_start(form.rule, now)
             )
             rule = rule_of(form.rule, start)
+            check_start(form.rule, start, now)
+            rule = rule_of(form.rule, nearer_start(form.rule, start, min(now, self._here)))
         except InputError as error:
             return Refused(reason="form", why=self._sentence("written", problem=str(error)))
         due = rule_moments(rule, self._here)

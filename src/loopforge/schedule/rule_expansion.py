@@ -16,6 +16,8 @@ from loopforge.errors import InputError
 
 FARTHEST = timedelta(days=3660)
 """How far off a first ring may be: ten years."""
+COUNTED = timedelta(days=31)
+"""How long ago a rule may have begun that counts its rings: each of them is run through."""
 LOOKED = 60
 """Rings that are looked at to see how dense a rule is, and whether two are the same."""
 RULE = re.compile(r"(?:RRULE:)?([A-Z]+=[A-Z0-9,+-]+(?:;[A-Z]+=[A-Z0-9,+-]+)*);?")
@@ -25,8 +27,16 @@ _KEPT = frozenset(
     "BYYEARDAY BYWEEKNO".split()
 )
 _DATES = frozenset({"BYMONTHDAY", "BYMONTH", "BYYEARDAY", "BYWEEKNO"})
+_CLOCK = {"BYHOUR": 23, "BYMINUTE": 59, "BYSECOND": 59}
 _CALENDAR = 400
 """Years after which the calendar is the same again, days of the week among it."""
+_STEPS = {
+    "MINUTELY": timedelta(minutes=1),
+    "HOURLY": timedelta(hours=1),
+    "DAILY": timedelta(days=1),
+    "WEEKLY": timedelta(weeks=1),
+}
+"""By what a rule may be moved, times its INTERVAL, and ring as before."""
 _MOST_STEPS = 20_000
 """Moments without a ring that are passed over, at most, in looking for the next."""
 
@@ -35,14 +45,16 @@ def rule_of(text: str, start: datetime) -> Any:
     """The rule, from a local moment on. Raises InputError, which says how rules are written."""
     from dateutil.rrule import rrulestr
 
-    wanted = RULE.fullmatch(text.strip().upper().replace(" ", ""))
-    parts = dict(part.split("=", 1) for part in wanted[1].split(";")) if wanted else {}
+    parts = _parts_of(text)
     if not parts or not set(parts) <= _KEPT or "FREQ" not in parts:
         raise InputError("the rule is no RRULE such as FREQ=WEEKLY;BYDAY=MO,FR;BYHOUR=9;BYMINUTE=0")
     if {"COUNT", "UNTIL"} <= set(parts):
         raise InputError("a rule ends by COUNT or by UNTIL, not by both")
     if not re.fullmatch(r"0*[1-9]\d{0,5}", parts.get("INTERVAL", "1"), re.ASCII):
         raise InputError("the INTERVAL of a rule is 1 or more, of six digits at most")
+    for key, most in _CLOCK.items():
+        if not all(one.isdecimal() and int(one) <= most for one in parts.get(key, "0").split(",")):
+            raise InputError(f"the {key} of a rule are numbers from 0 to {most}")
     if "UNTIL" in parts:
         until = _UNTIL.fullmatch(parts["UNTIL"])
         if until is None:
@@ -62,6 +74,11 @@ def rule_of(text: str, start: datetime) -> Any:
         return rrulestr(written, dtstart=start.replace(second=0, microsecond=0))
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(f"the rule is no RRULE that could be read: {error}") from error
+
+
+def _parts_of(text: str) -> dict[str, str]:
+    wanted = RULE.fullmatch(text.strip().upper().replace(" ", ""))
+    return dict(part.split("=", 1) for part in wanted[1].split(";")) if wanted else {}
 
 
 def _by_days(parts: dict[str, str], start: datetime) -> dict[str, str]:
@@ -153,7 +170,7 @@ def next_ring(text: str, start: datetime, after: datetime, zone: ZoneInfo) -> da
     comes twice is not rung again.
     """
     local = after.astimezone(zone).replace(tzinfo=None, fold=0) - timedelta(hours=3)
-    rule = rule_of(text, _nearer(text, start, local))
+    rule = rule_of(text, nearer_start(text, start, local))
     first: datetime | None = None
     for found in islice(_rings(rule, local), _MOST_STEPS):
         if first is not None and found >= first.replace(tzinfo=None):
@@ -166,12 +183,20 @@ def next_ring(text: str, start: datetime, after: datetime, zone: ZoneInfo) -> da
     return None if first is None else first.astimezone(UTC)
 
 
-def _nearer(text: str, start: datetime, to: datetime) -> datetime:
-    """A later beginning of the same rings, for one by minutes or hours: none is run through."""
-    often = re.search(r"FREQ=(MINUTELY|HOURLY)", text.upper())
-    if often is None or "COUNT=" in text.upper() or to <= start:
+def nearer_start(text: str, start: datetime, to: datetime) -> datetime:
+    """A later beginning, not after `to`, of the same rings from there on: none is run through."""
+    parts = _parts_of(text)
+    step = _STEPS.get(parts.get("FREQ", ""))
+    if step is None or "COUNT" in parts or to <= start:
         return start
-    every = re.search(r"INTERVAL=(\d+)", text.upper())
-    unit = timedelta(minutes=1) if often[1] == "MINUTELY" else timedelta(hours=1)
-    step = unit * max(int(every[1]) if every else 1, 1)
-    return start + (to - start) // step * step
+    step *= max(int(parts.get("INTERVAL", "1")), 1)
+    whole = (to - start) // step - 1  # a set of which BYSETPOS takes one is whole from the next on
+    return start + max(whole, 0) * step
+
+
+def check_start(text: str, start: datetime, now: datetime) -> None:
+    """Raises InputError for a rule that began too long ago to be run through."""
+    if "COUNT" in _parts_of(text) and start < now - COUNTED:
+        raise InputError("a rule with a COUNT begins now, or later")
+    if start < now - FARTHEST:
+        raise InputError("the start of a rule is not more than ten years ago")
