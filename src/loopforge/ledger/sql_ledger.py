@@ -511,7 +511,11 @@ class SqlLedger:
 
         told, rest, events = await self._writer.do(begin)
         for gone in rest:
-            events += await self._writer.do(partial(go_on, gone=gone))
+            try:
+                events += await self._writer.do(partial(go_on, gone=gone))
+            except LedgerError as error:
+                error.args = (f"A part of it is forgotten; ask for the same again. {error}",)
+                raise
         search.gone |= told.refs
         return msgspec.structs.replace(told, events=tuple(event.id for event in events))
 

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Table
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Event
+from loopforge.core.people_events import AccountLinked, PersonMet
+from loopforge.core.text.erasable_text import Words
+from loopforge.errors import LedgerFull
 from loopforge.ledger.database.table_schema import BLANK
 from loopforge.ledger.erasure.derived_texts import ForgottenGrounds
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
@@ -88,6 +92,44 @@ def test_of_very_much_what_was_named_goes_last() -> None:
     assert [sum(map(len, part.values())) for part in some] == [REFS, 2]
     assert some[-1] == {"a": ["a0"], "b": ["b1"]}
     assert removal_batches({}, ()) == []
+
+
+class FullOnce(SlowSearch):
+    """A view that lets everything go on, and for which the disk is full at the second erasure."""
+
+    name, kinds = "full once", frozenset({"ledger.erased"})
+    erased = 0
+
+    def apply(self, connection: Connection, events: Sequence[Event]) -> None:
+        """Fail the second time."""
+        self.erased += 1
+        if self.erased == 2:
+            raise LedgerFull("The disk is full.")
+
+    def derived(
+        self, connection: Connection, grounds: ForgottenGrounds, *, sole: bool
+    ) -> dict[str, set[str]]:
+        """Nothing."""
+        return {}
+
+
+async def test_of_a_person_who_was_forgotten_by_half_every_self_is_found_again(
+    ledger_url: str,
+) -> None:
+    """Asked for again, the lines go too that another account of theirs said."""
+    stamp, scribbler = Scribbler().stamp, Scribbler()
+    met = [
+        PersonMet(person=person, surface="discord", account=Words(account), name=Words(account))
+        for person, account in (("p1", "ana"), ("p2", "anna"))
+    ]
+    linked = AccountLinked(person="p1", surface="discord", account=Words("anna"))
+    async with opened(ledger_url, [FullOnce()]) as ledger:
+        await ledger.append("people", [stamp.fact(body, actor="people") for body in (*met, linked)])
+        await ledger.append(ROOM, [scribbler.heard(f"{n}!", "p2") for n in range(2 * REFS + 100)])
+        with pytest.raises(LedgerFull, match="A part of it is forgotten; ask for the same again"):
+            await ledger.erase(ErasureRequest(person="p1"))
+        await ledger.erase(ErasureRequest(person="p1"))
+        assert (await ledger.verify()).texts == 0
 
 
 async def test_what_was_cut_off_is_finished_at_the_start(tmp_path: Path) -> None:

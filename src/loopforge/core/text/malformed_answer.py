@@ -141,7 +141,7 @@ def _of_object(reader: JsonRepair, schema: Mapping[str, Any], field: str) -> Len
     undone = not reader.whole
     notes = [LOOSE] if reader.damaged or reader.prose or reader.wrapped else []
     notes += [MORE] * reader.more
-    if not _words_of(found[field], field) and (alias := _alias(outer, field)):
+    if not _words_of(found.get(field), field) and (alias := _alias(outer, field)):
         given[field] = given.pop(alias)
         notes.append(f"{field}: as {alias!r}")
     return _made(given, schema, field, notes, undone=undone)

@@ -22,15 +22,24 @@ from loopforge.runtime.system_clock import Stamp
 
 Gone = dict[str, list[str]]
 """Refs by stream."""
+PEOPLE = "people"
+"""The stream in which it stands which accounts are one person's."""
 REFS = 2000
 """Most refs that one Erased event lists, and that go in one transaction."""
 
 
 def removal_batches(gone: Mapping[str, Collection[str]], last: Collection[str]) -> list[Gone]:
-    """These refs by stream, in parts for one transaction each; `last` go last."""
-    order = [(ref in last, stream, ref) for stream, refs in gone.items() for ref in refs]
+    """These refs by stream, in parts for one transaction each; `last` go last.
+
+    Of those, accounts do: by them all the selves of a person are found who is asked for again.
+    """
+    order = [
+        (ref in last, stream == PEOPLE, stream, ref)
+        for stream, refs in gone.items()
+        for ref in refs
+    ]
     found: list[Gone] = []
-    for nth, (_, stream, ref) in enumerate(sorted(order)):
+    for nth, (*_, stream, ref) in enumerate(sorted(order)):
         if nth % REFS == 0:
             found.append({})
         found[-1].setdefault(stream, []).append(ref)
