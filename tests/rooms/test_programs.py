@@ -106,7 +106,11 @@ async def until(home: Home, done: Callable[[], object]) -> None:
 
 
 async def finished(home: Home) -> None:
-    """Let time go on until every program is over, or waits for people."""
+    """Let time go on until every program is over, or waits for people.
+
+    One of a turn that was broken off begins again once that is taken up.
+    """
+    await home.rest()
     over = home.app.effects.settled(f"room:{home.room}")
     await home.clock.until(asyncio.ensure_future(over))  # noqa: TID251
     await home.rest()

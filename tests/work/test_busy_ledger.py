@@ -1,15 +1,17 @@
 """A database that is locked for a moment: what a room decides on its task is done all the same."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from loopforge.core.room_vocabulary import PersonReacted
+from loopforge.core.room_vocabulary import LineEdited, PersonReacted, Said
 from loopforge.core.work.work_vocabulary import TaskStopped
 from loopforge.errors import LedgerBusy
-from tests.work.conftest import in_order, uses
+from loopforge.work.threads import thread_posts
+from tests.work.conftest import in_order, says, uses
 from tests.work.test_thread_tasks import Commons, commons
 
 
@@ -51,3 +53,38 @@ async def test_a_stop_of_the_room_comes_to_its_task(
         await room.rest()
         assert refused == [f"task:{task}"]
         assert (await room.shop.state(task)).stage == "stopped"
+
+
+async def test_what_a_task_asks_a_room_is_asked_all_the_same(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When that can be written again, and once: a task that waits has no event by which it would."""
+    async with commons(place, in_order(says("question", "In which colour?"))) as room:
+        refused = locked_once(
+            room, monkeypatch, lambda body: isinstance(body, Said) and "colour" in str(body.text)
+        )
+        await room.hears("otto, write a Python script that paints")
+        await room.rest()
+        assert refused == ["room:commons"]
+        said = [
+            str(e.body.text)
+            for e in await room.app.ledger.read("room:commons", kinds=["room.said"])
+        ]
+        assert sum("In which colour?" in text for text in said) == 1
+
+
+async def test_the_message_of_progress_goes_on(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it could not be edited once, it is when that can be done, while the task is at work."""
+    monkeypatch.setattr(thread_posts, "PAUSE", 0.1)
+    some = [uses("work_run", command=f"sleep 1.{nth}") for nth in range(8)]
+    async with commons(place, in_order(*some)) as room:
+        refused = locked_once(room, monkeypatch, lambda body: isinstance(body, LineEdited))
+        await room.says("otto, write a Python script that sleeps")
+        async with asyncio.timeout(60):
+            while not await room.app.ledger.read("room:commons", kinds=["room.line_edited"]):
+                await asyncio.sleep(0.01)
+        (task,) = await room.tasks()
+        assert refused == ["room:commons"]
+        assert (await room.shop.state(task)).at_work

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from tests.work.conftest import in_order, says, working
 
 
@@ -28,4 +29,7 @@ async def test_one_that_cannot_be_read_is_left_out(
     async with working(place, in_order(words[2])) as home:
         new = await home.give("Write a third haiku")
         assert [state.id for state in await home.tasks.tasks()] == [new, kept]
+        await home.app.ledger.erase(ErasureRequest(stream=f"task:{kept}"))
+        assert await home.app.work.forgetting.sweep() in ([f"task:{kept}"], [])
+        assert f"task:{kept}" in home.app.work.forgetting._gone
     assert f"of task:{lost}" in caplog.text

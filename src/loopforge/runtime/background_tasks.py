@@ -27,6 +27,11 @@ LASTING = (LedgerBroken, LedgerBehind, LedgerRewound, Overtaken)
 """Faults of the ledger that somebody has to mend while this process does not run."""
 
 
+def is_passing(error: BaseException) -> bool:
+    """Whether it is a fault of the ledger that mends itself by waiting."""
+    return isinstance(error, LedgerError) and not isinstance(error, LASTING)
+
+
 class SetbackLog:
     """Tells the log why something waits: once for each reason in a row, and when it goes on."""
 

@@ -21,7 +21,7 @@ from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import Ledger, RoomVoice
 from loopforge.work.git.task_repositories import TaskRepositories
 from loopforge.work.task_state import FORGOTTEN, PREFIX, TaskState
-from loopforge.work.task_store import TaskStore
+from loopforge.work.task_store import TaskStore, skip_unreadable_task
 
 Erase = Callable[[ErasureRequest], Awaitable[object]]
 Settled = Callable[[str], Awaitable[None]]
@@ -136,9 +136,10 @@ class TaskForgetting:
         return swept
 
     async def _forgotten(self, stream: str) -> bool:
-        for event in await self._ledger.read(stream, kinds=["task.opened"]):
-            if isinstance(event.body, TaskOpened):
-                return event.body.text.text is None
+        with skip_unreadable_task():
+            for event in await self._ledger.read(stream, kinds=["task.opened"]):
+                if isinstance(event.body, TaskOpened):
+                    return event.body.text.text is None
         return False
 
 

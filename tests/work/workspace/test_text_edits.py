@@ -35,6 +35,12 @@ def test_words_that_are_nearly_there_are_shown_as_they_stand() -> None:
         replace_words(TEXT, "zzzzzzzzzzzzzzzzzz", "pass")
 
 
+def test_an_edit_that_would_fill_the_memory_is_refused() -> None:
+    """A sign that stands there often becomes many: the length is told before anything is made."""
+    with pytest.raises(InputError, match="would have 20,000,000,000 signs; 2,000,000 are the most"):
+        replace_words("a" * 20_000, "a", "b" * 1_000_000, everywhere=True)
+
+
 @pytest.mark.parametrize(("old", "new"), [("", "x"), ("def f", "def f")])
 def test_an_edit_that_means_nothing_is_refused(old: str, new: str) -> None:
     """No words, and the same words."""

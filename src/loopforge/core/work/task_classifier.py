@@ -58,7 +58,7 @@ _GREETED = re.compile(
 """A greeting, perhaps by name, before what is wanted."""
 _SHELL = re.compile(
     r"\s*(?:please\s+)?(?:run|execute|exec|führe?)(?:\s*:)?\s+`?(?P<command>(?P<program>[a-z][\w.+-]*)"
-    r"(?:[ \t][^`\n]*)?)`?(?:\s+aus)?\s*",
+    r"(?:[ \t][^`\n]*+)?)`?(?:\s+aus)?\s*",
     re.IGNORECASE,
 )
 _PROGRAMS = frozenset(

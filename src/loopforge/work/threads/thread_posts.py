@@ -49,7 +49,7 @@ from loopforge.core.work.work_vocabulary import (
     WorkspaceRecovered,
 )
 from loopforge.errors import LoopforgeError, Unknown
-from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.runtime.background_tasks import BackgroundTasks, is_passing
 from loopforge.runtime.ports import EffectFiles, Ledger, RoomVoice
 from loopforge.runtime.system_clock import Stamp
 from loopforge.work.task_service import PAID, SAID_NO, TaskService
@@ -167,9 +167,11 @@ class ThreadPosts:
                 self._more.discard(stream)
                 await self._tell_news(stream)
         except LoopforgeError as error:
+            if is_passing(error):  # then this is tried again
+                self._more.add(stream)
+                raise
             log.warning("a room was not told of %s: %s", stream, error)
-        finally:
-            self._busy.discard(stream)
+        self._busy.discard(stream)
 
     async def _tell_news(self, stream: str) -> None:
         state = await self._tasks.store.state(stream)
@@ -279,13 +281,18 @@ class ThreadPosts:
     async def _edit_soon(self, post: _Post, stream: str) -> None:
         if not post.due:
             post.due = True
-            self._background.spawn(self._edit_later(post, stream), "how a task goes")
+            later = partial(self._edit_later, post, stream)
+            self._background.insist(later, "how a task goes", self._stamp.clock)
 
     async def _edit_later(self, post: _Post, stream: str) -> None:
         clock = self._stamp.clock
-        while post.due:
-            await clock.sleep(max(0.0, post.edited + PAUSE - clock.ticks()))
-            post.due = not await self._edit_post(post, stream)
+        try:
+            while post.due:
+                await clock.sleep(max(0.0, post.edited + PAUSE - clock.ticks()))
+                post.due = not await self._edit_post(post, stream)
+        except Exception as error:
+            post.due = is_passing(error)
+            raise
 
     async def _edit_now(self, post: _Post, stream: str) -> None:
         if not await self._edit_post(post, stream):

@@ -14,6 +14,8 @@ from difflib import SequenceMatcher
 
 from loopforge.errors import InputError
 
+LARGEST = 2_000_000
+"""Bytes of a file that is read or edited, and signs of what it becomes."""
 SHOWN = 12
 """Lines that are shown of what is nearly the wanted words."""
 NEARLY = 0.6
@@ -42,6 +44,8 @@ def replace_words(text: str, old: str, new: str, *, everywhere: bool = False) ->
             f"these words stand there {found} times (lines {lines}); give more of what is around "
             "the place that is meant, or say that all are"
         )
+    if (long := len(text) + found * (len(new) - len(old))) > LARGEST:
+        raise InputError(f"the file would have {long:,} signs; {LARGEST:,} are the most")
     return text.replace(old, new)
 
 

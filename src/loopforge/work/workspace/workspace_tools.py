@@ -30,6 +30,7 @@ from loopforge.tools.sandbox.workspace_files import WorkspaceEntry
 from loopforge.tools.shell import command_result_lines
 from loopforge.work.workspace.task_workspace import GIT, TaskWorkspace
 from loopforge.work.workspace.text_edits import (
+    LARGEST,
     ends_as_windows,
     replace_words,
     set_patch_right,
@@ -39,8 +40,8 @@ from loopforge.work.workspace.workspace_settings import LONGEST_RUN, workspaces_
 
 LISTED, LOOKED_AT = 150, 20_000
 """Paths that are told, and paths that are looked at."""
-PART, LARGEST = 3_400, 2_000_000
-"""Signs of a file that are told at once, and bytes of one that is read or edited."""
+PART = 3_400
+"""Signs of a file that are told at once."""
 HEAD, TAIL = 900, 2_400
 """Signs of the beginning and the end of an output that are told; the whole is kept as a file."""
 FOUND = 60
@@ -264,7 +265,9 @@ async def work_edit(home: ToolHome, call: ToolCall) -> str:
 def _edit_file(place: TaskWorkspace, path: str, given: dict[str, object]) -> str:
     text, every = _text_of(place, path), bool(given.get("everywhere"))
     _put_file(
-        place, path, replace_words(text, str(given["old"]), str(given["new"]), everywhere=every)
+        place,
+        path,
+        replace_words(text, str(given["old"]), str(given["new"]), everywhere=every),
     )
     places = text.count(str(given["old"])) if every else 1
     return f"{path} is edited in {places:,} place{'s' * (places != 1)}."
