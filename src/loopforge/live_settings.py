@@ -15,13 +15,14 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from loopforge.core.events import Body, Event
 from loopforge.core.home_events import STREAM, KeyChanged, SettingChanged
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import BadSettings, Unknown
+from loopforge.errors import BadSettings, LedgerError, Unknown
 from loopforge.ledger.sql_ledger import SqlLedger
 from loopforge.models.providers.known_services import key_objection, keys_in
 from loopforge.runtime.installation.settings_file import (
@@ -126,7 +127,7 @@ class LiveSettings:
         before = save_setting(path, name, value)
         if before != value:
             told = SettingChanged(setting=name, before=_json(before), after=_json(value), how=how)
-            await self._tell(told, by)
+            await self._tell(told, by, partial(save_setting, path, name, before))
 
     async def keep_key(self, variable: str, value: str, by: str) -> None:
         """Save the key or address of a model service; "" removes it. Raises BadSettings."""
@@ -135,15 +136,22 @@ class LiveSettings:
             raise BadSettings(objection)
         keys = {**self.now.keys, variable: value, **keys_in(self.now.environ)}
         self._check(replace(self.now, keys={name: key for name, key in keys.items() if key}))
-        save_setting(self.now.data / KEYS, variable, value or None)
-        await self._tell(KeyChanged(variable=variable, kept=bool(value)), by)
+        keep = partial(save_setting, self.now.data / KEYS, variable)
+        before = keep(value or None)
+        told = KeyChanged(variable=variable, kept=bool(value))
+        await self._tell(told, by, partial(keep, before))
 
     def kept_keys(self) -> list[str]:
         """The variables whose keys or addresses are saved in this home."""
         return sorted(read_saved(self.now.data / KEYS))
 
-    async def _tell(self, body: Body, by: str) -> None:
-        await self._ledger.append(STREAM, [self._stamp.fact(body, actor=by)])
+    async def _tell(self, body: Body, by: str, put_back: Callable[[], object]) -> None:
+        """Have it take effect; where that cannot be written, the file is as it was before."""
+        try:
+            await self._ledger.append(STREAM, [self._stamp.fact(body, actor=by)])
+        except LedgerError:
+            put_back()
+            raise
 
     # ------------------------------------------------------------ hearing of it
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopforge.runtime.ports import Tool, ToolCall
+from loopforge.runtime.ports import Tool, ToolCall, ToolFile, ToolResult
 from loopforge.settings import load_settings
 from loopforge.tools.tool_registry import ToolRegistry
 from tests.sim_clock import SimClock
@@ -120,3 +120,30 @@ async def test_files_that_describe_tools_are_noticed_while_a_home_runs(tmp_path:
     assert "flights" not in await written("notes.txt", "nothing")
     assert (tools.servers.views(), tools.flaws) == ([], ())
     await tools.close()
+
+
+@pytest.mark.parametrize("cost", [float("nan"), float("inf"), -1.0])
+async def test_what_a_tool_gives_can_be_written_down(cost: float) -> None:
+    """Half a sign, as where a text was cut in an emoji, becomes a mark; what is no amount is none."""
+
+    async def cut(call: ToolCall) -> ToolResult:
+        return ToolResult(
+            text="hi \ud83d", files=(ToolFile(name="\udc00.txt", data=b""),), cost=cost
+        )
+
+    tools = ToolRegistry()
+    tools.add(Tool(name="oven", summary="Bakes.", schema=OVEN), cut)
+    _, given = await tools.call("oven", ToolCall(arguments={"degrees": 90}))
+    assert (given.text, given.files[0].name, given.cost) == ("hi ?", "?.txt", 0.0)
+
+
+async def test_an_error_of_half_a_sign_is_told() -> None:
+    """Also what a tool says as it fails is a text."""
+
+    async def cut(call: ToolCall) -> str:
+        raise ValueError("no \ud83d")
+
+    tools = ToolRegistry()
+    tools.add(Tool(name="oven", summary="Bakes.", schema=OVEN), cut)
+    _, given = await tools.call("oven", ToolCall(arguments={"degrees": 90}))
+    assert given.text == "oven failed: no ?"

@@ -5,6 +5,7 @@ Does not know who may use what: that is granted in the mate's file and checked a
 """
 
 import logging
+import math
 import re
 from asyncio import CancelledError
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,10 @@ from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from loopforge.core.egress.hidden_signs import spelled_out
+from loopforge.core.text.erasable_text import replace_lone_surrogates
 from loopforge.errors import BadSettings, InputError
 from loopforge.runtime.mind_containment import as_json, bounded_text
 from loopforge.runtime.plugins.installed_plugins import load_plugins, make_plugin
@@ -208,8 +212,22 @@ class ToolRegistry:
             return False, ToolResult(text=f"There is no tool called {tool!r}. Known: {names}.")
         try:
             given = await known[tool][1](call)
-            return True, given if isinstance(given, ToolResult) else ToolResult(text=str(given))
+            return True, _sound(
+                given if isinstance(given, ToolResult) else ToolResult(text=str(given))
+            )
         except CancelledError:
             raise
         except BaseException as error:  # a KeyboardInterrupt of its own would end the host
-            return False, ToolResult(text=f"{tool} failed: {str(error) or type(error).__name__}")
+            why = replace_lone_surrogates(str(error)) or type(error).__name__
+            return False, ToolResult(text=f"{tool} failed: {why}")
+
+
+def _sound(given: ToolResult) -> ToolResult:
+    """The same as it can be written down: no half signs, and a cost that is an amount of money."""
+    files = (replace(file, name=replace_lone_surrogates(file.name)) for file in given.files)
+    return replace(
+        given,
+        text=replace_lone_surrogates(given.text),
+        files=tuple(files),
+        cost=given.cost if 0 <= given.cost < math.inf else 0.0,
+    )

@@ -42,7 +42,7 @@ async def store_tool_result(
     for file in wanted[:MOST_RESULT_FILES]:
         try:
             one = await files.keep(file)
-        except LoopforgeError as error:
+        except (LoopforgeError, OSError) as error:
             told.append(f"[{file.name} is lost: {error}]")
             continue
         kept.append(one)
