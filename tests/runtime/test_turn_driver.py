@@ -27,6 +27,7 @@ from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.policies.chain import chain
 from loopforge.policies.stub import stub
 from loopforge.policies.talk import talk
+from loopforge.runtime.exchange_replay import exchange_of
 from loopforge.runtime.ports import Draft, ModelReply, Question, ToolCall
 from loopforge.runtime.turn_driver import Turn, TurnEnding
 from tests.playbook import PROMPTS, heard, shown
@@ -199,6 +200,20 @@ async def test_news_come_with_the_reply_and_are_recorded(
     answered = [e.body for e in await stage.events() if isinstance(e.body, Answered)]
     assert [line.id for line in answered[0].heard] == ["late"]
     assert "bo: and about slugs?" in [text for _, text in stage.models.asked[1].messages]
+
+
+async def test_news_of_before_a_crash_are_taken_in_all_the_same(
+    stage: Stage, seen: AgentPerception
+) -> None:
+    """A turn that goes on over its record says too which lines need no further answer."""
+    late = heard("bo", "and about slugs?", "late")
+    news = iter([(late,), (), (), ()])
+    begun = stage.turn(seen, news=lambda: next(news))
+    await begun.run(chain(PROMPTS), seen)
+    record = await exchange_of(stage.ledger, await stage.events())
+    for known in range(1, len(record) + 1):
+        ended = await stage.turn(seen).run(chain(PROMPTS), seen, record[:known])
+        assert ended.took_in == ("late",), known
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError(), RuntimeError("no")])

@@ -67,7 +67,7 @@ async def test_what_a_task_asks_a_room_is_asked_all_the_same(
         await room.rest()
         assert refused == ["room:commons"]
         said = [
-            str(e.body.text)
+            str(getattr(e.body, "text", ""))
             for e in await room.app.ledger.read("room:commons", kinds=["room.said"])
         ]
         assert sum("In which colour?" in text for text in said) == 1

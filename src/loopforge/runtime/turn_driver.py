@@ -201,7 +201,11 @@ class Turn:
         async def perform(
             _nth: int, parts: Parts
         ) -> Replies | ReplayErased | ReplayDiverged | MindFailed | None:
+            self._take_in(parts)
             at = playback.take(parts)
+            again = at.replies.values() if isinstance(at, ReplayOnward) else at
+            for reply in again if not isinstance(again, ReplayErased | ReplayDiverged) else ():
+                self._news.update((line.id, line) for line in reply.news if line.id)
             if not isinstance(at, ReplayOnward):
                 return at
             return None if self._stopped else await self._perform(at, parts)
@@ -319,7 +323,6 @@ class Turn:
         )
 
     async def _ask(self, part: Ask, nth: int) -> Answer:
-        self._take_in(part)
         clock, tasks = self._ports.stamp.clock, self._ports.tasks
         drafts = DraftStream(part, self._publish_draft, clock, tasks, slow=self._seat.slow)
         texts = self._ports.recorder.texts((self._seat.stream, self._seat.mate), part.messages)
@@ -431,11 +434,12 @@ class Turn:
         self._news.update((line.id, line) for line in news if line.id)
         return news
 
-    def _take_in(self, part: Ask) -> None:
-        """Note which of the news stand in this prompt: those need no further answer."""
+    def _take_in(self, requests: Parts) -> None:
+        """Note which of the news stand in a prompt: those need no further answer."""
         if not self._news:
             return
-        parts = [words for message in part.messages for words in message.parts]
+        asked = [message for one in requests if isinstance(one, Ask) for message in one.messages]
+        parts = [words for message in asked for words in message.parts]
         for id, line in self._news.items():
             if any(words is line.text for words in parts):
                 self._taken_in[id] = None

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Table
 from sqlalchemy.engine import Connection
 
-from loopforge.core.events import Event
+from loopforge.core.events import Body, Event
 from loopforge.core.people_events import AccountLinked, PersonMet
 from loopforge.core.text.erasable_text import Words
 from loopforge.errors import LedgerFull
@@ -118,13 +118,13 @@ async def test_of_a_person_who_was_forgotten_by_half_every_self_is_found_again(
 ) -> None:
     """Asked for again, the lines go too that another account of theirs said."""
     stamp, scribbler = Scribbler().stamp, Scribbler()
-    met = [
+    people: list[Body] = [
         PersonMet(person=person, surface="discord", account=Words(account), name=Words(account))
         for person, account in (("p1", "ana"), ("p2", "anna"))
     ]
-    linked = AccountLinked(person="p1", surface="discord", account=Words("anna"))
+    people.append(AccountLinked(person="p1", surface="discord", account=Words("anna")))
     async with opened(ledger_url, [FullOnce()]) as ledger:
-        await ledger.append("people", [stamp.fact(body, actor="people") for body in (*met, linked)])
+        await ledger.append("people", [stamp.fact(body, actor="people") for body in people])
         await ledger.append(ROOM, [scribbler.heard(f"{n}!", "p2") for n in range(2 * REFS + 100)])
         with pytest.raises(LedgerFull, match="A part of it is forgotten; ask for the same again"):
             await ledger.erase(ErasureRequest(person="p1"))
