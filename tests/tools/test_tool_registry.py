@@ -147,3 +147,31 @@ async def test_an_error_of_half_a_sign_is_told() -> None:
     tools.add(Tool(name="oven", summary="Bakes.", schema=OVEN), cut)
     _, given = await tools.call("oven", ToolCall(arguments={"degrees": 90}))
     assert given.text == "oven failed: no ?"
+
+
+async def test_a_whole_number_is_an_integer() -> None:
+    """As to the schema, which takes 90.0 for one: a tool that wants an integer is given one."""
+    given = list[dict[str, Any]]()
+
+    async def note(call: ToolCall) -> str:
+        given.append(call.arguments)
+        return "done"
+
+    part = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    schema = {"properties": {"degrees": {"type": "integer"}, "rows": {"items": part}}}
+    tools = ToolRegistry()
+    tools.add(Tool(name="oven", summary="Bakes.", schema=schema), note)
+    arguments = {"degrees": 90.0, "rows": [{"n": 2.0}, {"m": 2.0}], "far": 1e308}
+    assert tools.misfit("oven", arguments) == ""
+    await tools.call("oven", ToolCall(arguments=arguments))
+    wanted = {"degrees": 90, "rows": [{"n": 2}, {"m": 2.0}], "far": 1e308}
+    assert repr(given) == repr([wanted])
+
+
+def test_arguments_that_are_too_many_are_no_fault_of_the_schema() -> None:
+    """Whoever gave them is told to give fewer."""
+    table = {"rows": {"items": {"items": {"type": "integer"}}}}
+    told = box({"type": "object", "properties": table}).misfit(
+        "oven", {"rows": [[1, 2, 3]] * 10_000}
+    )
+    assert told == "oven cannot be used: its arguments are too large to be checked; give fewer."

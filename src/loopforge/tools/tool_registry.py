@@ -211,7 +211,8 @@ class ToolRegistry:
             names = ", ".join(sorted(known)) or "none"
             return False, ToolResult(text=f"There is no tool called {tool!r}. Known: {names}.")
         try:
-            given = await known[tool][1](call)
+            arguments = argument_check.whole_integers(known[tool][0].schema, call.arguments)
+            given = await known[tool][1](replace(call, arguments=arguments))
             return True, _sound(
                 given if isinstance(given, ToolResult) else ToolResult(text=str(given))
             )
