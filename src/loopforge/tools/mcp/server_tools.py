@@ -312,7 +312,7 @@ class McpServers:
         if self._known.get(name) is known:  # it may be another one by now
             self._reread_kept(name, known)
             known.flaws = flaws
-            self._hold_listing(name, known, known.listing.heard(tools))
+            self._hold_listing(name, known, known.listing.heard(tools, name))
 
     def _hold_listing(self, name: str, known: _Known, listing: ToolListing) -> None:
         assert self._home is not None

@@ -17,6 +17,7 @@ import msgspec
 
 from loopforge.core.egress.egress_filter import strip_control_characters
 from loopforge.core.text.name_labels import truncate_text
+from loopforge.runtime.installation.home_files import replace_whole
 from loopforge.runtime.ports import Tool
 from loopforge.tools.mcp.server_options import McpServer
 
@@ -64,11 +65,16 @@ class ToolListing(msgspec.Struct, kw_only=True, omit_defaults=True):
     other: tuple[ListedMcpTool, ...] = ()
     gone: tuple[ListedMcpTool, ...] = ()
 
-    def heard(self, listed: Iterable[ListedMcpTool]) -> ToolListing:
-        """After the server was asked again: new tools are added, those that are gone go."""
+    def heard(self, listed: Iterable[ListedMcpTool], server: str = "") -> ToolListing:
+        """After the server was asked again: new tools are added, those that are gone go.
+
+        One that mates would call as they call one that is held to (`send`, `Send`) is not new.
+        """
         held = {tool.name: tool for tool in (*self.gone, *self.tools)}
         now = {tool.name: tool for tool in listed}
-        taken = held if len(held) >= MOST_HELD else {**now, **held}
+        called = {tool_name(server, name) for name in held}
+        new = {name: now[name] for name in now if tool_name(server, name) not in called}
+        taken = held if len(held) >= MOST_HELD else {**new, **held}
         return ToolListing(
             of=self.of,
             tools=tuple(taken[name] for name in now if name in taken),
@@ -106,9 +112,7 @@ def keep_listing(home: Path, name: str, listing: ToolListing) -> None:
     """Keep it."""
     folder = home / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f"{name}.json.new"
-    fresh.write_bytes(msgspec.json.encode(listing))
-    fresh.replace(folder / f"{name}.json")
+    replace_whole(folder / f"{name}.json", msgspec.json.encode(listing))
 
 
 def read_listed(tools: Sequence[Any]) -> tuple[list[ListedMcpTool], list[str]]:
