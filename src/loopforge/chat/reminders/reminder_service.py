@@ -46,7 +46,8 @@ class ReminderRequester:
     """Who wants something done: a person, by a mate or not; `keeper`: they may change the room.
 
     `cause` is the event that it follows from; done again for the same one, it is done once. `turn`
-    is the mate's. `said`: when they said so, where that was long ago; `origin`: as what.
+    is the mate's. `said`: when they said so, where that was long ago; `origin`: as what. `beside`:
+    others whom the same turn answers, whose wish it may be.
     """
 
     person: str
@@ -54,6 +55,7 @@ class ReminderRequester:
     turn: str = ""
     cause: str = ""
     keeper: bool = False
+    beside: tuple[str, ...] = ()
     said: datetime | None = None
     origin: LineOrigin | None = None
 
@@ -274,8 +276,9 @@ class ReminderService:
             known = ", ".join(str(each.number) for each in state.reminders.waiting()) or "none"
             raise Unknown(f"There is no reminder {number} here. Waiting: {known}.")
         same = self.people.same
-        mine = asker.keeper or same(one.person) == same(asker.person) or one.whom == asker.person
-        if not mine:
+        people = (asker.person, *asker.beside)
+        theirs = all(same(one.person) == same(who) or one.whom == who for who in people)
+        if not (asker.keeper or theirs):
             raise InputError(f"Reminder {number} is somebody else's; only they may change it.")
         return one
 

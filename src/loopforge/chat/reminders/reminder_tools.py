@@ -118,6 +118,7 @@ class ReminderTools:
             mate=call.mate,
             turn=call.turn,
             cause=call.id,
+            beside=tuple(call.people[:-1]),
             said=await self._service.said(call.stream, call.turn),
             origin=await self._service.origin(call.stream, call.turn, call.id, call.people[-1]),
         )

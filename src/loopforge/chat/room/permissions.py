@@ -348,9 +348,19 @@ def origin_of(state: PermissionFacts, line: str) -> LineOrigin | None:
 def origin_of_person(
     state: PermissionFacts, lines: Sequence[str], person: str
 ) -> LineOrigin | None:
-    """As what a person said the last of these lines that goes back to them."""
-    found = (origin_of(state, line) for line in reversed(lines))
-    return next((one for one in found if one is not None and one.who == person), None)
+    """As what a person said the last of these lines that goes back to them.
+
+    Nobody can tell whose wish it is of all whom a turn answers: it may no more than each of them.
+    """
+    found = [one for line in lines if (one := origin_of(state, line)) is not None]
+    last = next((one for one in reversed(found) if one.who == person), None)
+    if last is None:
+        return None
+    less = {
+        name: any(getattr(one, name) for one in found) for name in ("bot", "untrusted", "guest")
+    }
+    more = {name: all(getattr(one, name) for one in found) for name in ("keeper", "owner")}
+    return replace(last, **less, **more)
 
 
 def lost_origin(state: PermissionFacts, line: str) -> bool:
