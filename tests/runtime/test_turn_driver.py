@@ -1,6 +1,7 @@
 """The driver of a turn: it performs what a policy asks, and records each step before it happens."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -23,13 +24,13 @@ from loopforge.core.policy import (
 )
 from loopforge.core.room_vocabulary import Say
 from loopforge.core.turn_events import Answered
-from loopforge.models.scripted_model import ScriptedAnswer
+from loopforge.models.scripted_model import ScriptedAnswer, ScriptedModels
 from loopforge.policies.chain import chain
 from loopforge.policies.stub import stub
 from loopforge.policies.talk import talk
 from loopforge.runtime.exchange_replay import exchange_of
-from loopforge.runtime.ports import Draft, ModelReply, Question, ToolCall
-from loopforge.runtime.turn_driver import Turn, TurnEnding
+from loopforge.runtime.ports import Draft, ModelReply, Question, Route, ToolCall
+from loopforge.runtime.turn_driver import Turn, TurnEnding, think
 from tests.playbook import PROMPTS, heard, shown
 from tests.runtime.conftest import STREAM, Stage
 
@@ -291,3 +292,25 @@ async def test_a_model_that_raises_ends_the_turn_alone(stage: Stage, seen: Agent
     assert ended.outcome == "failed"
     assert ended.why.startswith("the policy failed: ZeroDivisionError('no model')")
     assert answered == ["second"]
+
+
+async def test_a_mind_of_the_factory_that_asks_two_is_told_of_when_both_are_over() -> None:
+    """One of them raises: the other was asked, and paid for, and stands in its outcome."""
+
+    class Odd(ScriptedModels):
+        """Models of which one is broken, and the other slow."""
+
+        async def ask(self, question: Question, hear: Callable[[str], None]) -> ModelReply:
+            """Raise for one."""
+            if question.messages[0][1] == "one":
+                raise RuntimeError("broken")
+            await asyncio.sleep(0.01)
+            return await super().ask(question, hear)
+
+    def mind() -> Thinking:
+        yield from together(*(Ask((Message("user", (text,)),)) for text in ("one", "two")))
+        return plan_of("never")
+
+    outcome = await think(mind, Odd(lambda _: "here"), Route())
+    assert "broken" in outcome.why
+    assert [part.messages[0].text for part, _ in outcome.asked] == ["two"]

@@ -219,6 +219,32 @@ async def test_another_kind_of_stream_runs_like_a_room(stage: Stage) -> None:
     assert (await stage.ledger.verify()).sound
 
 
+class FullOnce(Vote):
+    """A vote in which somebody's turn cannot begin at first: nothing can be opened."""
+
+    tried = 0
+
+    def senses(self, state: Votes, turn: TakenTurn[TurnDue]) -> TurnSenses:
+        """Fail the first time."""
+        self.tried += 1
+        if self.tried == 1:
+            raise OSError("too many open files")
+        return super().senses(state, turn)
+
+
+async def test_a_turn_that_could_not_begin_is_no_ground_for_the_next(stage: Stage) -> None:
+    """What a mate is shown then rests on nothing that was never written down."""
+    stage.script(by_name)
+    async with voting(stage, FullOnce(stage)):
+        await question(stage)
+        await stage.clock.advance(70)
+    events = await stage.ledger.read(STREAM)
+    ids = {event.id for event in events}
+    shown = [event.body for event in events if isinstance(event.body, Perceived)]
+    assert len(shown) == 3
+    assert all(each.lines.base in ids | {""} for each in shown)
+
+
 @pytest.mark.parametrize("name", ["", "maya"])
 async def test_what_is_halted_ends_at_once(stage: Stage, name: str) -> None:
     """By stream or by name; the turn is over with its reason, and the others have theirs."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from itertools import count
 from typing import Any, TypeVar
 
@@ -118,6 +118,17 @@ async def _insisting(
         else:
             setbacks.over()
             return
+
+
+async def gather_whole(works: Sequence[Awaitable[T]]) -> tuple[T, ...]:
+    """What they all come to, side by side. Raises what one raised once none of them goes on."""
+    if len(works) == 1:
+        return (await works[0],)
+    done = await asyncio.gather(*works, return_exceptions=True)
+    for one in done:
+        if isinstance(one, BaseException):
+            raise one
+    return tuple(one for one in done if not isinstance(one, BaseException))
 
 
 async def run_shielded(work: Coroutine[Any, Any, T], name: str) -> tuple[T, bool]:

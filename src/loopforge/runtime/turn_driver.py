@@ -47,7 +47,7 @@ from loopforge.core.text.malformed_answer import (
 )
 from loopforge.core.turn_events import Answered, Asked, Planned, Returned
 from loopforge.errors import HostTaken, LedgerError, ModelLost
-from loopforge.runtime.background_tasks import BackgroundTasks
+from loopforge.runtime.background_tasks import BackgroundTasks, gather_whole
 from loopforge.runtime.draft_stream import DraftStream
 from loopforge.runtime.effects.effect_worker import DIED, EffectOutcome, Effects
 from loopforge.runtime.exchange_replay import (
@@ -262,13 +262,7 @@ class Turn:
             self._perform_one(part, at.nth + place, at.replies.get(place))
             for place, part in enumerate(parts)
         ]
-        if len(works) == 1:
-            return (await works[0],)
-        done = await asyncio.gather(*works, return_exceptions=True)  # none goes on behind its turn
-        for one in done:
-            if isinstance(one, BaseException):
-                raise one
-        return tuple(one for one in done if not isinstance(one, BaseException))
+        return await gather_whole(works)
 
     async def _perform_one(
         self, part: Ask | Call, nth: int, known: Answer | Result | None
@@ -525,7 +519,7 @@ async def think(
 
     async def perform(_nth: int, parts: Parts) -> Replies | MindFailed:
         try:
-            return tuple(await asyncio.gather(*map(one, parts)))
+            return await gather_whole([one(part) for part in parts])
         except asyncio.CancelledError as error:
             if _is_being_cancelled():
                 raise

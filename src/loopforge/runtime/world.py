@@ -39,7 +39,6 @@ from loopforge.core.policy import Call, Policy
 from loopforge.core.room_vocabulary import File
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.turn_events import Judged, Perceived, Recollection, TurnEnded, Verdict
-from loopforge.errors import LedgerError
 from loopforge.runtime.exchange_replay import ReplaySaid, exchange_of
 from loopforge.runtime.ports import (
     CallPermission,
@@ -341,7 +340,7 @@ class Worlds:
                 ports.tasks, ports.stamp.clock, ended.plan, senses.pace, since, hurry
             )
             await self._conclude(world, stream, state, turn, ended, lambda: halted)
-        except LedgerError:
+        except BaseException:  # what was not written down is no ground for what follows
             ports.recorder.forget((stream, handle))
             raise
         finally:

@@ -319,7 +319,7 @@ class WriterThread:
                 ids = [fact.id for fact in append.facts]
                 try:
                     there = self._ids_in_ledger(ids)
-                except LedgerError as fault:
+                except (LedgerError, HostTaken) as fault:
                     append.error = fault
                     return None
                 if there or len(set(ids)) < len(ids):
