@@ -13,6 +13,8 @@ from tests.telegram.wire import bad
 
 LIMIT, CAPTION = 4096, 1024
 """UTF-16 units of a message's and of a caption's text, after markup is read."""
+MOST = 100
+"""Entities of a message; what more there would be is dropped without a word."""
 FOUND = (
     ("url", re.compile(r"\bhttps?://[^\s<>\"]+[^\s<>\".,;:!?)\]]")),
     ("bot_command", re.compile(r"(?<![\w/@])/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?(?!\w)")),
@@ -45,7 +47,7 @@ def _trimmed(text: str, entities: list[Body]) -> tuple[str, list[Body]]:
         if last > first:
             kept.append({**entity, "offset": first, "length": last - first})
     kept += [e for e in detected(text) if not any(_overlap(e, other) for other in kept)]
-    return text, sorted(kept, key=lambda e: (e["offset"], -e["length"]))
+    return text, sorted(kept, key=lambda e: (e["offset"], -e["length"]))[:MOST]
 
 
 def detected(text: str) -> list[Body]:

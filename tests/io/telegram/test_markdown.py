@@ -294,6 +294,17 @@ def test_what_is_hidden_stays_hidden(markdown: str) -> None:
     )
 
 
+def test_what_is_hidden_behind_many_marks_stays_hidden() -> None:
+    """Telegram drops what is marked behind a hundred marks: such a line takes more messages."""
+    markdown = "**w** " * 110 + "||secret|| " * 90 + "open"
+    found = split_into_messages(markdown)
+    for made in found:
+        hidden = [part(made.text, one) for one in made.entities[:100] if one.type == "spoiler"]
+        assert made.text.count("secret") == "".join(hidden).count("secret")
+    whole = "".join(made.text for made in found)
+    assert (whole.count("w"), whole.count("secret"), whole.count("open")) == (110, 90, 1)
+
+
 def test_bars_that_hide_nothing_stay_as_they_are() -> None:
     """An *or* of a program, and what stands in code, is no spoiler, though cut between the two."""
     words = "Is it a || b? " * 3 + "`a||b`, `x` || `y` and \\|\\|this\\|\\|. " * 3

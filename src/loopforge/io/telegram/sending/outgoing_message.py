@@ -22,6 +22,8 @@ from telegram import (
 
 CAPTION = 1024
 """Units that may stand under a file."""
+UPLOAD = 120.0
+"""Seconds that Telegram has to take a file: it answers once it has all of it."""
 Buttons = InlineKeyboardMarkup | None
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
@@ -66,6 +68,8 @@ class TelegramMessages:
                 at.chat,
                 data,
                 filename=name,
+                read_timeout=UPLOAD,
+                write_timeout=UPLOAD,
                 message_thread_id=at.topic,
                 reply_parameters=_reply(reply),
                 reply_markup=buttons,
@@ -94,7 +98,9 @@ class TelegramMessages:
         under = words if utf16_length(words) <= CAPTION else f"{words[: CAPTION // 2 - 2]} …"
         file = InputMediaDocument(data, under, filename=name)
         with self._flood.asking(at.chat):
-            await self.bot.edit_message_media(file, at.chat, message)
+            await self.bot.edit_message_media(
+                file, at.chat, message, read_timeout=UPLOAD, write_timeout=UPLOAD
+            )
 
     async def delete(self, at: ChatKey, message: int) -> None:
         """Take a message away; one that is away is as well."""

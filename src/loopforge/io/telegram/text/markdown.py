@@ -152,6 +152,9 @@ def _pre(words: str, language: str) -> str:
 
 LIMIT = 4096
 """Units of one message."""
+MOST_ENTITIES = 80
+"""Entities of one message: of more than a hundred, addresses and names that Telegram finds itself
+among them, it drops the rest without a word, spoilers too."""
 _LINKED = re.compile(r"(?:https?|tg)://[^\s]+", re.IGNORECASE)
 
 
@@ -194,16 +197,20 @@ def split_into_messages(markdown: str, limit: int = LIMIT) -> tuple[EntityText, 
 
 
 def _fitting(markdown: str, limit: int) -> list[EntityText]:
-    """Rendered in as many parts as it takes: columns are wider than the table they are made of."""
+    """Rendered in as many parts as it takes.
+
+    Columns are wider than the table that they are made of, and there may be too many entities.
+    """
     whole = as_entity_text(markdown)
     if not whole.text:
         return []
-    if utf16_length(whole.text) <= limit:
+    if utf16_length(whole.text) <= limit and len(whole.entities) <= MOST_ENTITIES:
         return [whole]
     half = utf16_length(markdown) // 2
     if half < LEAST:
         return [EntityText(markdown.strip(VOID))]
-    return [part for piece in split(markdown, half) for part in _fitting(piece.text, limit)]
+    pieces = cover_parts([piece.text for piece in split(markdown, half)])
+    return [part for piece in pieces for part in _fitting(piece, limit)]
 
 
 @cache
