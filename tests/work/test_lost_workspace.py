@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopforge.core.work.work_vocabulary import TaskStopped, WorkspaceRecovered
-from loopforge.errors import ArtifactError, InputError
+from loopforge.errors import ArtifactError, InputError, LoopforgeError
 from loopforge.runtime.ports import Question
 from loopforge.work.workspace.task_workspace import Workspaces
 from tests.work.conftest import Step, in_order, says, uses, working
@@ -122,6 +122,24 @@ async def test_a_clone_that_lost_its_git_is_told_in_words(place: Path, project: 
         await shop.tasks.undo(id, "ana", state.standing)
         assert shop.file(id, "repo/.git").is_dir()
         assert shop.file(id, "repo/note.txt").read_text() == "So.\n"
+
+
+async def test_what_a_restored_home_has_not_kept_is_told_as_it_is(
+    place: Path, project: Path
+) -> None:
+    """A backup holds no proposals: who decides on one reads where the work stands, and it stays."""
+    home = place / "home"
+    async with working(home, in_order(*STEPS)) as shop:
+        name = (await shop.tasks.places.repositories.registered.register(project)).name
+        id = await shop.give(TASK, repo=name)
+        shutil.rmtree(home / "data" / "work")
+        offered = (await shop.state(id)).offered
+        assert offered is not None
+        with pytest.raises(LoopforgeError, match=r"restored from a backup.*stands on its branch"):
+            await shop.tasks.approve(id, "ana", offered.commit)
+        told = await shop.tasks.reject(id, "ana", offered.commit)
+        assert "Its branch was not deleted: Nothing is kept" in told
+        assert "the branch is gone" not in told
 
 
 async def test_a_link_in_its_place_is_not_followed(place: Path) -> None:

@@ -87,8 +87,8 @@ class WorkPlaces:
         """Delete the task's branch, if it has come so far as to have one; why one stays, or ""."""
         try:
             return await self.repositories.reject(state.stream)
-        except Unknown:
-            return ""
+        except Unknown as error:
+            return str(error) if state.offered is not None and state.offered.commit else ""
 
     async def undo(self, state: TaskState) -> ChangeUndone:
         """Take back the last change of files, or the merge. Raises LoopforgeError.

@@ -55,6 +55,11 @@ from loopforge.work.workspace.workspace_settings import workspaces_of
 
 FOLDER = "data/work"
 RECORD = "repository.json"
+NOTHING_KEPT = (
+    "Nothing is kept of this task's work in a repository: it works on none, or this home was "
+    "restored from a backup, which holds none. What it showed stands on its branch there (`git "
+    "branch --list 'task/*'`), to be merged or deleted by hand."
+)
 STAYS = "it is checked out in a folder or was moved."
 NAMED = 8
 """Files that are named."""
@@ -421,7 +426,7 @@ class TaskRepositories:
         """What stands of it; its target is the one that the owner of the home writes by now."""
         found = self._known_record(task)
         if found is None or not found.made:
-            raise Unknown("This task works on no repository.")
+            raise Unknown(NOTHING_KEPT)
         with suppress(Unknown, BadSettings):  # who looks for its folder is told
             target = self.registered.find(found.branch.repository).branch
             return replace(found, branch=replace(found.branch, target=target))
