@@ -12,6 +12,7 @@ from loopforge.errors import InputError
 from loopforge.runtime.ports import ToolCall, ToolHome, ToolResult
 from loopforge.runtime.system_clock import SystemClock
 from loopforge.settings import load_settings
+from loopforge.tools.pictures import screenshot
 from loopforge.tools.pictures.screenshot import CHROMIUM, SCREENSHOT, Screenshot, secure
 from loopforge.tools.sandbox.call_workspace import FOLDER
 from tests.listening import paging
@@ -59,6 +60,18 @@ async def test_a_page_is_drawn_as_a_browser_shows_it(place: Path) -> None:
         assert picture.size == (640, 480)
         assert picture.getpixel((600, 400)) == (0, 0xC0, 0)
         assert pages.asked[0] == "/"
+    assert list((place / FOLDER).iterdir()) == []
+
+
+async def test_a_picture_that_is_too_large_is_no_half_one(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused with what to do, and nothing stays behind."""
+    monkeypatch.setattr(screenshot, "LARGEST", 100)
+    async with paging(drawn) as pages:
+        address, inside = f"https://localhost:{pages.port}/", f"localhost:{pages.port}"
+        with pytest.raises(InputError, match="make it less wide, or less high"):
+            await shot(place, address, inside)
     assert list((place / FOLDER).iterdir()) == []
 
 

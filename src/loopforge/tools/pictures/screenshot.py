@@ -162,12 +162,15 @@ async def _drawn(
         if ended.met:
             raise InputError(f"the page was given up: it took too much {ended.met}")
         try:
-            return await asyncio.to_thread(files.read, PICTURE, LARGEST)
+            made = await asyncio.to_thread(files.read, PICTURE, LARGEST + 1)
         except (InputError, OSError) as error:
             raise InputError(
                 "the browser made no picture of it: it leads to where nothing may be reached, or "
                 "takes too long"
             ) from error
+        if len(made) > LARGEST:
+            raise InputError("the picture is larger than 20 MB: make it less wide, or less high")
+        return made
     finally:
         await asyncio.to_thread(files.remove)
 

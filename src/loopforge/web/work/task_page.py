@@ -47,6 +47,7 @@ FILES = 60
 LISTED = 400
 Word = Annotated[str, Parameter(max_length=10)]
 Format = Literal["page", "json"]
+GONE_ON = "It has gone on since you opened this page. Look at it as it is now, below."
 GO_ON = "“Go on”"
 """The button that does what the command `resume` does, where people are told of it."""
 
@@ -158,7 +159,10 @@ async def _done(site: PageContext, access: TaskAccess, act: str, data: dict[str,
             return await tasks.reject(id, person, commit, reason)
         case "undo":
             _as_shown(access.state, data)
-            return await tasks.undo(id, person, (data.get("stage", ""), access.state.turns))
+            standing = access.state.stage, access.state.turns
+            if data.get("stage", "") != standing[0]:  # the right to it was looked at for this one
+                raise Changed(GONE_ON)
+            return await tasks.undo(id, person, standing)
         case _:
             raise InputError("There is nothing of that name to be done with a task.")
 
@@ -167,7 +171,7 @@ def _as_shown(state: TaskState, data: dict[str, str]) -> None:
     """Raise Changed where the task, or its commit, is not what the form stood under."""
     commit = state.offered.commit if state.offered else ""
     if (data.get("turn"), data.get("commit", "")) != (str(state.turns), commit):
-        raise Changed("It has gone on since you opened this page. Look at it as it is now, below.")
+        raise Changed(GONE_ON)
 
 
 # ---------------------------------------------------------------- files
