@@ -15,6 +15,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ import msgspec
 from loopforge.core.egress.hidden_signs import as_visible_row
 from loopforge.core.limits.line_matching import unified_diff_rows
 from loopforge.errors import InputError, Unknown
-from loopforge.runtime.installation.home_files import bytes_of
+from loopforge.runtime.installation.home_files import bytes_of, exclusive_access, replace_whole
 from loopforge.runtime.ports import (
     Clock,
     Tool,
@@ -132,23 +133,33 @@ class WrittenTools:
         return before[-1] if before else found.last
 
     def keep(self, name: str, version: WrittenVersion) -> WrittenVersion:
-        """Offer this version from now on; its number is found here. Once for each `effect`."""
-        found = self.find(name)
-        versions = found.versions if found is not None else ()
-        if known := next((one for one in versions if one.effect == version.effect), None):
-            return known
-        version = msgspec.structs.replace(version, number=len(versions) + 1).sealed
-        self._write(WrittenTool(name=name, versions=(*versions, version)))
+        """Offer this version from now on; its number is found here. Once for each `effect`.
+
+        Raises InputError where its file was changed: the versions of before stand there.
+        """
+        with self._alone(name) as path:
+            found = self.find(name)
+            if found is None and path.exists():
+                raise InputError(
+                    f"{path} is not as it was approved, so no version is added to it; move it away"
+                )
+            versions = found.versions if found is not None else ()
+            if known := next((one for one in versions if one.effect == version.effect), None):
+                return known
+            version = msgspec.structs.replace(version, number=len(versions) + 1).sealed
+            self._write(path, WrittenTool(name=name, versions=(*versions, version)))
         return version
 
     def take_back(self, name: str) -> WrittenVersion:
         """Offer it no more; the version that it was. Raises Unknown."""
-        found = self.find(name)
-        if found is None or found.taken_back:
-            names = ", ".join(one.name for one in self.known() if not one.taken_back) or "none"
-            raise Unknown(f"No mate wrote a tool {name[:60]!r} here. There are: {names}.")
-        self._write(msgspec.structs.replace(found, taken_back=True))
-        return found.last
+        if (found := self.find(name)) is not None:
+            with self._alone(name) as path:
+                found = self.find(name)
+                if found is not None and not found.taken_back:
+                    self._write(path, msgspec.structs.replace(found, taken_back=True))
+                    return found.last
+        names = ", ".join(one.name for one in self.known() if not one.taken_back) or "none"
+        raise Unknown(f"No mate wrote a tool {name[:60]!r} here. There are: {names}.")
 
     # ------------------------------------------------------------ files
 
@@ -166,11 +177,16 @@ class WrittenTools:
             return f"{path.name}: {error.strerror}"
         return self._read[path][1]
 
-    def _write(self, tool: WrittenTool) -> None:
+    @contextmanager
+    def _alone(self, name: str) -> Iterator[Path]:
+        """The file of a tool, which no other program writes meanwhile."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        fresh = self._folder / f"{tool.name}.json.new"
-        fresh.write_bytes(msgspec.json.format(msgspec.json.encode(tool)))
-        fresh.replace(self._folder / f"{tool.name}.json")
+        path = self._folder / f"{name}.json"
+        with exclusive_access(path):
+            yield path
+
+    def _write(self, path: Path, tool: WrittenTool) -> None:
+        replace_whole(path, msgspec.json.format(msgspec.json.encode(tool)))
         self._read.clear()
         self._all.get(anew=True)
 
