@@ -1,6 +1,7 @@
 """Tools that mates wrote, as their files stand: while two programs write there, and after a change."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,12 @@ def test_who_writes_waits_for_who_writes(tmp_path: Path) -> None:
     """Neither a version nor that a tool was taken back is lost to another program's writing."""
     tools = WrittenTools(tmp_path)
     tools.keep("count_words", version("one"))
-    for change in (lambda: tools.keep("count_words", version("two")), tools.take_back):
-        given = () if change is not tools.take_back else ("count_words",)
-        writing = threading.Thread(target=change, args=given)
+    changes: list[Callable[[], object]] = [
+        lambda: tools.keep("count_words", version("two")),
+        lambda: tools.take_back("count_words"),
+    ]
+    for change in changes:
+        writing = threading.Thread(target=change)
         with exclusive_access(tmp_path / FOLDER / "count_words.json"):
             writing.start()
             writing.join(0.2)
