@@ -37,6 +37,19 @@ async def test_what_it_asks_people_may_be_answered_days_later(place: Path, mode:
             assert f"The town is {told} {{}} {state}." in (await home.lines())[-1]
 
 
+async def test_a_use_that_may_not_be_any_more_does_not_go_on(place: Path) -> None:
+    """Where the owner left the tool out since, nothing of it is done, whoever says yes."""
+    async with terminal(place) as home:
+        asked = await home.uses("bo", "odd_paint")
+        handle = re.search(r"file ([0-9a-f]+): question-of-odd", asked)
+        assert handle is not None, asked
+    async with terminal(place, more='only = ["write"]\n', seed=8) as home:
+        await home.uses("bo", "answer_server", question=handle[1], answers={"colour": "red"})
+        await home.does("bo", "approve", "1")
+        await home.finishes()
+        assert "odd_paint may not be used any more" in (await home.lines())[-1]
+
+
 @pytest.mark.parametrize("by", ["a person", "a server"])
 async def test_a_question_that_no_server_asked_is_not_answered(place: Path, by: str) -> None:
     """A file that somebody wrote in its form would have a tool used as people were not shown."""

@@ -37,6 +37,7 @@ from loopforge.tools.mcp.tool_listing import (
     listing_of,
     misnamed_tool_flaws,
     read_listed,
+    tool_name,
     written_at,
 )
 from loopforge.tools.mcp.use_result import result_of
@@ -336,6 +337,10 @@ class McpServers:
         asked = read_question((await files.data(call, which)).data, await files.givers(call, which))
         if asked.server not in self._known:
             raise InputError(f"there is no server {asked.server} here any more")
+        offers = [tool for tool, _ in self._tools_by_server()[asked.server]]
+        wanted = tool_name(asked.server, asked.tool)
+        if all(one.name != wanted or (one.mates and call.mate not in one.mates) for one in offers):
+            raise InputError(f"{wanted} may not be used any more, so it does not go on")
         declined = bool(call.arguments.get("decline"))
         answers = answers_of(asked, call.arguments.get("answers") or {}, decline=declined)
         known = self._known[asked.server]
