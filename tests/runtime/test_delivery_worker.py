@@ -224,6 +224,33 @@ async def test_what_was_late_is_told_once_and_by_its_reason(stage: Stage) -> Non
     assert [(len(each.events), each.why) for each in told] == [(3, "it is away")]
 
 
+async def test_what_was_late_is_told_though_that_could_not_be_written_at_first(
+    stage: Stage,
+) -> None:
+    """Each line of it once: the count is of what is written down."""
+    away, told, refusing = True, list[DelayedDeliveries](), {"delivery.accepted"}
+
+    def trouble(when: str, _nth: int) -> None:
+        if when == "before" and away:
+            raise SendFailed("it is away", unsent=True)
+
+    async def consequences(what: Undelivered | DelayedDeliveries, _: Stamp) -> Sequence[Fact]:
+        assert isinstance(what, DelayedDeliveries)
+        told.append(what)
+        return ()
+
+    wall = Wall(trouble)
+    async with posting(stage, wall, refusing=refusing, consequences=consequences):
+        await queue(stage, ONE, TWO)
+        await stage.clock.advance(150)
+        away = False
+        await stage.clock.advance(400)
+        refusing.clear()
+        await stage.clock.advance(60)
+    assert wall.order == [ONE, TWO]
+    assert [len(each.events) for each in told] == [2]
+
+
 # ---------------------------------------------------------------- never twice
 
 

@@ -14,7 +14,8 @@ Caller must: call `start` once.
 import asyncio
 import logging
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
 from typing import NamedTuple, Protocol
@@ -132,6 +133,16 @@ class _Late:
         self.events: list[Event] = []
         self.by, self.why = timedelta(), AWAY
         self.words: set[str] = set()
+
+    @contextmanager
+    def written(self) -> Iterator[None]:
+        """As it was before the block, where what the block changes could not be written down."""
+        was = [*self.events], self.by, self.why, {*self.words}
+        try:
+            yield
+        except BaseException:
+            self.events, self.by, self.why, self.words = was
+            raise
 
 
 class Deliveries:
@@ -355,13 +366,14 @@ class Deliveries:
     async def _record_accepted(self, pending: PendingDelivery, event: Event, message: str) -> None:
         late = self._late[pending.stream, pending.surface]
         age = self._age_of(event)
-        if age > LATE and pending.what in ("line", "reminder") and not _is_word(pending, event):
-            late.events.append(event)
-            late.by = max(late.by, age)
-        elif age <= LATE and not late.events:
-            late.why = AWAY
-        accepted = Accepted(delivery=pending.delivery, message_id=message)
-        await self._record(pending, accepted, *await self._delayed_notices(pending))
+        with late.written():
+            if age > LATE and pending.what in ("line", "reminder") and not _is_word(pending, event):
+                late.events.append(event)
+                late.by = max(late.by, age)
+            elif age <= LATE and not late.events:
+                late.why = AWAY
+            accepted = Accepted(delivery=pending.delivery, message_id=message)
+            await self._record(pending, accepted, *await self._delayed_notices(pending))
 
     async def _give_up(self, pending: PendingDelivery, event: Event, failure: SendFailed) -> None:
         place, why = (pending.stream, pending.surface), failure.why
@@ -371,16 +383,19 @@ class Deliveries:
         body = (Uncertain if failure.uncertain else Failed)(
             delivery=pending.delivery, why=Words(why)
         )
-        late = await self._delayed_notices(pending)
-        told = bool(self._late[place].words) and not failure.final
-        lost = Undelivered(pending, event, why, failure.gone, told, failure.moved)
-        found = [*await self._consequences(lost, self._stamp), *await self._queued_changes(lost)]
-        self._late[place].words |= {
-            fact.id
-            for fact in found
-            if isinstance(fact.body, Queued) and fact.body.surface == pending.surface
-        }
-        await self._record(pending, body, *late, *found)
+        late = self._late[place]
+        with late.written():
+            notices = await self._delayed_notices(pending)
+            told = bool(late.words) and not failure.final
+            lost = Undelivered(pending, event, why, failure.gone, told, failure.moved)
+            found = [*await self._consequences(lost, self._stamp)]
+            found += await self._queued_changes(lost)
+            late.words |= {
+                fact.id
+                for fact in found
+                if isinstance(fact.body, Queued) and fact.body.surface == pending.surface
+            }
+            await self._record(pending, body, *notices, *found)
 
     async def _queued_changes(self, lost: Undelivered) -> list[Fact]:
         """What was changed of a line while it waited goes after it, where its place has moved."""
