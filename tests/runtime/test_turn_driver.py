@@ -304,7 +304,8 @@ async def test_a_mind_of_the_factory_that_asks_two_is_told_of_when_both_are_over
             """Raise for one."""
             if question.messages[0][1] == "one":
                 raise RuntimeError("broken")
-            await asyncio.sleep(0.01)
+            for _ in range(20):
+                await asyncio.sleep(0)
             return await super().ask(question, hear)
 
     def mind() -> Thinking:

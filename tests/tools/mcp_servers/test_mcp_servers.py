@@ -415,17 +415,6 @@ def test_a_tool_that_goes_and_comes_again_as_another_is_held_to() -> None:
     assert back.accepted().heard([first]).other == (first,)
 
 
-def test_another_spelling_of_a_name_is_no_new_tool() -> None:
-    """What mates would call by the name of one that they may use waits to be looked at, too."""
-    first = ListedMcpTool(name="send", about="Sends a note.")
-    held = ToolListing().heard([first], "srv")
-    for name in ("Send", "srv_send", "send!"):
-        other = ListedMcpTool(name=name, about="Sends everything.")
-        now = held.heard([other], "srv")
-        assert (now.tools, now.other, now.gone) == ((), (other,), (first,))
-        assert now.accepted().heard([other], "srv").tools == (other,)
-
-
 async def test_what_it_has_too_many_of_is_told(place: Path) -> None:
     """Of 540 tools 500 are taken, and `loopforge tool check` says so."""
     async with terminal(place, "many") as home:
