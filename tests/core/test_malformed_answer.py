@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from loopforge.core.egress.egress_filter import EgressFilter
 from loopforge.core.text.malformed_answer import (
@@ -15,6 +17,7 @@ from loopforge.core.text.malformed_answer import (
 )
 from loopforge.policies.answer_form import AnswerForm
 from loopforge.policies.tool_requests import WantedCall, wanted_calls
+from tests.examples import few
 from tests.playbook import heard, shown
 
 FORM = AnswerForm(shown(heard("ana", "hi"), model="full")).schema()
@@ -301,3 +304,22 @@ def test_uses_of_tools_that_are_written_as_text(text: str, words: str, count: in
 def test_objects_within_objects_are_looked_through_once() -> None:
     """Each level of them twice would take an hour for this one."""
     assert said('{"text":' * 23 + '""' + "}" * 23) == ""
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["{", "}", "[", "]", '"say"', '"mode"', ":", ",", '"hi"', "say", '"', "null", "<think>"]
+        ),
+        max_size=12,
+    ),
+    st.booleans(),
+)
+@settings(max_examples=few(300))
+@example(['{"say":'], False)
+@example(['{"say":,"mode":"context"}'], False)
+@example(['[{"say":'], True)
+def test_an_answer_is_read_wherever_it_breaks_off(pieces: list[str], cut: bool) -> None:
+    """Also behind a key: what comes of it is words or none, and never an error of the policy."""
+    read = read_lenient_answer("".join(pieces), FORM, "say", cut=cut)
+    assert read.data is None or isinstance(read.data.get("say", ""), str)

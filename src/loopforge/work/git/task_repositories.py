@@ -56,9 +56,9 @@ from loopforge.work.workspace.workspace_settings import workspaces_of
 FOLDER = "data/work"
 RECORD = "repository.json"
 NOTHING_KEPT = (
-    "Nothing is kept of this task's work in a repository: it works on none, or this home was "
-    "restored from a backup, which holds none. What it showed stands on its branch there (`git "
-    "branch --list 'task/*'`), to be merged or deleted by hand."
+    "This task works on no repository; or this home was restored from a backup, which holds "
+    "nothing of what tasks showed: that stands on its branch in your repository (`git branch "
+    "--list 'task/*'`), to be merged or deleted by hand."
 )
 STAYS = "it is checked out in a folder or was moved."
 NAMED = 8
