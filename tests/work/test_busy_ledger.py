@@ -14,9 +14,14 @@ from loopforge.work.threads import thread_posts
 from tests.work.conftest import in_order, says, uses
 from tests.work.test_thread_tasks import Commons, commons
 
+LOCKED = LedgerBusy("The database stayed locked; nothing was written.")
+
 
 def locked_once(
-    room: Commons, monkeypatch: pytest.MonkeyPatch, meant: Callable[[Any], bool]
+    room: Commons,
+    monkeypatch: pytest.MonkeyPatch,
+    meant: Callable[[Any], bool],
+    error: Exception = LOCKED,
 ) -> list[str]:
     """Have the first writing of such a body refused; the list holds where that was."""
     append, refused = room.app.ledger.append, list[str]()
@@ -24,7 +29,7 @@ def locked_once(
     async def busy(stream: str, facts: Any, **more: Any) -> Any:
         if not refused and any(meant(fact.body) for fact in facts):
             refused.append(stream)
-            raise LedgerBusy("The database stayed locked; nothing was written.")
+            raise error
         return await append(stream, facts, **more)
 
     monkeypatch.setattr(room.app.ledger, "append", busy)
@@ -88,3 +93,23 @@ async def test_the_message_of_progress_goes_on(
         (task,) = await room.tasks()
         assert refused == ["room:commons"]
         assert (await room.shop.state(task)).at_work
+
+
+async def test_a_mistake_in_telling_keeps_nothing_else_from_being_told(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is said of the task next brings what could not be said."""
+
+    def meant(body: object) -> bool:
+        return isinstance(body, Said) and "A haiku." in str(body.text)
+
+    async with commons(place, in_order(says("done", "A haiku."))) as room:
+        refused = locked_once(room, monkeypatch, meant, RuntimeError("a mistake"))
+        await room.hears("otto, write a haiku into a Python script")
+        await room.rest()
+        assert refused == ["room:commons"]
+        (task,) = await room.tasks()
+        await room.app.work.tasks.say(task, room.ana, "thank you")
+        await room.rest()
+        said = await room.app.ledger.read("room:commons", kinds=["room.said"])
+        assert sum(meant(event.body) for event in said) == 1, task

@@ -12,6 +12,9 @@ from msgspec import Struct
 from loopforge.core.growth.growth_events import GrowthEvent
 from loopforge.core.text.erasable_text import Words, public_words
 
+PEOPLE = "people"
+"""The stream in which it stands who is known, and which accounts are one person's."""
+
 
 class PersonMet(Struct, frozen=True, tag="people.met", kw_only=True, omit_defaults=True):
     """A person became known, by an account on a surface (for a terminal, the name given).

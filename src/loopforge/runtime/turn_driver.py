@@ -203,9 +203,10 @@ class Turn:
         ) -> Replies | ReplayErased | ReplayDiverged | MindFailed | None:
             self._take_in(parts)
             at = playback.take(parts)
-            again = at.replies.values() if isinstance(at, ReplayOnward) else at
-            for reply in again if not isinstance(again, ReplayErased | ReplayDiverged) else ():
-                self._news.update((line.id, line) for line in reply.news if line.id)
+            if isinstance(at, ReplayErased | ReplayDiverged):
+                return at
+            for reply in at.replies.values() if isinstance(at, ReplayOnward) else at:
+                self._note_news(reply.news)
             if not isinstance(at, ReplayOnward):
                 return at
             return None if self._stopped else await self._perform(at, parts)
@@ -425,8 +426,11 @@ class Turn:
 
     def _hear_news(self) -> tuple[Line, ...]:
         news = self._seat.news()
-        self._news.update((line.id, line) for line in news if line.id)
+        self._note_news(news)
         return news
+
+    def _note_news(self, news: Sequence[Line]) -> None:
+        self._news.update((line.id, line) for line in news if line.id)
 
     def _take_in(self, requests: Parts) -> None:
         """Note which of the news stand in a prompt: those need no further answer."""

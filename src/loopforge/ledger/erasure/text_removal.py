@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlalchemy.engine import Connection
 
 from loopforge.core.events import Erased, Event
+from loopforge.core.people_events import PEOPLE
 from loopforge.ledger.database.table_schema import BLANK, SQLITE_TRIGGERS
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.storage import state_snapshots
@@ -22,8 +23,6 @@ from loopforge.runtime.system_clock import Stamp
 
 Gone = dict[str, list[str]]
 """Refs by stream."""
-PEOPLE = "people"
-"""The stream in which it stands which accounts are one person's."""
 REFS = 2000
 """Most refs that one Erased event lists, and that go in one transaction."""
 

@@ -9,7 +9,7 @@ know rooms, nor how somebody proves who they are (see account_linking.py).
 from collections.abc import Callable, Sequence
 
 from loopforge.core.events import Event
-from loopforge.core.people_events import PersonMet, PersonRenamed
+from loopforge.core.people_events import PEOPLE, PersonMet, PersonRenamed
 from loopforge.core.schedule.reminder_events import TimeChosen
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
@@ -25,7 +25,7 @@ from loopforge.runtime.system_clock import Stamp
 
 __all__ = ["HOME", "STREAM", "LinkedAccount", "Person", "PersonRegistry"]
 
-STREAM = "people"
+STREAM = PEOPLE
 
 
 class PersonRegistry(LinkedIdentities):

@@ -125,7 +125,7 @@ class ConnectionLimits:
 
     def bound(self) -> None:
         """Cut off the largest of the half bodies, as long as they are too much together."""
-        held = {each: each.held for each in self._open if each.held}
+        held = {each: each.half_body for each in self._open if each.half_body}
         total = sum(held.values())
         while total > self._held:
             total -= held.pop(largest := max(held, key=held.__getitem__))
@@ -203,8 +203,8 @@ class Connection(H11Protocol):
         super().resume_writing()
 
     @property
-    def held(self) -> int:
-        """Bytes of half a body that the home holds for this client."""
+    def half_body(self) -> int:
+        """Bytes of it that the home holds for this client."""
         return 0 if self._owed != "body" or STREAMED in self.scope["state"] else self._came
 
     def due(self) -> float:

@@ -162,16 +162,19 @@ class ThreadPosts:
             self._spawn(partial(self._keep_telling, stream), f"what is said of {stream}")
 
     async def _keep_telling(self, stream: str) -> None:
+        again = False
         try:
             while stream in self._more:
                 self._more.discard(stream)
                 await self._tell_news(stream)
         except LoopforgeError as error:
-            if is_passing(error):  # then this is tried again
+            if again := is_passing(error):
                 self._more.add(stream)
                 raise
             log.warning("a room was not told of %s: %s", stream, error)
-        self._busy.discard(stream)
+        finally:
+            if not again:
+                self._busy.discard(stream)
 
     async def _tell_news(self, stream: str) -> None:
         state = await self._tasks.store.state(stream)

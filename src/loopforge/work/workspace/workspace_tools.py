@@ -265,9 +265,7 @@ async def work_edit(home: ToolHome, call: ToolCall) -> str:
 def _edit_file(place: TaskWorkspace, path: str, given: dict[str, object]) -> str:
     text, every = _text_of(place, path), bool(given.get("everywhere"))
     _put_file(
-        place,
-        path,
-        replace_words(text, str(given["old"]), str(given["new"]), everywhere=every),
+        place, path, replace_words(text, str(given["old"]), str(given["new"]), everywhere=every)
     )
     places = text.count(str(given["old"])) if every else 1
     return f"{path} is edited in {places:,} place{'s' * (places != 1)}."
