@@ -124,10 +124,8 @@ async def test_a_clone_that_lost_its_git_is_told_in_words(place: Path, project: 
         assert shop.file(id, "repo/note.txt").read_text() == "So.\n"
 
 
-async def test_what_a_restored_home_has_not_kept_is_told_as_it_is(
-    place: Path, project: Path
-) -> None:
-    """A backup holds no proposals: who decides on one reads where the work stands, and it stays."""
+async def test_what_a_home_has_not_kept_is_told_as_it_is(place: Path, project: Path) -> None:
+    """Where its record is lost, who decides on a proposal reads where it stands, and it stays."""
     home = place / "home"
     async with working(home, in_order(*STEPS)) as shop:
         name = (await shop.tasks.places.repositories.registered.register(project)).name
@@ -135,7 +133,7 @@ async def test_what_a_restored_home_has_not_kept_is_told_as_it_is(
         shutil.rmtree(home / "data" / "work")
         offered = (await shop.state(id)).offered
         assert offered is not None
-        with pytest.raises(LoopforgeError, match=r"restored from a backup.*stands on its branch"):
+        with pytest.raises(LoopforgeError, match=r"kept of that is gone.*stands on its branch"):
             await shop.tasks.approve(id, "ana", offered.commit)
         told = await shop.tasks.reject(id, "ana", offered.commit)
         assert "Its branch was not deleted: This task works on no repository; or" in told

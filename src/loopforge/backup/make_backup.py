@@ -55,6 +55,7 @@ from loopforge.runtime.installation.settings_file import FILE
 from loopforge.runtime.ports import Clock
 from loopforge.setting_defaults import Settings
 from loopforge.settings import SAVED
+from loopforge.work.git.task_repositories import RECORDS
 
 log = logging.getLogger(__name__)
 FOLDERS = (
@@ -71,7 +72,8 @@ FOLDERS = (
 )
 """What of a home is in its backup, besides its settings, its ledger and its files."""
 PACKED = (FILE, SAVED, *FOLDERS)
-"""All that is packed, and all that is unpacked: no database, say, nor the web room's secret."""
+"""All that is packed, and all that is unpacked, with the records of tasks: no database, say, nor
+the web room's secret."""
 WORK = "backup-"
 """How the folder begins, in the home's data, in which one is made."""
 LONGEST = 500_000_000
@@ -246,6 +248,7 @@ def _packed(home: Path) -> Iterator[Path]:
     yield from (home / name for name in (FILE, SAVED) if (home / name).exists())
     for folder in FOLDERS:
         yield from (path for path in sorted((home / folder).rglob("*")) if path.is_file())
+    yield from sorted(home.glob(RECORDS))
 
 
 async def note_erasures(ledger: Tables, store: BackupStore) -> None:

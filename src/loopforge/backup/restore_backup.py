@@ -26,11 +26,13 @@ from loopforge.backup.backup_store import (
     newer_program_error,
 )
 from loopforge.backup.make_backup import PACKED, check_ledger, fetch_backup_part, ledger_lines
+from loopforge.core.work.work_vocabulary import TaskOpened
 from loopforge.errors import BackupError, DamagedArtifact, DamagedBackup, InputError, Unknown
 from loopforge.ledger.schema_migration import NEWEST
 from loopforge.ledger_opening import ARTIFACTS, open_ledger_of
-from loopforge.runtime.ports import Clock
+from loopforge.runtime.ports import Clock, Ledger
 from loopforge.setting_defaults import Settings
+from loopforge.work.git.task_repositories import RECORDS, forget_record
 
 
 async def newest_backup(store: BackupStore) -> str:
@@ -89,16 +91,17 @@ def unpack_home(folder: Path, home: Path) -> None:
 
 def _put(home: Path, each: tarfile.TarInfo, content: IO[bytes] | None) -> None:
     place = home / each.name
-    if (
-        content is None
-        or each.issparse()
-        or not any(place.resolve().is_relative_to((home / part).resolve()) for part in PACKED)
-    ):
+    if content is None or each.issparse() or not _is_of_home(home.resolve(), place.resolve()):
         raise BackupError(f"{each.name!r} in this backup is no file of a home.")
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with place.open("wb") as file:
         place.chmod(each.mode & 0o755)
         shutil.copyfileobj(content, file)
+
+
+def _is_of_home(home: Path, place: Path) -> bool:
+    parts = any(place.is_relative_to((home / part).resolve()) for part in PACKED)
+    return parts or (place.is_relative_to(home) and place.relative_to(home).match(RECORDS))
 
 
 class RestoredHome(NamedTuple):
@@ -124,8 +127,17 @@ async def restore_home(
     async with open_ledger_of(settings, clock) as ledger:
         erasure = await ledger.load(ledger_lines(folder / LEDGER), forgotten)
         await delete_unreferenced_files(ledger, Artifacts(settings.data / ARTIFACTS, clock))
+        for stream in erasure.texts:
+            await _drop_forgotten_record(settings.home, ledger, stream)
         missing = (await ledger.look(referenced_hashes)).difference(await files.hashes())
     return RestoredHome(len(erasure.refs), len(missing))
+
+
+async def _drop_forgotten_record(home: Path, ledger: Ledger, stream: str) -> None:
+    """What was forgotten with a task is also in what is kept of its repository."""
+    opened = await ledger.read(stream, kinds=["task.opened"])
+    if any(isinstance(each.body, TaskOpened) and each.body.text.text is None for each in opened):
+        await asyncio.to_thread(forget_record, home, stream)
 
 
 async def kept_files(

@@ -23,6 +23,7 @@ from loopforge.work.git.host_git import (
     COMMITTER_NAME,
     HostGit,
     file_contents,
+    packed_commits,
     tree_changes,
 )
 
@@ -95,6 +96,11 @@ class BareRepository:
             await self._git.run("prune", "--expire=now")
             raise RepositoryError(f"What the task made is not taken over: {error}") from error
         return commit
+
+    async def add_shown(self, pack: bytes, commit: str) -> None:
+        """Take in again what was made here and is in the person's repository, as that packed it."""
+        await self._git.run("index-pack", "--stdin", "--fix-thin", stdin=pack)
+        await self.keep(commit)
 
     async def keep(self, commit: str) -> None:
         """Keep a commit that was made here, whatever else is refused."""
@@ -182,8 +188,4 @@ class BareRepository:
 
     async def packed(self, wanted: Sequence[str], without: Sequence[str]) -> bytes:
         """Some commits as a pack, for a repository that has the others."""
-        asked = "".join([f"{each}\n" for each in wanted] + [f"^{each}\n" for each in without])
-        ended = await self._git.run(
-            *("pack-objects", "--revs", "--stdout", "--thin", "-q"), stdin=asked.encode()
-        )
-        return ended.output
+        return await packed_commits(self._git, wanted, without)

@@ -12,7 +12,7 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -256,6 +256,15 @@ async def tree_changes(git: HostGit, before: str, after: str) -> list[PathChange
         *("diff-tree", "-r", "-z", "--no-renames", "--raw", "--no-abbrev", before, after)
     )
     return read_changes(parts)
+
+
+async def packed_commits(git: HostGit, wanted: Sequence[str], without: Sequence[str] = ()) -> bytes:
+    """Some commits as a pack, for a repository that has the others."""
+    asked = "".join([f"{each}\n" for each in wanted] + [f"^{each}\n" for each in without])
+    ended = await git.run(
+        *("pack-objects", "--revs", "--stdout", "--thin", "-q"), stdin=asked.encode()
+    )
+    return ended.output
 
 
 async def file_contents(git: HostGit, objects: Collection[str]) -> dict[str, bytes]:

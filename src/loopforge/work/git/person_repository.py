@@ -15,7 +15,7 @@ from pathlib import Path
 from loopforge.errors import Changed, RepositoryError
 from loopforge.runtime.installation.folder_lock import lock_folder
 from loopforge.work.git.change_review import NOTHING, PathChange, shown_path
-from loopforge.work.git.host_git import HostGit, file_contents, tree_changes
+from loopforge.work.git.host_git import HostGit, file_contents, packed_commits, tree_changes
 
 NOBODY = "0" * 40
 PERSONAL = (
@@ -81,9 +81,17 @@ class PersonRepository:
         ended = await self._git.run("bundle", "create", "-q", "-", f"refs/heads/{branch}", *less)
         return ended.output
 
+    async def has(self, commit: str) -> bool:
+        """Whether a commit is there, on a branch or not."""
+        return not (await self._git.run("cat-file", "-e", commit, ok=(0, 1, 128))).code
+
+    async def packed(self, commit: str) -> bytes:
+        """A commit as a pack, with all its history."""
+        return await packed_commits(self._git, [commit])
+
     async def contains(self, branch: str, commit: str) -> bool:
         """Whether a branch has a commit in its history."""
-        if (await self._git.run("cat-file", "-e", commit, ok=(0, 1, 128))).code:
+        if not await self.has(commit):
             return False
         head = await self.head(branch)
         return (

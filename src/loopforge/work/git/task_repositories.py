@@ -54,11 +54,13 @@ from loopforge.work.workspace.task_workspace import Workspaces, folder_name
 from loopforge.work.workspace.workspace_settings import workspaces_of
 
 FOLDER = "data/work"
-RECORD = "repository.json"
+RECORDS = f"{FOLDER}/*/repository.json"
+"""In a home, what stands of each of its tasks in their repositories."""
+RECORD, SHELF = "repository.json", "shelf.git"
 NOTHING_KEPT = (
-    "This task works on no repository; or this home was restored from a backup, which holds "
-    "nothing of what tasks showed: that stands on its branch in your repository (`git branch "
-    "--list 'task/*'`), to be merged or deleted by hand."
+    "This task works on no repository; or what this home kept of that is gone. What it showed then "
+    "stands on its branch in your repository (`git branch --list 'task/*'`), to be merged or "
+    "deleted by hand."
 )
 STAYS = "it is checked out in a folder or was moved."
 NAMED = 8
@@ -120,15 +122,15 @@ class TaskRepositories:
             base=base,
         )
         history = await person.history(found.branch)
-        await self._shelf_of(task).make()
-        await self._shelf_of(task).add_history(history, base)
-        if await self._shelf_of(task).holds(self._secrets()):
+        kept = _TaskRecord(branch=branch, proposal=record.proposal if record else None)
+        shelf = await self._shelf_of(task, kept if record else None)
+        await shelf.add_history(history, base)
+        if await shelf.holds(self._secrets()):
             await asyncio.to_thread(shutil.rmtree, self._place_of(task), ignore_errors=True)
             raise RepositoryError(
                 f"{found.name} holds a key or password of this home in its history, so no task is "
                 "given it. Make that key invalid and set another."
             )
-        kept = _TaskRecord(branch=branch, proposal=record.proposal if record else None)
         await self._keep_record(task, kept)
         await TaskClone(self._workspaces.of(task), branch).make(history)
         await self._keep_record(task, replace(kept, made=True))
@@ -160,7 +162,10 @@ class TaskRepositories:
     async def refresh(self, task: str) -> str:
         """Give the clone the target as it is now, as origin/TARGET; the commit it is at."""
         record = self._record_of(task)
-        person, shelf = self._persons_repository(record.branch), self._shelf_of(task)
+        person, shelf = (
+            self._persons_repository(record.branch),
+            await self._shelf_of(task, record),
+        )
         head = await self._target_commit(person, shelf, record.branch.target)
         history = await person.history(record.branch.target)
         await TaskClone(self._workspaces.of(task), record.branch).refresh(history)
@@ -182,7 +187,7 @@ class TaskRepositories:
         over, such as a change of something else than it was to change `only`; then nothing was.
         """
         record = self._record_of(task)
-        branch, shelf = record.branch, self._shelf_of(task)
+        branch, shelf = record.branch, await self._shelf_of(task, record)
         person, clone = (
             self._persons_repository(branch),
             TaskClone(self._workspaces.of(task), branch),
@@ -278,7 +283,10 @@ class TaskRepositories:
             return MergeResult(commit=commit, again=True)
         try:
             if await person.find(proposal.target) == proposal.before:  # git may have swept it away
-                await person.take(await self._shelf_of(task).packed([commit], [proposal.before]))
+                shelf = await self._shelf_of(task, record)
+                if commit not in await shelf.shown():
+                    raise Changed(f"What was shown is in no repository any more. {AGAIN}")
+                await person.take(await shelf.packed([commit], [proposal.before]))
             folder = await person.advance(proposal.target, commit, proposal.before)
         except Changed as error:
             if await person.contains(proposal.target, commit):
@@ -312,7 +320,10 @@ class TaskRepositories:
         record, proposal = self._record_of(task), self.proposal(task)
         if proposal.state != "merged":
             raise Changed("This was not merged, so there is nothing to take back.")
-        person, shelf = self._persons_repository(record.branch), self._shelf_of(task)
+        person, shelf = (
+            self._persons_repository(record.branch),
+            await self._shelf_of(task, record),
+        )
         there = await person.find(proposal.target)
         target = proposal.target if there else record.branch.target
         head = await self._target_commit(person, shelf, target)
@@ -406,8 +417,20 @@ class TaskRepositories:
     def _place_of(self, task: str) -> Path:
         return self._folder / folder_name(task)
 
-    def _shelf_of(self, task: str) -> BareRepository:
-        return BareRepository(self._place_of(task) / "shelf.git")
+    async def _shelf_of(self, task: str, record: _TaskRecord | None) -> BareRepository:
+        """Its shelf. No backup holds one: it is filled anew from the person's repository."""
+        shelf = BareRepository(self._place_of(task) / SHELF)
+        await shelf.make()
+        if record is None or await shelf.given():
+            return shelf
+        person, shown = self._persons_repository(record.branch), record.proposal
+        for made in filter(None, (shown.tip, shown.commit) if shown else ()):
+            if await person.has(made):
+                await shelf.add_shown(await person.packed(made), made)
+        target = record.branch.target
+        head = await person.head(target)
+        await shelf.add_history(await person.history(target), head)
+        return shelf
 
     def _persons_repository(self, branch: TaskBranch) -> PersonRepository:
         return PersonRepository(Path(self.registered.find(branch.repository).path))
@@ -444,6 +467,11 @@ class TaskRepositories:
             raise RepositoryError(
                 f"How it stands cannot be noted: {error.strerror}. Mend that, then try again."
             ) from error
+
+
+def forget_record(home: Path, task: str) -> None:
+    """Let go of what a home keeps of a task; its branch, if any, stays."""
+    shutil.rmtree(home / FOLDER / folder_name(task), ignore_errors=True)
 
 
 def repositories_of(settings: PluginSettings, clock: Clock) -> TaskRepositories:
