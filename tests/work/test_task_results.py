@@ -152,6 +152,15 @@ async def test_where_there_was_no_branch_none_is_said_to_be_gone(place: Path) ->
         assert await shop.tasks.reject(id, "ana") == "Rejected; the workspace is still there."
 
 
+async def test_of_a_task_that_proposed_nothing_no_branch_is_said_to_be_gone(
+    place: Path, project: Path
+) -> None:
+    """There was none yet: it stood still before it came so far."""
+    async with working(place / "home", in_order(says("question", "Which?"))) as shop:
+        id = await mended(shop, project)
+        assert await shop.tasks.reject(id, "ana") == "Rejected; the workspace is still there."
+
+
 async def test_undo_takes_back_the_first_change_too(place: Path) -> None:
     """A short task has but one change: without it there is nothing, and it can begin anew."""
     script = in_order(uses("work_write", path="a.txt", text="1"), says("done", "Written."))

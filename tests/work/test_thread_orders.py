@@ -1,5 +1,6 @@
 """A yes or a no in a room is for what was shown there; buttons stand under what can be decided."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -8,12 +9,14 @@ from msgspec.structs import replace
 
 from loopforge.chat.commands.command_request import CommandRequest
 from loopforge.chat.turns.progress_lines import ProgressLines
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import RightsSet, Said
 from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import Changed, InputError, NotLetIn
 from loopforge.io.discord.text.markdown import as_discord_markdown
 from loopforge.runtime.ports import Question, RoomOrder, Tool, ToolCall
 from loopforge.web.rendering.markdown_html import render_markdown
+from loopforge.work.task_state import TaskState
 from loopforge.work.task_transcript import lines_of
 from loopforge.work.threads.thread_orders import MOVED, UNSEEN, ThreadOrders
 from loopforge.work.threads.thread_posts import in_fence
@@ -27,13 +30,16 @@ FIX = (STEPS[1], STEPS[3])
 NOTE = (uses("work_write", path="repo/note.txt", text="So.\n"), says("done", "And so."))
 
 
+def voice_of(room: Commons) -> ProgressLines:
+    """What speaks in rooms for tasks."""
+    app = room.app
+    return ProgressLines(app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp)
+
+
 def orders_of(room: Commons) -> ThreadOrders:
     """What decides on tasks of this room."""
     app = room.app
-    voice = ProgressLines(
-        app.ledger, app.rooms.house, app.rooms.surfaces, app.deliveries, app.stamp
-    )
-    return ThreadOrders(app.ledger, room.shop.tasks, app.rooms.mates, voice)
+    return ThreadOrders(app.ledger, room.shop.tasks, app.rooms.mates, voice_of(room))
 
 
 async def offers(room: Commons) -> list[str]:
@@ -104,6 +110,47 @@ async def test_a_yes_is_for_what_was_shown(place: Path, project: Path) -> None:
         assert (project / "note.txt").read_text() == "So.\n"
         again = await press("approve", replace(asked, reply_to=second))
         assert again == "It is approved already; nothing was done again."
+
+
+class Before(ThreadOrders):
+    """Reads which offers there are, and decides only once there is one."""
+
+    def __init__(self, room: Commons, come: Callable[[], Awaitable[object]]) -> None:
+        app, tasks = room.app, room.shop.tasks
+        super().__init__(app.ledger, tasks, app.rooms.mates, voice_of(room))
+        self._come = come
+
+    async def _offered(self, order: RoomOrder, state: TaskState, told: Event | None) -> str:
+        shown = await super()._offered(order, state, told)
+        await self._come()
+        return shown
+
+
+@pytest.mark.parametrize("answer", ["approve", "reject"])
+async def test_what_is_offered_only_as_a_yes_is_decided_on_is_not_taken(
+    place: Path, project: Path, answer: str
+) -> None:
+    """Nobody had seen it; a no does not take it away, either."""
+    home = place / "home"
+    home.mkdir()
+    slow = uses("work_run", command="while [ ! -e stop ]; do sleep 0.1; done; rm stop")
+    async with commons(home, in_order(slow, *FIX)) as room:
+        registered = room.shop.tasks.places.repositories.registered
+        repo = (await registered.register(project)).name
+        await room.app.front.commands.act(
+            "commons", room.ana, "work", f"otto: repo:{repo} {TASK}", owner=True
+        )
+        (task,) = await room.tasks()
+        await room.shop.until(task, "effect.running")
+
+        async def come() -> None:
+            room.shop.file(task, "repo/stop").touch()
+            await room.shop.rest(task)
+
+        order = RoomOrder(stream=ROOM, person=room.ana, owner=True, name=answer, argument="")
+        with pytest.raises(Changed, match="Something else is offered by now"):
+            await Before(room, come).order(order)
+        assert "return 3" in (project / "app.py").read_text()
 
 
 async def test_what_asks_for_a_yes_is_shown_whole(place: Path) -> None:

@@ -29,7 +29,7 @@ from loopforge.core.room_vocabulary import (
     Told,
 )
 from loopforge.core.text.erasable_text import Words
-from loopforge.errors import InputError, NotLetIn
+from loopforge.errors import InputError, NotLetIn, Unknown
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.runtime.ports import Clock, Question, RoomLine, Tool, ToolCall
 from loopforge.work.task_store import TaskStore
@@ -560,6 +560,10 @@ async def test_work_by_a_command_takes_along_ones_own_files_alone(place: Path) -
         (told, *_) = [use.value for use in (await room.shop.state(task)).uses]
         assert "numbers.csv" in told
         assert "diary" not in told
+        with pytest.raises(Unknown):
+            await room.does("work", "otto: repo:nowhere fix the parser in Python")
+        (kept,) = (place / "workspaces").iterdir()
+        assert kept == room.shop.file(task, ""), "what was refused leaves no files"
 
 
 async def test_a_deleted_room_takes_its_tasks_along(place: Path) -> None:

@@ -349,12 +349,12 @@ class TaskService:
 
         async def attempt(state: TaskState, seq: int) -> str:
             _check_rejectable(state)  # also anew: somebody may have had it go on meanwhile
-            gone = stays = ""
+            gone, stays = "", None
             if state.task.repo:
                 if state.offered is not None and state.offered.commit:
                     _check_same_commit(state.offered, commit)
                 stays = await self.places.reject(state)
-                gone = "" if stays else "the branch is gone, "
+                gone = "the branch is gone, " if stays == "" else ""
             await self._append_facts(
                 state, [ResultRejected(by=person, why=Words(why))], person, seq
             )

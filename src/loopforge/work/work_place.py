@@ -83,12 +83,12 @@ class WorkPlaces:
         """Merge exactly this commit. Raises what `TaskRepositories.approve` does."""
         return await self.repositories.approve(state.stream, commit)
 
-    async def reject(self, state: TaskState) -> str:
-        """Delete the task's branch, if it has come so far as to have one; why one stays, or ""."""
+    async def reject(self, state: TaskState) -> str | None:
+        """Delete the task's branch; why it stays, or "". None where it has come to none yet."""
         try:
             return await self.repositories.reject(state.stream)
         except Unknown as error:
-            return str(error) if state.offered is not None and state.offered.commit else ""
+            return str(error) if state.offered is not None and state.offered.commit else None
 
     async def undo(self, state: TaskState) -> ChangeUndone:
         """Take back the last change of files, or the merge. Raises LoopforgeError.

@@ -25,6 +25,8 @@ NOTHING = "Nothing is worked on here. /work and what is to be done begins it."
 UNSEEN = (
     "What it offers now had not been shown here when you said that. Look at it, then say it again."
 )
+UNSHOWN = "-"
+"""Begins no commit: what is offered a moment later is not taken unseen."""
 MOVED = "It has moved on since that was shown. Look at what it says now, and decide on that."
 
 
@@ -117,11 +119,14 @@ class ThreadOrders:
         return use
 
     async def _offered(self, order: RoomOrder, state: TaskState, told: Event | None) -> str:
-        """The commit that was shown, "" for none. Raises Changed where that is not the newest."""
+        """The commit that was shown, "" where there can be none.
+
+        Raises Changed where that is not the newest.
+        """
         kind = "task.result_offered" if state.task.repo else "task.finished"
         offers = await self._ledger.read(state.stream, kinds=[kind])
         if state.stage in OVER or not offers:
-            return ""  # the service says what there is
+            return UNSHOWN if state.task.repo else ""  # the service says what there is
         shown = told if _offers(told) else None
         if shown is None and state.stage == "finished":
             shown = await self._newest(order, offers)

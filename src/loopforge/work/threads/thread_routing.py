@@ -193,17 +193,22 @@ class ThreadRouting:
     ) -> None:
         id = line or self._tasks.new_id()
         text = await self._taken_in(PREFIX + id, text, by.files)
-        await self._tasks.open(
-            text,
-            by.person,
-            mate=mate,
-            thread=by.stream,
-            repo=repo,
-            surface=by.surface,
-            owner=by.owner,
-            line=id,
-            tools=by.tools,
-        )
+        try:
+            await self._tasks.open(
+                text,
+                by.person,
+                mate=mate,
+                thread=by.stream,
+                repo=repo,
+                surface=by.surface,
+                owner=by.owner,
+                line=id,
+                tools=by.tools,
+            )
+        except InputError:
+            if PREFIX + id not in await self._store.streams():  # what was put in is nobody's
+                await self._tasks.places.workspaces.forget(PREFIX + id)
+            raise
 
     # ------------------------------------------------------------ commands
 
