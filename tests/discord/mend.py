@@ -7,6 +7,7 @@ that a guild comes with its open threads alone.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ APPLICATION: dict[str, Any] = {
 }
 
 
+EMOJI = re.compile(r"<a?(:\w{1,32}:)\d{1,20}>")
+"""Of a server; none in the city has any."""
+
+
 def event(name: str, body: dict[str, Any], world: World) -> dict[str, Any]:
     """A gateway event as Discord says it."""
     guild = body.get("guild_id")
@@ -101,6 +106,12 @@ def guilds(asked: list[dict[str, Any]], bot: Bot, world: World) -> list[dict[str
     return [
         {**{k: one[k] for k in short}, "owner": False, "permissions": permissions} for one in inside
     ]
+
+
+def stored(body: dict[str, Any]) -> dict[str, Any]:
+    """A message as Discord keeps it: of an emoji that may not be used there, its name alone."""
+    text = body.get("content")
+    return {**body, "content": EMOJI.sub(r"\1", text)} if isinstance(text, str) else body
 
 
 def anything(value: Any, world: World) -> Any:

@@ -245,6 +245,8 @@ class Rest(Gateway):
     # ------------------------------------------------------------------ serving
 
     def _served(self, asked: Asked, gateway: str) -> Any:
+        if asked.method in ("POST", "PATCH") and isinstance(asked.body, dict):
+            asked = replace(asked, body=mend.stored(asked.body))
         match [asked.method, *asked.parts]:
             case ["GET", "users", "@me", "guilds"] if asked.bot is not None:
                 return mend.guilds(self._dispatch_rest(asked), asked.bot, self)

@@ -12,7 +12,7 @@ back, and only what is missing is posted. Does not decide when to try again
 """
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 
 from msgspec import Struct
@@ -41,6 +41,7 @@ from loopforge.io.discord.text.markdown import (
     LIMIT,
     as_discord_markdown,
     fence_indented_code,
+    mask_emojis,
     split_into_messages,
 )
 from loopforge.io.platforms.line_buttons import Press, buttons_of, tone_of
@@ -73,6 +74,14 @@ class DiscordOutgoing(Struct, frozen=True):
     def ends(self, part: int) -> bool:
         """Whether something is attached to this part."""
         return bool(self.files or self.long) and part == len(self.parts) - 1
+
+
+class _Sought:
+    """What of a thing is looked for, as one voice says it: the parts that are not found yet."""
+
+    def __init__(self, letter: DiscordOutgoing, found: dict[int, int]) -> None:
+        self.letter, self.found = letter, dict(found)
+        self.wanted = [part for part in range(len(letter.parts)) if part not in found]
 
 
 class DiscordDelivery:
@@ -112,14 +121,22 @@ class DiscordDelivery:
         """The ids of its messages, if all are there. What is done again does no harm."""
         if not isinstance(out.event.body, Said | Heard | Told):
             return None
-        letter = await self._outgoing_of(out)
+        voice = await self._speaker_of(out, out.event)
+        letter = await self._outgoing_of(out, voice)
         found = self._found.setdefault(out.delivery, {})
         if draft := await self._standing_draft(out):
             found |= await self._part_in_draft(letter, draft)
-        found |= await self._parts_there(out, letter, found)
-        if len(found) < len(letter.parts):
-            return None
-        return self._finish(out)
+        ways = [_Sought(letter, found)]
+        if voice.otherwise is not None and not found:
+            ways.append(_Sought(await self._outgoing_of(out, voice.otherwise), {}))
+        if ways[0].wanted:
+            await self._read_back(out, ways)
+        there = min(ways, key=lambda way: (bool(way.wanted), not way.found))
+        if there is not ways[0] and there.wanted:
+            why = "a part of it stands there, said otherwise than it is now."
+            raise SendFailed(why, uncertain=True)
+        found |= there.found
+        return None if there.wanted else self._finish(out)
 
     # ------------------------------------------------------------ lines
 
@@ -135,8 +152,8 @@ class DiscordDelivery:
             case _:
                 return await self._voices.anybody(out.place)
 
-    async def _outgoing_of(self, out: Outgoing) -> DiscordOutgoing:
-        voice, body = await self._speaker_of(out, out.event), out.event.body
+    async def _outgoing_of(self, out: Outgoing, voice: DiscordSpeaker) -> DiscordOutgoing:
+        body = out.event.body
         if isinstance(body, Told):
             buttons = await buttons_of(self._front, out.event)
             return DiscordOutgoing(voice, _notice_parts(body, str(body.text)), buttons=buttons)
@@ -158,7 +175,7 @@ class DiscordDelivery:
     ) -> tuple[str, ...]:
         """The messages of a text; a webhook's first one says what it answers."""
         parts = split_into_messages(text, _units_for_part(voice, reply))
-        if not reply or voice.hook is None:
+        if not reply or not voice.by_hook:
             return parts
         head = await self._references.to(out, reply, voice.seat.channel)
         first, *rest = parts or ("",)
@@ -169,7 +186,7 @@ class DiscordDelivery:
         return int(posts[0]) if posts else None
 
     async def _send_line(self, out: Outgoing) -> str:
-        letter = await self._outgoing_of(out)
+        letter = await self._outgoing_of(out, await self._speaker_of(out, out.event))
         found, left = self._found.setdefault(out.delivery, {}), 0
         try:
             if 0 not in found and letter.parts and (draft := await self._standing_draft(out)):
@@ -250,14 +267,9 @@ class DiscordDelivery:
         same = letter.parts and _without_reply(message.content) == _without_reply(letter.parts[0])
         return {0: draft} if same else {}
 
-    async def _parts_there(
-        self, out: Outgoing, letter: DiscordOutgoing, known: dict[int, int]
-    ) -> dict[int, int]:
-        """The parts that are there, by reading the place back."""
-        voice, found = letter.voice, dict[int, int]()
-        wanted = [part for part in range(len(letter.parts)) if part not in known]
-        if not wanted:
-            return found
+    async def _read_back(self, out: Outgoing, ways: Sequence[_Sought]) -> None:
+        """Find the parts that are there, in each of the ways in which it may have been said."""
+        voice = ways[0].letter.voice
         if not voice.reads:
             raise SendFailed(
                 f"whether it arrived, nobody knows: the bot may not read {voice.place} back. "
@@ -266,16 +278,14 @@ class DiscordDelivery:
             )
         try:
             async for message in self._said_since(voice, await self._begun(out)):
-                if message.id not in known.values() and await self._is_part(
-                    out, letter, wanted[0], message
-                ):
-                    found[wanted.pop(0)] = message.id
-                    voice.seat.client.speech.said(message.id)
-                if not wanted:
+                for way in ways:
+                    if await self._is_sought(out, way, message):
+                        way.found[way.wanted.pop(0)] = message.id
+                        voice.seat.client.speech.said(message.id)
+                if not all(way.wanted for way in ways):
                     break
         except Exception as error:
             raise as_send_failure(error, voice.place) from None
-        return found
 
     async def _begun(self, out: Outgoing) -> int:
         """An id below those of what was posted since the first attempt: no clock is asked for it.
@@ -289,20 +299,20 @@ class DiscordDelivery:
     async def _said_since(
         self, voice: DiscordSpeaker, since: int
     ) -> AsyncIterator[discord.Message]:
-        """What this voice said there after an id, in order. Raises SendFailed at the bound."""
+        """What was said there after an id, in order. Raises SendFailed at the bound."""
         read, after = 0, discord.Object(since)
         async for message in voice.seat.channel.history(limit=READ, after=after):
             read += 1
-            if self._is_voice(voice, message):
-                yield message
+            yield message
         if read == READ:
             why = "too much was said there since to find out whether it arrived."
             raise SendFailed(why, uncertain=True)
 
-    async def _is_part(
-        self, out: Outgoing, letter: DiscordOutgoing, part: int, message: discord.Message
-    ) -> bool:
-        """Whether a message is this part, and not an earlier line that reads the same."""
+    async def _is_sought(self, out: Outgoing, way: _Sought, message: discord.Message) -> bool:
+        """Whether a message is the next part, and not an earlier line that reads the same."""
+        letter, part = way.letter, way.wanted[0]
+        if message.id in way.found.values() or not self._is_voice(letter.voice, message):
+            return False
         content, text = _without_reply(message.content), _without_reply(letter.parts[part])
         if letter.ends(part):  # words for a lost file may follow
             same = content.startswith(text or "[file: ") or (not text and bool(message.attachments))
@@ -313,7 +323,7 @@ class DiscordDelivery:
 
     def _is_voice(self, voice: DiscordSpeaker, message: discord.Message) -> bool:
         """Whether this voice may have said it; what bears no mate's face, any of us may have."""
-        if voice.hook is not None:
+        if voice.by_hook:
             return self._hooks.said(message) and voice.bore(message.author.name)
         if voice.whose:
             return message.author.id == voice.seat.client.id
@@ -413,7 +423,7 @@ class DiscordDelivery:
 
 def _units_for_part(voice: DiscordSpeaker, reply: str) -> int:
     """Units that a part of what this voice says may have."""
-    return LIMIT - ROOM_FOR_IT if reply and voice.hook is not None else LIMIT
+    return LIMIT - ROOM_FOR_IT if reply and voice.by_hook else LIMIT
 
 
 def _notice_parts(told: Told, text: str) -> tuple[str, ...]:
@@ -441,5 +451,8 @@ def _button_view(presses: tuple[Press, ...]) -> discord.ui.View | None:
 
 
 def _without_reply(text: str) -> str:
-    """What a message says, without what it answers: that may have been changed since."""
-    return strip_reply_quote(text).strip()
+    """What a message says, without what it answers, nor how emojis are written.
+
+    Both may have been changed since.
+    """
+    return mask_emojis(strip_reply_quote(text)).strip()

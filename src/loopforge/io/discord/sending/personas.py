@@ -51,7 +51,8 @@ class DiscordSpeaker:
 
     `whose`: the mate that the account itself is, "" if it lends its voice. `names`: all names that
     a webhook may have borne for this speaker; `person`: one behind which it said where they were.
-    `lost` is told of a webhook that is there no more.
+    `lost` is told of a webhook that is there no more. `otherwise` is how it may have spoken before
+    webhooks were allowed there, or forbidden: to look for that, not to speak by it.
     """
 
     def __init__(
@@ -68,6 +69,8 @@ class DiscordSpeaker:
         self.seat, self.hook, self.name, self.quoted = seat, hook, name, quoted
         self.whose, self._lost = whose, lost
         self._names, self._person = {name, *names}, person
+        self.by_hook = hook is not None
+        self.otherwise: DiscordSpeaker | None = None
 
     @property
     def place(self) -> str:
@@ -196,7 +199,7 @@ class DiscordSpeaker:
     @property
     def gives(self) -> bool:
         """Whether it may give files there; a webhook always may."""
-        return self.hook is not None or not self._lacking_permission(files=True)
+        return self.by_hook or not self._lacking_permission(files=True)
 
     def _lacking_permission(self, *, files: bool) -> str:
         """The permission that its account has not, and needs to post there; "" for none."""
@@ -263,16 +266,18 @@ class Personas:
         alone = self._crowd.mates_of(seat.client.account) == (mate,)
         if alone and isinstance(seat.channel, discord.DMChannel):
             return DiscordSpeaker(seat, whose=mate)
+        quoted = f"**{name}:** "
         if (own := await self._webhook_of(seat, mate)) is not None:
-            return self._speaker_by_webhook(seat, own, name, shown)
-        return await self._speaker_named(seat, shown, f"**{name}:** ", name)
+            return self._speaker_named(seat, own, quoted, name, shown)
+        return self._speaker_named(seat, await self._webhook_of(seat), quoted, shown, name)
 
     async def person(self, place: str, name: str, surface: str) -> DiscordSpeaker:
         """That of a person who is elsewhere: on another platform, or in another place of this."""
         seat = await self._crowd.seat(place)
         where = self._place_name(surface)  # nobody of us knows, before one is connected
         hint = f" ({where})" if where else ""
-        return await self._speaker_named(seat, f"{name}{hint}", f"**{name}**{hint}: ", person=name)
+        hook, quoted = await self._webhook_of(seat), f"**{name}**{hint}: "
+        return self._speaker_named(seat, hook, quoted, f"{name}{hint}", person=name)
 
     async def anybody(self, place: str) -> DiscordSpeaker:
         """That of whichever account is there."""
@@ -355,28 +360,21 @@ class Personas:
         except Exception as error:
             raise as_send_failure(error, "that place") from None
 
-    async def _speaker_named(
-        self, seat: AccountSeat, name: str, quoted: str, *names: str, person: str = ""
+    def _speaker_named(
+        self,
+        seat: AccountSeat,
+        hook: discord.Webhook | None,
+        quoted: str,
+        *names: str,
+        person: str = "",
     ) -> DiscordSpeaker:
-        hook = await self._webhook_of(seat)
-        return (
-            self._speaker_by_webhook(seat, hook, name, *names, person=person)
-            if hook is not None
-            else DiscordSpeaker(seat, quoted=quoted)
-        )
-
-    def _speaker_by_webhook(
-        self, seat: AccountSeat, hook: discord.Webhook, name: str, *names: str, person: str = ""
-    ) -> DiscordSpeaker:
-        """By a webhook; `names` are others that it may have borne for the same speaker."""
-        return DiscordSpeaker(
-            seat,
-            hook,
-            webhook_name(name),
-            names=[webhook_name(each) for each in names],
-            person=webhook_name(person) if person else "",
-            lost=self._hooks.lost,
-        )
+        """By a webhook under the first of these names, else with what is `quoted` before words."""
+        name, *others = map(webhook_name, names)
+        known = webhook_name(person) if person else ""
+        hooked = DiscordSpeaker(seat, hook, name, "", "", others, known, self._hooks.lost)
+        quoting = DiscordSpeaker(seat, quoted=quoted)
+        hooked.by_hook, hooked.otherwise, quoting.otherwise = True, quoting, hooked
+        return hooked if hook is not None else quoting
 
 
 async def post_notice(seat: AccountSeat, message: discord.Message, text: str) -> None:

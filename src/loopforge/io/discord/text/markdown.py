@@ -41,6 +41,7 @@ _MARKS = re.compile(
     r"|</(?P<command>[^\n:<>]{1,100}):[0-9]{1,20}>"
     r"|<id:(?P<place>[a-z-]{1,32})(?::[0-9]{1,20})?>"
 )
+_EMOJIS = re.compile(r"<a?:[A-Za-z0-9_]{1,32}:[0-9]{1,20}>|:[A-Za-z0-9_]{1,32}:")
 _STYLES = {
     "t": "%H:%M UTC",
     "T": "%H:%M:%S UTC",
@@ -66,6 +67,14 @@ def as_readable_markdown(content: str, names: DiscordNames) -> str:
         return _named(mark, names)
 
     return change_outside_code(content, lambda part: _MARKS.sub(named, part))
+
+
+def mask_emojis(text: str) -> str:
+    """A text with the same sign for each emoji of a server, in whatever form.
+
+    Discord writes `:name:` for one that may not be used there, and another name by its id.
+    """
+    return _EMOJIS.sub(":", text)
 
 
 def mentioned_user_ids(content: str) -> tuple[int, ...]:
