@@ -181,6 +181,30 @@ async def test_an_answer_to_all_that_comes_too_late(
         assert (f"<@{ben.id}>" in told.text) == may
 
 
+async def test_a_long_answer_to_all_that_comes_too_late(
+    city: Twin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With who asked before it, it is too long for a message: it is a file then, and not lost."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    city.guild.everyone_role.permissions |= 1 << 4
+    async with lodged(city, tmp_path, {maya: "maya"}) as home, BackgroundTasks() as tasks:
+        await city.until(lambda: maya.commands.get(None))
+        await home.tell(ben, plaza, "hello")
+        await home.delivered(plaza)
+
+        async def title(*_: object, **_more: object) -> str:
+            return "so " * 663
+
+        monkeypatch.setattr(home.reception, "command", title)
+        unknown = {"code": 10062, "message": "Unknown interaction"}
+        city.faults.fail("POST /interactions/*/*/callback", 404, times=2, body=unknown)
+        asked = city.slash(ben, plaza, maya, "title", {"text": "The square"})
+        tasks.spawn(asked, "a command")
+        await city.until(lambda: f"<@{ben.id}> so so" in city.lines(plaza)[-1].text)
+        (file,) = city.lines(plaza)[-1].files
+        assert file == "answer.txt"
+
+
 async def test_an_answer_that_breaks_off(
     city: Twin, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.delivery_states import PutOff
-from loopforge.core.room_vocabulary import PlaceLeft, Said, Told
+from loopforge.core.room_vocabulary import Heard, PlaceLeft, Said, Told
+from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.surface_options import SurfaceOptions
-from tests.discord.lodging import HOOK, PLAIN, SEND, STILL, STREAM, lodged
+from tests.discord.lodging import HOOK, LONG, PLAIN, SEND, STILL, STREAM, lodged
 from tests.discord.twin import Twin
 from tests.discord.words import Bot
 
@@ -211,3 +213,44 @@ async def test_the_words_of_a_line_whose_file_may_not_be_given(city: Twin, tmp_p
     why = "the bot lacks the permission Attach Files here"
     words = f"**ben** (plaza): my notes\n[file: notes.txt, 12 bytes; {why}]"
     assert [line.text for line in city.lines(mall)] == [words]
+
+
+async def test_no_file_of_many_vanishes_without_a_word(city: Twin, tmp_path: Path) -> None:
+    """Ten are in a message; beside a long text, which is a file itself, one less: that one is named."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.join(plaza, mall)
+        limits = FileLimits(1_000_000, 1_000_000)
+        files = [
+            await ingest_file(home.app.artifacts, f"{n}.txt", b"rye", limits) for n in range(10)
+        ]
+        person = (await home.app.people.meet("discord", str(ben.id), "ben")).id
+        line = Heard(person=person, text=Words(LONG * 2), surface="web", files=tuple(files))
+        await home.app.front.rooms.hear(await home.room(mall), line)
+        await city.until(lambda: len(city.lines(mall)) == 1)
+        await home.settled(mall)
+    (shown,) = city.lines(mall)
+    assert len(shown.files) == 10
+    assert shown.text.endswith("\n[file: 9.txt, 3 bytes; 10 are in a message]")
+
+
+async def test_the_words_for_files_that_may_not_be_given_stay_whole(
+    city: Twin, tmp_path: Path
+) -> None:
+    """A message that is full with the text alone is not: the words follow, or how many there are."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    plaza, mall = city.channel("plaza"), city.channel("mall")
+    await city.forbid(maya, mall, "attach_files", "manage_webhooks")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        await home.join(plaza, mall)
+        words, files = ("rye " * 420).strip(), [(f"{n}.txt", b"rye") for n in range(10)]
+        await city.say(ben, plaza, words, files=files)
+        await home.hears(plaza, "I bake", words)
+        await city.until(lambda: city.lines(mall))
+        await home.settled(plaza)
+    (line,) = city.lines(mall)
+    shown = line.text
+    assert shown.count("rye") == 420
+    named, more = shown.count("[file: "), int(shown.rpartition("[")[2].split()[0])
+    assert (shown.count("Attach Files here]"), named + more) == (named, 10)

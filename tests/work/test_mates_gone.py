@@ -148,6 +148,7 @@ async def test_a_task_given_at_home_goes_on_where_the_rooms_last_place_is_gone(p
         assert room.app.work.posts is not None
         await room.app.work.posts.settled()
         assert (await room.shop.state(task)).at_work
+        await room.shop.tasks.stop(task, "ana")
 
 
 async def test_a_task_whose_place_was_lost_as_its_home_ended_works_on_no_longer(

@@ -221,16 +221,13 @@ async def _late(interaction: Asked, text: str, *, private: bool) -> None:
     Who cannot be written to alone is told where they asked that they may ask again.
     """
     user, channel = interaction.user, interaction.client.met(interaction.channel)
-    shown, more = _cut(text)
+    where = None if private else channel
+    shown, more = _cut(text if where is None else f"{user.mention} {text}")
     try:
-        if private or channel is None:
-            await user.send(shown, allowed_mentions=NOBODY, suppress_embeds=True, **more)
-        else:
-            named = f"{user.mention} {shown}"
-            await channel.send(named, allowed_mentions=NOBODY, suppress_embeds=True, **more)
+        await (where or user).send(shown, allowed_mentions=NOBODY, suppress_embeds=True, **more)
     except discord.Forbidden:
         if not private:
-            more = _cut(text)[1]
+            shown, more = _cut(text)
             await user.send(shown, allowed_mentions=NOBODY, suppress_embeds=True, **more)
         elif channel is not None:
             await channel.send(f"{user.mention} {TOO_LATE}", allowed_mentions=NOBODY)

@@ -28,8 +28,8 @@ class FileUpload:
 
     async def uploads(
         self, files: Sequence[File], most: int, long: tuple[str, bytes] | None = None
-    ) -> tuple[list[discord.File], str]:
-        """The files as uploads, and words for those that cannot be had; `long` is one more.
+    ) -> tuple[list[discord.File], list[str]]:
+        """The files as uploads, and words for each that cannot be one; `long` is one more.
 
         Each has `most` bytes, or what is small for any bot; with 0 none may be given.
         """
@@ -38,7 +38,10 @@ class FileUpload:
         why = "" if most else "; the bot lacks the permission Attach Files here"
         if long is not None:
             found.append(discord.File(io.BytesIO(long[1]), filename=long[0]))
-        for file in files[: MOST - len(found)]:
+        for file in files:
+            if len(found) == MOST:
+                missing.append(f"[file: {file.name}, {file.size:,} bytes; {MOST} are in a message]")
+                continue
             try:
                 data = await data_of(self._artifacts, file)
             except LoopforgeError as error:
@@ -48,4 +51,4 @@ class FileUpload:
                 missing.append(f"[file: {file.name}, {file.size:,} bytes{why}]")
             else:
                 found.append(discord.File(io.BytesIO(data), filename=str(file.name)))
-        return found, "\n".join(missing)
+        return found, missing

@@ -45,7 +45,7 @@ from loopforge.io.discord.text.markdown import (
     split_into_messages,
 )
 from loopforge.io.platforms.line_buttons import Press, buttons_of, tone_of
-from loopforge.io.text.graphemes import clip
+from loopforge.io.text.graphemes import clip, utf16_length
 from loopforge.io.text.message_split import VOID, as_file
 from loopforge.runtime.ports import Outgoing
 
@@ -55,6 +55,8 @@ STYLES: dict[str, discord.ButtonStyle] = {
     "plain": discord.ButtonStyle.secondary,
     "no": discord.ButtonStyle.danger,
 }
+ROOM_FOR_WORDS, MORE = 300, "[{} files more are not here]"
+"""Units of a message with files that are kept to name those that cannot be given."""
 READ = 5000
 """Messages that are read back at most, from when the first attempt began."""
 BEFORE = timedelta(days=2)
@@ -160,21 +162,22 @@ class DiscordDelivery:
         if not isinstance(body, Said | Heard) or not (body.files or str(body.text).strip(VOID)):
             return DiscordOutgoing(voice)
         text, long = f"{voice.quoted}{body.text}", None
-        units = _units_for_part(voice, body.reply_to)
+        units = _units_for_part(voice, body.reply_to, body.files)
         gives = voice.gives and not self._found.get(out.delivery)  # else it was begun in messages
         if gives and (file := as_file(as_discord_markdown(text), units)) is not None:
             data = str(body.text).encode("utf-8", "replace")
             text, long = file.preview.text, (file.name, data)
-        parts = await self._parts_of(out, voice, body.reply_to, text) or (voice.quoted.strip(),)
+        parts = await self._parts_of(out, voice, body.reply_to, text, units)
+        parts = parts or (voice.quoted.strip(),)
         reply = await self._answered_message(out.place, body.reply_to)
         buttons = await buttons_of(self._front, out.event)
         return DiscordOutgoing(voice, parts, reply, body.files, long, buttons)
 
     async def _parts_of(
-        self, out: Outgoing, voice: DiscordSpeaker, reply: str, text: str
+        self, out: Outgoing, voice: DiscordSpeaker, reply: str, text: str, units: int
     ) -> tuple[str, ...]:
         """The messages of a text; a webhook's first one says what it answers."""
-        parts = split_into_messages(text, _units_for_part(voice, reply))
+        parts = split_into_messages(text, units)
         if not reply or not voice.by_hook:
             return parts
         head = await self._references.to(out, reply, voice.seat.channel)
@@ -213,7 +216,7 @@ class DiscordDelivery:
         if letter.ends(part):
             most = voice.most if letter.long or voice.gives else 0
             uploads, missing = await self._files.uploads(letter.files, most, letter.long)
-            text = clip(f"{text}\n{missing}".strip(), LIMIT)
+            text = f"{text}\n{_fitting(missing, LIMIT - utf16_length(text) - 1)}".strip()
         reply = letter.reply if part == 0 else None
         last = part == len(letter.parts) - 1
         view = _button_view(letter.buttons) if last else None
@@ -356,7 +359,8 @@ class DiscordDelivery:
         if not posts or said is None or not isinstance(out.event.body, LineEdited):
             return ""
         voice, reply = await self._speaker_of(out, said), getattr(said.body, "reply_to", "")
-        parts = [*await self._parts_of(out, voice, reply, f"{voice.quoted}{out.event.body.text}")]
+        text, units = f"{voice.quoted}{out.event.body.text}", _units_for_part(voice, reply)
+        parts = [*await self._parts_of(out, voice, reply, text, units)]
         ours = isinstance(said.body, Said)
         view = _button_view(await buttons_of(self._front, said)) if ours else UNTOUCHED
         if getattr(said.body, "files", ()):
@@ -421,9 +425,21 @@ class DiscordDelivery:
             return None
 
 
-def _units_for_part(voice: DiscordSpeaker, reply: str) -> int:
-    """Units that a part of what this voice says may have."""
-    return LIMIT - ROOM_FOR_IT if reply and voice.by_hook else LIMIT
+def _units_for_part(voice: DiscordSpeaker, reply: str, files: Sequence[File] = ()) -> int:
+    """Units that a part of what this voice says may have; words for lost files may follow."""
+    quote = ROOM_FOR_IT if reply and voice.by_hook else 0
+    return LIMIT - quote - (ROOM_FOR_WORDS if files else 0)
+
+
+def _fitting(rows: Sequence[str], room: int) -> str:
+    """As many of these rows as have room, and how many more there are."""
+    whole = "\n".join(rows)
+    if utf16_length(whole) <= room:
+        return whole
+    kept = list(rows)
+    while kept and utf16_length("\n".join(kept)) > room - len(MORE):
+        kept.pop()
+    return "\n".join([*kept, MORE.format(len(rows) - len(kept))])
 
 
 def _notice_parts(told: Told, text: str) -> tuple[str, ...]:
