@@ -146,6 +146,23 @@ async def test_eight_webhooks_of_ours_at_most(city: Twin, tmp_path: Path) -> Non
     assert len(city.town.webhooks) == 8
 
 
+async def test_where_people_made_room_a_mate_has_its_own_webhook(
+    city: Twin, tmp_path: Path
+) -> None:
+    """Without a restart: Discord tells that a channel has other webhooks now."""
+    house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")
+    full = [city.town.create_webhook(plaza.id, f"other {n}", ben.id).id for n in range(12)]
+    async with lodged(city, tmp_path, {house: "*"}) as home:
+        await home.ask(ben, plaza, "maya, hello")
+        city.town.delete_webhook(full[0])
+        city.town.delete_webhook(full[1])
+        await city.say(ben, plaza, "good morning")
+        await home.hears(plaza, "maya, hello", "good morning")  # by then the bot was told
+        await home.ask(ben, plaza, "maya, again")
+    shared, own = (line.webhook for line in city.lines(plaza) if line.webhook)
+    assert [city.town.webhooks[one].name.split()[1:2] for one in (shared, own)] == [[], ["maya"]]
+
+
 async def test_a_webhook_that_people_took_away(city: Twin, tmp_path: Path) -> None:
     """A webhook that was deleted is made again, and the line it was to say is said once."""
     house, ben, plaza = city.bot("House"), city.person("ben"), city.channel("plaza")

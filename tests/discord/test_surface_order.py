@@ -171,3 +171,27 @@ async def test_a_draft_in_a_thread_that_was_closed(city: Twin, tmp_path: Path) -
         await city.until(lambda: city.lines(walk)[-1].text == WORDS)
         await home.delivered(walk)
     assert [line.text for line in city.lines(walk)] == ["maya, hello", WORDS]
+
+
+async def test_a_place_in_which_nobody_speaks_any_more_costs_nothing(
+    city: Twin, tmp_path: Path
+) -> None:
+    """Each line in its order, and no task stays for a thread that was spoken in once."""
+    maya, ben = city.bot("Maya"), city.person("ben")
+    places = [city.channel(name) for name in ("plaza", "mall", "alley")]
+
+    def working() -> list[str]:
+        return [
+            one.get_name() for one in asyncio.all_tasks() if one.get_name().startswith("inward ")
+        ]
+
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        for place in places:
+            for text in ("one", "two", "three"):
+                await city.say(ben, place, text)
+        for place in places:
+            await home.hears(place, "one", "two", "three")
+        async for _ in home.looks("all of it is done"):
+            if not working():
+                break
+        await home.tell(ben, city.channel("garden"), "four")

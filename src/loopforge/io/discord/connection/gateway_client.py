@@ -106,7 +106,9 @@ class GatewayClient(discord.Client):
         trace: aiohttp.TraceConfig,
     ) -> None:
         trace.on_response_chunk_received.append(note_answer)
-        intents = discord.Intents(guilds=True, messages=True, reactions=True, message_content=True)
+        intents = discord.Intents(
+            guilds=True, messages=True, reactions=True, webhooks=True, message_content=True
+        )
         super().__init__(
             intents=intents,
             max_messages=None,

@@ -131,10 +131,10 @@ class ChannelQueues:
         self._turnstile.hurry(channel)
 
     async def _work_through(self, channel: int) -> None:
-        """Do what came in one place, in order, for as long as this lives."""
+        """Do what came in one place, in order, until there is nothing more."""
         queue = self._queues[channel]
-        while True:
-            turn, written = await queue.get(), True
+        while not queue.empty():
+            turn, written = queue.get_nowait(), True
             waits = (LedgerError, *FAILURES) if turn.message else LedgerError
             for pause in (*TRIES, None):
                 try:
@@ -153,3 +153,4 @@ class ChannelQueues:
                 break
             if turn.message and written:
                 await self._backlog.settled(turn.message)
+        del self._queues[channel]

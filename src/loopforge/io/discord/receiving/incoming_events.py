@@ -177,6 +177,12 @@ class IncomingEvents:
 
     on_raw_thread_delete = on_guild_channel_delete
 
+    async def on_webhooks_update(
+        self, _client: GatewayClient, channel: discord.abc.GuildChannel
+    ) -> None:
+        """A channel has other webhooks now."""
+        self._hooks.changed(channel.id)
+
     async def on_raw_message_edit(
         self, client: GatewayClient, event: discord.RawMessageUpdateEvent
     ) -> None:

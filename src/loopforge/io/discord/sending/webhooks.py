@@ -163,6 +163,12 @@ class DiscordWebhooks:
             if any(each.id == hook.id for each in rack.found.values()):
                 del self._racks[key]
 
+    def changed(self, channel: int) -> None:
+        """Somebody made or took away webhooks there: where there was no room, there may be some."""
+        for key, rack in list(self._racks.items()):
+            if key[1] == channel and not rack.room:
+                del self._racks[key]
+
     # ------------------------------------------------------------ who spoke
 
     async def ours(self, message: discord.Message) -> bool:
