@@ -88,6 +88,22 @@ async def test_a_basic_group_is_heard_once(tmp_path: Path, city: City) -> None:
         assert list(state.places) == [f"telegram:{great.id}"]
 
 
+async def test_a_bot_that_is_not_told_whether_it_is_there_is_not_asked_for_at_each_line(
+    tmp_path: Path, city: City
+) -> None:
+    """Telegram refused to say so: that is remembered for some minutes."""
+    maya, merlin, ana, tokens = await both(city)
+    lab = await city.supergroup("Lab", [ana, maya])
+    async with on_telegram(tmp_path, tokens, city.base):
+        why = "Bad Request: member list is inaccessible"
+        await city.fault("getChatMember", "refuse", bot=merlin, code=400, description=why, times=9)
+        for count in (1, 2, 3):
+            await city.say(ana, lab, "maya, hello")
+            await city.heard(lab, by=maya, count=count)
+        asked = [one.params["user_id"] for one in await city.calls("getChatMember")]
+    assert asked.count(merlin.id) + asked.count(str(merlin.id)) == 1
+
+
 async def test_an_ear_that_is_not_back_yet(
     tmp_path: Path, city: City, caplog: pytest.LogCaptureFixture
 ) -> None:

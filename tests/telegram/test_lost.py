@@ -86,8 +86,29 @@ async def test_a_line_that_is_lost_half_way(tmp_path: Path, city: City) -> None:
 
         await home.until(failed)
         sendings = [one for one in gc.get_objects() if isinstance(one, TelegramDelivery)]
+        assert sendings
         assert not any(b"secreta.txt" in within(each) for each in sendings)
     assert len(await city.calls("sendDocument")) == 2
+
+
+async def test_a_file_that_telegram_takes_of_no_bot_costs_no_line(
+    tmp_path: Path, city: City
+) -> None:
+    """Its words arrive, and what stands in its place says why it is not there."""
+    maya, ana, chat = await hall(city)
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
+        await city.say(ana, chat, "what a day")
+        (room,) = await home.until(home.rooms)
+        olga = (await home.app.people.meet("web", "olga", "Olga")).id
+        await home.app.front.rooms.arrive(room, olga, "Olga", "web")
+        limits, store = FileLimits(60_000_000, 60_000_000), home.app.artifacts
+        film = await ingest_file(store, "film.mp4", bytes((50 << 20) + 1), limits)
+        said = Heard(person=olga, text=Words("both"), surface="web", files=(film,))
+        await home.app.front.rooms.hear(room, said)
+        line, shown = await city.heard(chat, by=maya, count=2)
+    assert line.text == "Olga (web): both"
+    assert shown.paper is not None
+    assert shown.paper.name == "film.mp4.txt"
 
 
 def within(sending: TelegramDelivery) -> list[bytes]:

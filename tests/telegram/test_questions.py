@@ -60,6 +60,21 @@ async def true(home: Home, room: str) -> list[str]:
     return [kind for kind in kinds if kind != "room.weighed"]
 
 
+async def spoken_of(home: Home, room: str) -> None:
+    """Wait until the mate had its turn about what a tool came to."""
+
+    async def over() -> bool:
+        kinds = [event.kind for event in await home.events(room)]
+        *_, last = (nth for nth, kind in enumerate(kinds) if kind == "effect.approved")
+        since = kinds[last:]
+        return (
+            "effect.returned" in since and "turn.ended" in since[since.index("effect.returned") :]
+        )
+
+    await home.until(over)
+    await home.app.front.rooms.settled(room)
+
+
 def labels(line: Line) -> list[list[str]]:
     """What stands on the buttons."""
     return [[one["text"] for one in row] for row in (line.markup or {})["inline_keyboard"]]
@@ -111,6 +126,7 @@ async def test_buttons_answer_once(tmp_path: Path, city: City) -> None:
             await asyncio.sleep(0.05)  # whether the question arrived, is being found out
         assert "it is done now" in told
         assert (await settled(city, maya, question)).text.endswith("Ana said yes.")
+        await spoken_of(home, room)  # else what it says of that comes after what Ana says now
         await city.say(ana, lab, "maya, send it to Finn")
         await home.until(lambda: _has(posted, "Finn"))
     assert posted == ["Emil", "Finn"]

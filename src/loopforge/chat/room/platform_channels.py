@@ -336,10 +336,10 @@ class Channels:
             row.message
             for table in (posts, drafts)
             for row in await self._read_rows(
-                select(table.c.message).where(_is_like(table, patterns))
+                select(table.c.message).where(_is_like(table, patterns), is_above(table, number))
             )
         ]
-        return {int(each) for each in known if each.isdigit() and int(each) > number}
+        return {int(each) for each in known if each.isdigit()}
 
     async def owed(self, place: str) -> set[str]:
         """The lines that are still on their way there."""
@@ -375,6 +375,13 @@ class Channels:
 
 def _is_like(table: Table, patterns: Sequence[str]) -> ColumnElement[bool]:
     return or_(*(table.c.place.like(each) for each in patterns))
+
+
+def is_above(table: Table, number: int) -> ColumnElement[bool]:
+    """Whether a message has a higher number: a longer one, or as long and later in order."""
+    digits = func.length(table.c.message)
+    longer, later = digits > len(str(number)), table.c.message > str(number)
+    return or_(longer, and_(digits == len(str(number)), later))
 
 
 def _newest_ids(where: ColumnElement[bool]) -> Select[Any]:

@@ -331,16 +331,25 @@ class GroupAdmins:
     def __init__(self, bot: telegram.Bot, number: int, clock: Clock) -> None:
         self._bot, self._number, self._clock = bot, number, clock
         self._members: dict[int, bool] = {}
+        self._refused: dict[int, float] = {}
         self._keepers: BoundedMapping[tuple[int, int], tuple[float, bool]] = BoundedMapping(KEEPERS)
 
     async def member(self, chat: int, *, before: bool = False) -> bool:
-        """Whether this bot is in a group; asked once, then known. Unanswered, as `before`."""
+        """Whether this bot is in a group; asked once, then known. Unanswered, as `before`.
+
+        Where Telegram refuses to say so it is not, and is asked again some minutes later.
+        """
+        now = self._clock.ticks()
         if chat not in self._members:
+            if now - self._refused.get(chat, now - FRESH) < FRESH:
+                return False
             try:
                 found = await self._bot.get_chat_member(chat, self._number)
-                self._members[chat] = is_inside(found)
             except TelegramError as error:
-                return before and not _refused(error)
+                if refused := _refused(error):
+                    self._refused[chat] = now
+                return before and not refused
+            self._members[chat] = is_inside(found)
         return self._members[chat]
 
     async def keeps(self, message: telegram.Message, *, now: bool = False) -> bool:
@@ -384,3 +393,4 @@ class GroupAdmins:
     def came(self, chat: int, *, there: bool) -> None:
         """The bot was let into a group, or sent away."""
         self._members[chat] = there
+        self._refused.pop(chat, None)

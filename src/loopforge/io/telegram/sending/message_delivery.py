@@ -59,6 +59,8 @@ class UploadPart(NamedTuple):
     long: bool = False
 
 
+MOST_BYTES = 50 << 20
+"""Bytes of a file that Telegram takes of a bot; none that is empty."""
 UNCLEAR = "it was cut off, and nobody can tell whether it arrived."
 TAKEN = EntityText("(deleted)")
 """What is left of a line that Telegram lets nobody take away any more."""
@@ -449,9 +451,16 @@ class TelegramDelivery:
 
     async def _upload_part(self, file: File) -> UploadPart:
         try:
-            return UploadPart(str(file.name), await data_of(self._artifacts, file))
+            data, why = await data_of(self._artifacts, file), ""
         except (InputError, ArtifactError):  # also where even its name is forgotten
-            return UploadPart(f"{file.name}.txt", b"This file is kept no longer.")
+            data, why = b"", "This file is kept no longer."
+        if not why and not MOST_BYTES >= len(data) > 0:
+            why = f"This file has {len(data):,} bytes: of that size Telegram takes none of a bot."
+        return (
+            UploadPart(f"{file.name}.txt", why.encode())
+            if why
+            else UploadPart(str(file.name), data)
+        )
 
     # ------------------------------------------------------------ who, where
 
