@@ -3,8 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 from tests.source import parsed
 
 ROOT = Path(__file__).parent.parent
@@ -72,7 +70,6 @@ def wide_functions(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.xdist_group("sources")
 def test_nothing_takes_too_many_parameters() -> None:
     """No function of the program takes more than seven, but for those that are named above."""
     package = ROOT / "src" / "loopforge"
@@ -94,7 +91,6 @@ def test_too_many_parameters_are_found() -> None:
     assert wide_functions(f"class C:\n    def __init__(self, {seven}, h): ...") == ["C"]
 
 
-@pytest.mark.xdist_group("sources")
 def test_nothing_is_too_long() -> None:
     """No file and no function is over the limit."""
     wrong = []
