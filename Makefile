@@ -17,7 +17,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PYTHON ?= python3.11
 LOOPFORGE_HOME ?= $(CURDIR)/home
-WORKERS ?= 4
+WORKERS ?= 6
 MODEL := src/loopforge/models/embedded_model.txt
 
 # uv is quick; pip is what works where uv does not. Locks name all that is needed. Bytecode comes when

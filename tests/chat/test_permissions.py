@@ -16,6 +16,7 @@ from loopforge.chat.room.permissions import (
     grant_sentence,
     is_answerable,
     may,
+    origin_of_answer,
     tools_for,
     tools_in_turn,
     who_may,
@@ -156,6 +157,30 @@ def test_a_line_that_is_gone_leaves_what_its_speaker_may_behind() -> None:
         assert charge_for_lines(room, [line]) == charge, line
         if line in room.lines:
             assert none.barred(room, [room.lines[line]], "zuzu") is barred, line
+
+
+def test_what_a_mate_says_to_several_may_no_more_than_each_of_them() -> None:
+    """Nobody can tell whose wish it hands on: the owner's word beside a guest's gives it nothing."""
+    room = Room(rights={"gus": Grant(rights=("talk",))})
+    room.lines = {
+        "g": heard("g", "gus", guest=True),
+        "o": heard("o", "ana", 2, owner=True, keeper=True),
+    }
+    narrow = origin_of_answer(room, "o", ("g", "o"))
+    assert narrow == LineOrigin(who="ana", guest=True)
+    alone = origin_of_answer(room, "o", ("o",))
+    assert alone == LineOrigin(who="ana", owner=True, keeper=True)
+    for origin, tools, barred in (
+        (narrow, {"clock"}, True),
+        (alone, {"clock", "notes", "shell"}, False),
+    ):
+        said = ContextEntry(
+            id="m", seq=3, kind="said", at=AT, who="maya", answers="o", origin=origin
+        )
+        room.lines["m"] = said
+        room.rights["ana"] = Grant(rights=("talk",))
+        assert tools_in_turn(room, ["m"], TOOLS) == tools
+        assert GuestRules(mates=frozenset()).barred(room, [said], "zuzu") is barred
 
 
 def test_a_line_is_heeded_if_its_speaker_may_talk_and_it_is_not_late() -> None:

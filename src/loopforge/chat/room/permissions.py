@@ -15,7 +15,6 @@ Pure. Does not know how a keeper is found out: the surface says it, and a line s
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -327,14 +326,16 @@ def originating_line(state: PermissionFacts, line: str) -> ContextEntry | None:
     """The line of a person that a line goes back to: a mate speaks because somebody did.
 
     Where a routine woke it, that is the line that told of it, which bears who had set it. Where
-    that line is gone, the first that is left of what came of it stands for it.
+    that line is gone, the first that is left of what came of it stands for it. As what it was said
+    the nearest says that bears it: a mate that answered several may have had less.
     """
-    last = deque(_led_to(state, line), maxlen=1)
-    if not last:
+    led = [*_led_to(state, line)]
+    if not led:
         return None
-    if last[0].origin is not None:
-        return replace(last[0], **asdict(last[0].origin))
-    return last[0] if last[0].kind in ("heard", "told") and last[0].who else None
+    begun, borne = led[-1], next((one.origin for one in led if one.origin is not None), None)
+    if borne is not None:
+        return replace(begun, **asdict(borne))
+    return begun if begun.kind in ("heard", "told") and begun.who else None
 
 
 def origin_of(state: PermissionFacts, line: str) -> LineOrigin | None:
@@ -343,6 +344,14 @@ def origin_of(state: PermissionFacts, line: str) -> LineOrigin | None:
     if found is None:
         return None
     return LineOrigin(**{name: getattr(found, name) for name in LineOrigin.__struct_fields__})
+
+
+def origin_of_answer(
+    state: PermissionFacts, answers: str, lines: Sequence[str]
+) -> LineOrigin | None:
+    """Who said the line that a mate answers, and as what, in a turn about all these lines."""
+    found = origin_of(state, answers)
+    return found and (origin_of_person(state, lines, found.who) or found)
 
 
 def origin_of_person(

@@ -30,7 +30,7 @@ from loopforge.chat.room.participants import (
     Unprompted,
     update_places,
 )
-from loopforge.chat.room.permissions import Grant, may, origin_of
+from loopforge.chat.room.permissions import Grant, may, origin_of_answer
 from loopforge.chat.room.turn_queue import UNCALLED, DueTurn, OpenTurn, TurnQueue
 from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, put_bounded
 from loopforge.core.context_window import ContextEntry
@@ -398,8 +398,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
                 name = person.name if person else public_words("somebody")
                 self._apply_heard(event, body)
             case Said():
-                answers = self.turns.answered_line(body.turn, event.cause)
-                origin = origin_of(self, answers)
+                answers, lines = self.turns.answered(body.turn, event.cause)
+                origin = origin_of_answer(self, answers, lines)
                 self._apply_said(event, body)
             case Noted() | ToolUsed():
                 self.turns.affected(body.turn)

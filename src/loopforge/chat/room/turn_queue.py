@@ -158,12 +158,15 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
         about += self.effects.values()
         return {line for one in about for line in one.lines}
 
-    def answered_line(self, turn: str, effect: str) -> str:
-        """The line that what a turn says answers; a tool of it may say it when the turn is over."""
+    def answered(self, turn: str, effect: str) -> tuple[str, tuple[str, ...]]:
+        """The line that what a turn says answers, and all lines that the turn does.
+
+        A tool of it may say it when the turn is over.
+        """
         if begun := self.open.get(turn):
-            return begun.line
+            return begun.line, begun.lines
         used = self.effects.get(effect)
-        return used.lines[-1] if used and used.lines else ""
+        return (used.lines[-1], used.lines) if used and used.lines else ("", ())
 
     @property
     def hearing(self) -> str:
