@@ -66,17 +66,18 @@ async def lab(
     kind: Kind = "supergroup",
     *,
     reads_all: bool = True,
+    keeps: bool = False,
     script: Script | None = None,
     manners: SurfaceOptions = STILL,
 ) -> AsyncIterator[Lab]:
-    """A group where the mate has answered once."""
+    """A group where the mate has answered once; its bot `keeps` it, or is a member."""
     clock = SimClock(START)
     async with serving(clock) as twin:
         city: City = twin.city
         maya = await city.bot("Maya", "maya_bot", reads_all=reads_all)
         ana, ben = await city.person("Ana", "ana"), await city.person("Ben", "ben")
         if kind == "supergroup":
-            chat = await city.supergroup("Lab", [ana, ben, maya])
+            chat = await city.supergroup("Lab", [ana, ben, maya], [maya] if keeps else [])
         elif kind == "group":
             chat = await city.group("Lab", [ana, ben, maya])
         else:
@@ -93,12 +94,16 @@ async def lab(
         assert await city.deviations() == []
 
 
+ALL = [("supergroup", True), ("group", True), ("private", True), ("private", False)]
+SOME = [("supergroup", False), ("group", False)]
+"""Chats, and whether a bot reads all: of all of it, and of some, it is told there."""
+
+
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("fault", ["after", "cut", "drop"])
 @pytest.mark.parametrize(
-    ("kind", "reads_all"),
-    [(kind, hears) for kind in ("supergroup", "group") for hears in (True, False)]
-    + [("private", True)],
+    ("fault", "kind", "reads_all"),
+    [("drop", *each) for each in ALL]
+    + [(fault, *each) for fault in ("after", "cut") for each in ALL + SOME],
 )
 async def test_a_sending_that_broke_off(
     tmp_path: Path, kind: Kind, fault: FaultKind, reads_all: bool
@@ -113,6 +118,41 @@ async def test_a_sending_that_broke_off(
         assert await there.until(3) < MINUTE
         assert await there.ended() == ["accepted"] * 3
         assert len(set(await there.stands())) == len(await there.stands()) == 3
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("kind", ["supergroup", "group"])
+@pytest.mark.parametrize(
+    ("fault", "lines", "end"),
+    [("after", 6, "accepted"), ("after", 20, "uncertain"), ("drop", 0, "uncertain")],
+)
+async def test_a_group_in_privacy_mode(
+    tmp_path: Path, kind: Kind, fault: FaultKind, lines: int, end: str
+) -> None:
+    """A line above others that the bot is not told of is found, or uncertain, and not sent again."""
+    async with lab(tmp_path, kind, reads_all=False) as there:
+        await there.city.fault("sendMessage", fault)
+        await there.city.say(there.ana, there.chat, "@maya_bot one")
+        for n in range(lines):
+            await there.city.say(there.ben, there.chat, f"it rains, {n}")
+        assert await there.until(2) < MINUTE
+        assert (await there.ended())[:2] == ["accepted", end]
+        told = [] if end == "accepted" else ["What Maya said did not reach Lab: it was cut off"]
+        await there.city.say(there.ana, there.chat, "@maya_bot two")
+        await there.heard(2 + (fault == "after") + len(told))
+        stands = await there.stands()
+        assert [each.partition(",")[0] for each in stands if each.startswith("What")] == told
+        assert len(set(stands)) == len(stands)
+
+
+async def test_an_administrator_in_privacy_mode(tmp_path: Path) -> None:
+    """It is told of all that is said: a line that is not there was not sent, and is sent again."""
+    async with lab(tmp_path, reads_all=False, keeps=True) as there:
+        await there.city.fault("sendMessage", "drop")
+        await there.city.say(there.ana, there.chat, "@maya_bot one")
+        await there.until(2)
+        assert await there.ended() == ["accepted"] * 2
+        assert len(await there.stands()) == 2
 
 
 async def test_a_group_where_much_is_said(tmp_path: Path) -> None:

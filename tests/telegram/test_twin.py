@@ -38,7 +38,7 @@ async def test_what_is_refused(city: City) -> None:
     aria, ana, chat = await pair(city)
     line, lab = await city.say(ana, aria, "mine"), await city.group("Lab", [ana, aria])
     forum = await city.supergroup("Plans", [ana, aria], forum=True)
-    number = line.ids[aria.id]
+    number, unheard = line.ids[aria.id], (await city.say(ana, forum, "it rains")).id
     async with calling(city.base, aria) as bot:
         one = (await bot.send_message(chat.id, "🙂" * 2048)).message_id
         gone = (await bot.send_message(chat.id, "gone")).message_id
@@ -58,6 +58,7 @@ async def test_what_is_refused(city: City) -> None:
             ("Message_too_long", bot.edit_message_text("x" * 4097, chat.id, one)),
             ("Message can't be edited", bot.edit_message_text("x", chat.id, number)),
             ("Message to edit not found", bot.edit_message_text("x", chat.id, gone)),
+            ("stop not found", bot.stop_message_live_location(forum.id, unheard)),
             ("Message to delete not found", bot.delete_message(chat.id, gone)),
             ("Reaction_invalid", bot.set_message_reaction(chat.id, number, "🐌")),
             ("Reactions_too_many", bot.set_message_reaction(chat.id, number, ["👍", "🔥"])),

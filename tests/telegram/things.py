@@ -130,7 +130,7 @@ class Message:
     `sender`: the chat as which its author says it. `post`: the channel's, which it repeats by
     itself. `poll`: a question, and what may be chosen. `album`: the files that came with it.
     `location`: where its author is, as they share it live. `content`: what else it holds, as it is
-    told. `quote`: the part of what it answers that it is to.
+    told. `quote`: the part of what it answers that it is to. `heard`: the bots that were told of it.
     """
 
     key: int
@@ -158,6 +158,7 @@ class Message:
     deleted: bool = False
     reactions: dict[int, list[str]] = field(default_factory=dict)
     ids: dict[int, int] = field(default_factory=dict)
+    heard: set[int] = field(default_factory=set)
 
     def number(self, bot: int) -> int | None:
         """The id by which a bot knows it."""

@@ -131,6 +131,7 @@ class Town:
                 self.files[shapes.file_id(message.file, bot)] = message.file
         self.messages.append(message)
         for bot in self._hearers(message):
+            message.heard.add(bot.id)
             kind = "channel_post" if room.kind == "channel" else "message"
             self.tell(bot, kind, shapes.message(message, bot))
         if author.is_bot:
@@ -185,6 +186,7 @@ class Town:
     def retell(self, message: Message) -> None:
         """Tell of an edit."""
         for bot in self._hearers(message):
+            message.heard.add(bot.id)
             kind = "edited_channel_post" if message.room.kind == "channel" else "edited_message"
             self.tell(bot, kind, shapes.message(message, bot))
 

@@ -57,9 +57,9 @@ class Turn:
                 raise Refused(403, f"Forbidden: bot is not a member of the {kind} chat")
 
     def message(self, room: Room, number: int, missing: str) -> Message:
-        """The message of a number there."""
+        """The message of a number there. One that a bot was not told of it does not find."""
         message = room.find(self.bot.id, number)
-        if message is None:
+        if message is None or self.bot.id not in (message.author.id, *message.heard):
             raise bad(missing)
         return message
 

@@ -438,8 +438,7 @@ class Telegram:
         poll, mates, chat = one.poll, self._front.rooms.mates, one.message.chat.id
         names = [mates[each].name for each in self._crowd.mates_of(poll) if each in mates]
         private = one.spot.kind == "private"
-        reads = private or poll.bot.can_read_all_group_messages
-        hears_all = bool(reads) or await poll.groups.keeper(chat, poll.number, now=True)
+        hears_all = private or await poll.hears_all(chat)
         return start_greeting(names, poll.bot.username, private=private, hears_all=hears_all)
 
     async def _stays_out(self, one: _Arrival) -> bool:

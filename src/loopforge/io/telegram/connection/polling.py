@@ -303,6 +303,14 @@ class BotPolling:
         log.info("telegram: %s; again in %.0f s", why, pause)
         await self._clock.sleep(pause)
 
+    async def hears_all(self, chat: int) -> bool:
+        """Whether it is told of all that people say in a group; not, where Telegram does not say.
+
+        An administrator is, and whoever is in no privacy mode.
+        """
+        reads = self.known and self.bot.can_read_all_group_messages
+        return bool(reads) or await self.groups.keeper(chat, self.number, now=True)
+
     async def close(self) -> None:
         """Let the connections go."""
         await self.bot.shutdown()

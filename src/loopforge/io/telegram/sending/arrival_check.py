@@ -11,7 +11,8 @@ again.
 
 Numbers are given in order, so one that was given to a sending which began well after the one in
 doubt broke off is above it: it ends the look, and where much is said that is soon. Else a look ends
-some numbers above all that are known.
+some numbers above all that are known. For a bot in privacy mode it does not: lines that it is not
+told of are not there for it either, and its own may stand above any number of them.
 
 Each question counts as an edit, of which a group takes about 20 in a minute, with all that is said
 there; so numbers that are known are not asked for, one is asked in a second, what was asked is
@@ -36,6 +37,12 @@ SETTLED = 5.0
 """Seconds after which a sending that broke off is over at Telegram's side, too."""
 AFRESH = 3
 """Questions after which it is read again which numbers are known."""
+
+TOO_MUCH = "too much was said there since to find out whether it arrived."
+UNHEARD = (
+    "it was cut off, and whether it arrived cannot be found out: the bot's privacy mode is on, so "
+    "that it does not see all that is there."
+)
 
 
 class CheckDepth(NamedTuple):
@@ -72,10 +79,11 @@ class ArrivalCheck:
     """What was seen of one chat for one thing that is in doubt; it goes on where it stopped."""
 
     def __init__(self, poll: BotPolling, at: ChatKey, clock: Clock) -> None:
-        self._bot, self._flood, self._at, self._clock = poll.bot, poll.flood, at, clock
+        self._poll, self._at, self._clock = poll, at, clock
         self._seen: dict[int, str] = {}
         self._early: set[int] = set()
         self._began: float | None = None
+        self._hears_all: bool | None = None
 
     @property
     def depth(self) -> CheckDepth:
@@ -84,11 +92,11 @@ class ArrivalCheck:
             return SUPERGROUP
         return PRIVATE if self._at.private else GROUP
 
-    async def ours(self, read: Read, wanted: int | None = 1) -> Sequence[int]:
+    async def ours(self, read: Read, wanted: int = 1, *, alone: bool = True) -> Sequence[int]:
         """The numbers of messages of ours. Raises SendFailed, uncertain where it stays open.
 
-        `wanted`: so many that nothing accounts for are as many as there can be; where numbers are
-        the bot's own it ends with these (None: notices of an earlier process may be among them).
+        `wanted`: so many are missing. `alone`: no more than these can be there, so that where
+        numbers are the bot's own it ends with them; else notices of an earlier process may be, too.
         What was asked for at once, and was not there above all that is known, is asked for again:
         it may have come late.
         """
@@ -112,19 +120,25 @@ class ArrivalCheck:
             missing = missing + 1 if self._seen[number] == "nothing" else 0
             if self._seen[number] == "ours":
                 found.append(number)
-            if missing >= self.depth.empty and number >= first.top + self.depth.empty:
+            empty = missing >= self.depth.empty and number >= first.top + self.depth.empty
+            if empty and (len(found) >= wanted or await self._is_told_of_all()):
                 break
-            if not self._at.counts and len(found) == wanted:
+            if alone and not self._at.counts and len(found) == wanted:
                 break
         self._began = None
         known = (await read()).known if found else ()
         return [number for number in found if number not in known]
 
+    async def _is_told_of_all(self) -> bool:
+        """Whether nothing stands where nothing is found. Asked once."""
+        if self._hears_all is None:
+            self._hears_all = self._at.private or await self._poll.hears_all(self._at.chat)
+        return self._hears_all
+
     async def _ask(self, number: int, *, early: bool) -> None:
         """See what a number is, a second after the last one. Raises SendFailed."""
         if len(self._seen) == self.depth.asked:
-            why = "too much was said there since to find out whether it arrived."
-            raise SendFailed(why, uncertain=True)
+            raise SendFailed(UNHEARD if self._hears_all is False else TOO_MUCH, uncertain=True)
         if self._seen:
             await self._clock.sleep(PACE)
         self._seen[number] = await self._look(number)
@@ -133,9 +147,9 @@ class ArrivalCheck:
 
     async def _look(self, number: int) -> str:
         """What a number is: ours, another's, nothing."""
-        with self._flood.asking(self._at.chat):
+        with self._poll.flood.asking(self._at.chat):
             try:
-                await self._bot.stop_message_live_location(self._at.chat, number)
+                await self._poll.bot.stop_message_live_location(self._at.chat, number)
             except BadRequest as error:
                 said = str(error.message).casefold()
                 if "no live location in" not in said:

@@ -157,12 +157,12 @@ class TelegramDelivery:
         """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
         like = _numbered_together(poll, parse_chat_key(place))
         anchor = await self._sessions.channels.highest(like, place, before)
-        most = wanted if self._was_there_for(like, anchor) else None
+        alone = self._was_there_for(like, anchor)
         look = self._looks.pop(f"{place} {before}", None)
         look = look or ArrivalCheck(poll, parse_chat_key(place), self._clock)
         try:
             found = await self._messages_above(
-                look, poll, parse_chat_key(place), anchor, told, most
+                look, poll, parse_chat_key(place), anchor, told, wanted, alone=alone
             )
         except SendFailed as refused:
             if not refused.uncertain:
@@ -182,7 +182,9 @@ class TelegramDelivery:
         at: ChatKey,
         anchor: int,
         told: Sequence[int] = (),
-        wanted: int | None = 1,
+        wanted: int = 1,
+        *,
+        alone: bool = True,
     ) -> Sequence[int]:
         like = _numbered_together(poll, at)
 
@@ -193,7 +195,7 @@ class TelegramDelivery:
             known |= {number for _, number in self._sent[like]}  # not in the ledger yet, perhaps
             return NumberSpan(anchor, top, known, partial(self._lowest_number_since, like))
 
-        return await look.ours(read, wanted)
+        return await look.ours(read, wanted, alone=alone)
 
     def _was_there_for(self, like: Like, number: int) -> bool:
         """Whether this process was there for a message, and so for all notices since."""
