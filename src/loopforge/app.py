@@ -45,6 +45,7 @@ from loopforge.chat.service.memory_notice import MemoryNotice
 from loopforge.chat.service.memory_visibility import usable_spans
 from loopforge.chat.service.memory_wishes import MemoryWishes
 from loopforge.chat.service.room_closing import RoomClosing
+from loopforge.chat.service.room_invites import TakenInvites
 from loopforge.chat.service.trait_tool import PROPOSE_TRAIT, TraitTool
 from loopforge.chat.speaking.room_rules import SCREEN, RoomRules
 from loopforge.chat.speaking.triggers import SMALL, TriggerThresholds
@@ -319,6 +320,7 @@ async def open_app(
         for part in closing:
             stack.push_async_callback(part.close)
         closed = ClosedAccounts(ledger, app.rooms, tasks, app.stamp.clock)
+        taken = TakenInvites(ledger, app.front.inviting, app.accounts.decisions, tasks, clock)
         await app.accounts.decisions.refresh()
         await app.deliveries.start(ledger)
         if wake:
@@ -331,6 +333,7 @@ async def open_app(
             await app.closing.resume()
             await app.forgetting.resume()
             closed.soon()
+            taken.soon()
             await app.accounts.pictures.finish()
             app.wishes.start(MemoryNotice(ledger, app.house, app.stamp, tasks))
             await app.wishes.resume()

@@ -4,10 +4,10 @@ import asyncio
 import re
 from pathlib import Path
 
-from loopforge.core.people_events import AccountClosed
-from loopforge.core.room_vocabulary import Weighed
+from loopforge.core.people_events import AccountClosed, InviteTaken
+from loopforge.core.room_vocabulary import PersonJoined, Weighed
 from loopforge.ledger_opening import open_ledger_of
-from tests.web.conftest import Guest, Town, town
+from tests.web.conftest import PASSWORD, Guest, Town, town
 
 
 async def test_an_account_is_closed_after_a_question(site: Town, owner: Guest) -> None:
@@ -144,3 +144,49 @@ async def test_a_wrong_form_comes_back_with_a_sentence(site: Town, owner: Guest)
         assert told in answer.text
         assert "/join/" not in answer.text
         assert "None. Nobody new" in answer.text
+
+
+# ---------------------------------------------------------------- taken, and not yet in
+
+
+async def test_who_took_an_invite_as_the_home_ended_comes_in_at_its_next_start(
+    tmp_path: Path,
+) -> None:
+    """An invite is spent for nothing nowhere: its room is entered by a home that begins, once.
+
+    Who went again is not brought back by it.
+    """
+    async with town(tmp_path) as site:
+        owner = await site.owner()
+        ovens = await site.room(owner, "Ovens", "maya")
+        tea = await site.room(owner, "Tea", "maya")
+        ben = await site.guest("ben", ovens, by=owner)
+        await site.app.rooms.leave(ovens, ben.person)
+        invite, _ = await site.app.accounts.links.invite(owner.person, tea)
+        settings, stamp = site.app.settings, site.app.stamp
+    async with open_ledger_of(settings) as ledger:
+        taken = stamp.fact(InviteTaken(invite=invite.invite, person=ben.person), actor="runtime")
+        await ledger.append("people", [taken])
+    async with town(tmp_path) as site:
+        while ben.person not in (await site.app.rooms.state(tea)).people:
+            await asyncio.sleep(0.02)
+        assert ben.person not in (await site.app.rooms.state(ovens)).people
+        came = [e.body for e in await site.events(tea) if isinstance(e.body, PersonJoined)]
+        assert [(body.person, body.by) for body in came[1:]] == [(ben.person, owner.person)]
+
+
+async def test_who_took_an_invite_comes_in_though_its_page_never_ended(
+    site: Town, owner: Guest
+) -> None:
+    """The taking alone lets in: what else a page does is no part of it."""
+    room = await site.room(owner, "Ovens", "maya")
+    links = site.app.accounts.links
+    _, token = await links.invite(owner.person, room)
+    visitor, _, _ = await links.take(token, "ben", PASSWORD, "Firefox")
+    while visitor.person not in (await site.app.rooms.state(room)).people:
+        await asyncio.sleep(0.02)
+    _, again = await links.invite(owner.person, room)
+    await site.app.rooms.leave(room, visitor.person)
+    await links.take_as(again, visitor)
+    while visitor.person not in (await site.app.rooms.state(room)).people:
+        await asyncio.sleep(0.02)

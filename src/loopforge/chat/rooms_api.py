@@ -282,13 +282,8 @@ class RoomsApi:
     async def bring(
         self, room: str, by: str, person: str, name: str, *, past: bool = False
     ) -> None:
-        """A person brings another one in; with `past`, to what was said before too.
-
-        Nobody can show more of a room than they may see themselves; with `by` "", it is somebody
-        at the machine, who sees everything.
-        """
-        past = past and (not by or await self.lobby.whole(room, by))
-        await self.rooms.bring(room, by, person, name, past=past)
+        """A person brings another one in; with `past`, to what was said before too."""
+        await self.inviting.bring(room, by, person, name, past=past)
 
     async def why(self, event_id: str) -> str:
         """The flight record of an event, as plain text. Raises Unknown.

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from loopforge.chat.reminders.reminder_service import waiting_of
 from loopforge.chat.room.daily_quota import Quota
 from loopforge.chat.room.guest_rules import GuestRules
+from loopforge.chat.room.participants import CAME, came_after
 from loopforge.chat.room.permissions import charge_for_lines, may
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.room.platform_cursors import TakenCommands, UnreadSince
@@ -174,7 +175,7 @@ class Rooms:
         await self._decide_on(room, partial(self._greet_newcomer, person))
 
     async def _greet_newcomer(self, person: str, state: RoomState) -> None:
-        joined = await self._ledger.read(state.stream, kinds=["room.person_joined"])
+        joined = await self._ledger.read(state.stream, kinds=CAME)
         if not greets_newcomer(state, person):
             return
         if weights := greeting_weights(state, self._mates, joined[-1].id):
@@ -231,15 +232,22 @@ class Rooms:
         await self._ledger.append(stream_of(room), new, expect=0)
         return room
 
-    async def bring(self, room: str, by: str, person: str, name: str, *, past: bool) -> None:
-        """A person in the room brings another one in; with `past`, to what was said before too."""
+    async def bring(
+        self, room: str, by: str, person: str, name: str, *, past: bool, after: str = ""
+    ) -> None:
+        """A person in the room brings another one in; with `past`, to what was said before too.
+
+        With `after`, only who has not come in (and gone again) since that event of any stream.
+        """
 
         async def attempt(state: RoomState) -> None:
-            if person not in _existing_room(state).people:
-                body = PersonJoined(
-                    person=person, name=Words(name), surface="web", by=by, past=past
-                )
-                await self._append_facts(state, [body], f"person:{by or person}")
+            if person in _existing_room(state).people:
+                return
+            joined = await self._ledger.read(state.stream, kinds=CAME) if after else ()
+            if came_after(joined, person, after):
+                return
+            body = PersonJoined(person=person, name=Words(name), surface="web", by=by, past=past)
+            await self._append_facts(state, [body], f"person:{by or person}")
 
         await self._decide_on(room, attempt)
 

@@ -3,14 +3,15 @@
 Values; how people and mates come and go is room_state.py's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from loopforge.core.room_vocabulary import PlaceJoined, PlaceLeft, PlaceRenamed
+from loopforge.core.events import Event
+from loopforge.core.room_vocabulary import PersonJoined, PlaceJoined, PlaceLeft, PlaceRenamed
 from loopforge.core.text.erasable_text import Words
 from loopforge.core.text.name_labels import row_name
 from loopforge.people.identity.account_names import confusable_skeleton
@@ -65,6 +66,18 @@ class Member(Struct, kw_only=True, omit_defaults=True):
     streak: int = 0
     declined: int = 0
     took_in: dict[str, int] = {}
+
+
+CAME = ("room.person_joined",)
+"""The kind of event by which a person comes in."""
+
+
+def came_after(joined: Iterable[Event], person: str, event: str) -> bool:
+    """Whether one of these events let a person in, after another event of any stream."""
+    return any(
+        one.id > event and isinstance(one.body, PersonJoined) and one.body.person == person
+        for one in joined
+    )
 
 
 def namesake_labels(people: Mapping[str, Participant], mates: Mapping[str, str]) -> dict[str, str]:

@@ -174,15 +174,20 @@ async def join(request: Asked, site: PageContext, token: str, data: Fields) -> R
         shown: dict[str, Any] = {"token": token, "invite": invite, "typed": data.get("name", "")}
         shown |= {**await _where(site, invite), "error": str(error)}
         return render_page("invite-accept.html", visitor, status=400, **shown)
-    to = "/"
-    if invite.room:
-        await site.front.bring(
-            invite.room, invite.by, visitor.person, visitor.name, past=invite.past
-        )
-        to = f"/rooms/{invite.room}?welcome=yes"
+    to = await _brought_in(site, invite, visitor) if invite.room else "/"
     if not session:
         return Redirect(to, status_code=303)
     return let_in(request, site, visitor, session, to)
+
+
+async def _brought_in(site: PageContext, invite: Invite, visitor: Visitor) -> str:
+    """Where to go on to: the room to which an invite lets in, which they come into now."""
+    person, name = visitor.person, visitor.name
+    try:
+        await site.front.bring(invite.room, invite.by, person, name, past=invite.past)
+    except Unknown:
+        return "/"  # that room was deleted meanwhile
+    return f"/rooms/{invite.room}?welcome=yes"
 
 
 async def _check_outside(site: PageContext, room: str, visitor: Visitor) -> None:
