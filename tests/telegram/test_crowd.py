@@ -88,20 +88,22 @@ async def test_a_basic_group_is_heard_once(tmp_path: Path, city: City) -> None:
         assert list(state.places) == [f"telegram:{great.id}"]
 
 
-async def test_a_bot_that_is_not_told_whether_it_is_there_is_not_asked_for_at_each_line(
-    tmp_path: Path, city: City
+@pytest.mark.parametrize("of_itself", [True, False])
+async def test_who_is_not_told_how_somebody_stands_does_not_ask_at_each_line(
+    tmp_path: Path, city: City, of_itself: bool
 ) -> None:
-    """Telegram refused to say so: that is remembered for some minutes."""
+    """That Telegram refused to say so, of a bot of ours or of a person, is remembered a while."""
     maya, merlin, ana, tokens = await both(city)
     lab = await city.supergroup("Lab", [ana, maya])
     async with on_telegram(tmp_path, tokens, city.base):
-        why = "Bad Request: member list is inaccessible"
-        await city.fault("getChatMember", "refuse", bot=merlin, code=400, description=why, times=9)
+        why, who = "Bad Request: member list is inaccessible", merlin if of_itself else maya
+        await city.fault("getChatMember", "refuse", bot=who, code=400, description=why, times=9)
         for count in (1, 2, 3):
             await city.say(ana, lab, "maya, hello")
             await city.heard(lab, by=maya, count=count)
-        asked = [one.params["user_id"] for one in await city.calls("getChatMember")]
-    assert asked.count(merlin.id) + asked.count(str(merlin.id)) == 1
+        calls = await city.calls("getChatMember", who)
+        asked = [str(call.params["user_id"]) for call in calls if call.fault]
+    assert asked == [str(merlin.id if of_itself else ana.id)]
 
 
 async def test_an_ear_that_is_not_back_yet(

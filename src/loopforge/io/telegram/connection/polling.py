@@ -374,7 +374,8 @@ class GroupAdmins:
     async def keeper(self, chat: int, user: int, *, now: bool = False) -> bool:
         """Whether somebody may manage a group.
 
-        Where Telegram does not say so twice, as far as it is remembered.
+        Where Telegram does not say so twice, as far as it is remembered; where it refuses to say,
+        which it may in a group that the bot does not keep, they do not.
         """
         key = (chat, user)
         asked, keeps = self._keepers.get(key, (-FRESH, False))
@@ -384,8 +385,11 @@ class GroupAdmins:
         try:
             found = await self._stands(*key)
         except TelegramError as error:
-            return keeps and not _refused(error)
-        keeps = found.status in ("creator", "administrator")
+            if not _refused(error):
+                return keeps
+            keeps = False
+        else:
+            keeps = found.status in ("creator", "administrator")
         self._keepers[key] = (self._clock.ticks(), keeps)
         return keeps
 
