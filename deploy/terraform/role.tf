@@ -37,6 +37,7 @@ data "aws_iam_policy_document" "home" {
       "dynamodb:UpdateItem",
       "dynamodb:DeleteItem",
       "dynamodb:Query",
+      "dynamodb:Scan",
     ]
     resources = [for table in aws_dynamodb_table.this : table.arn]
   }

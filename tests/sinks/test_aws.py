@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from loopforge.core.memory.memory_vocabulary import MemoryKept
 from loopforge.core.room_vocabulary import Said
 from loopforge.core.text.erasable_text import Words
+from loopforge.core.turn_events import Asked, PieceRun, TextPiece
 from loopforge.core.work.work_vocabulary import TaskSteered
 from loopforge.errors import SendFailed
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
@@ -333,6 +335,32 @@ async def test_parts_whose_event_was_not_put_are_forgotten_with_it(
             await STAMP.clock.sleep(0.02)
     held = [each["sk"] for each in await items(options.executions) if "secret" in str(each)]
     assert held == []
+
+
+async def test_what_is_forgotten_elsewhere_is_forgotten_in_every_task_that_shows_it(
+    ledger: SqlLedger, aws: FaultyAws
+) -> None:
+    """An item of memory that stands in the prompts of two tasks, one of them in parts; the rest stays."""
+    options = await new_tables("shown", texts=True)
+    choice = DynamodbSettings(texts=True, history=True, kinds="")
+    outlet = DynamodbTables(options, AwsClient("dynamodb", REGION))
+    secret = Words("a sécret")
+    async with outlet_running(ledger, outlet, choice, forgets=True):
+        kept = MemoryKept(layer="fact", text=secret, made_by="idle")
+        (id,) = await happen(ledger, "memory:maya", kept)
+        for stream, more in (("task:a", "a word"), ("task:b", "a word " * 60_000)):
+            prompt = PieceRun(more=(TextPiece("user", (Words(more), secret)),))
+            await happen(ledger, stream, Asked(turn="t", nth=1, purpose="work", prompt=prompt))
+        while await passed(ledger) != {"task:a": 1, "task:b": 1}:
+            await STAMP.clock.sleep(0.02)
+        assert str(await items(options.executions)).count("a sécret") == 2
+        await ledger.erase(ErasureRequest(events=(id,), exactly=True))
+        while (await passed(ledger)).get("memory:maya") != 2:
+            await STAMP.clock.sleep(0.02)
+    left = "".join(each.get("body", "") for each in await items(options.executions))
+    assert left.count("a sécret") == 0
+    assert left.count("[forgotten]") == 2
+    assert left.count("a word") == 1 + 60_000
 
 
 async def test_another_event_in_the_place_of_one_is_told_and_holds_up_its_stream_alone(

@@ -80,14 +80,15 @@ async def test_what_is_not_there_is_said_with_how_to_mend_it(
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("operation", ["PutItem", "Query", "SendMessage", "DeleteMessage"])
+@pytest.mark.parametrize("operation", ["PutItem", "Query", "Scan", "SendMessage", "DeleteMessage"])
 async def test_a_right_that_lacks_is_named(tmp_path: Path, aws: FaultyAws, operation: str) -> None:
     """Everything is there, and one thing is not allowed: which, and on what."""
     tables, url = await new_tables(f"no-{operation}"), await new_queue(f"no-{operation}")
     aws.fault = lambda asked: 403 if asked == operation else None
     said = await found(
         tmp_path,
-        DYNAMODB_SESSIONS_TABLE=tables.sessions,
+        DYNAMODB_EXECUTIONS_TABLE=tables.executions,
+        LOOPFORGE_DYNAMODB_TEXTS="true",
         AGENTIC_EVENTS_QUEUE_URL=url,
         LOOPFORGE_INTAKE_OPEN="true",
         LOOPFORGE_INTAKE_QUEUE=url,

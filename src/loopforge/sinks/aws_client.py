@@ -112,7 +112,9 @@ UNSAYABLE = "\x01"
 NO_SUCH_HANDLE = ("ReceiptHandleIsInvalid", "InvalidParameterValue")
 
 
-def table_findings(client: AwsClient, table: str) -> Iterator[SinkFinding]:
+def table_findings(
+    client: AwsClient, table: str, *, scanned: bool = False
+) -> Iterator[SinkFinding]:
     """A table: there, with its keys, and with the rights to put, change, delete and query."""
     named = {"TableName": table}
     mend = f"Make the table {table} (deploy/terraform does), or check AWS_REGION and the rights."
@@ -138,6 +140,8 @@ def table_findings(client: AwsClient, table: str) -> Iterator[SinkFinding]:
         "delete_item": {"Key": NOWHERE, **condition},
         "query": {**query, "ExpressionAttributeValues": {":pk": NOWHERE["pk"]}},
     }
+    if scanned:
+        tries["scan"] = {"Limit": 1}
     for operation, asked in tries.items():
         if why := _refused(client, operation, {**named, **asked}, REFUSED):
             action = "dynamodb:" + "".join(word.capitalize() for word in operation.split("_"))

@@ -7,9 +7,10 @@
 Every put has a condition, so that what is sent again changes nothing and nothing older takes a
 newer one's place. `body` is a line of `loopforge ledger export`. An item takes 400 kB: a longer
 body is in `parts` items beside it (sk 000000000012#0#0001 and on; between the signs its `draft`),
-which are there before it is. What is erased is taken out of bodies here, too: a next draft is
-written, then pointed at, then the one before is deleted. The table's own backups and streams keep
-what they had.
+which are there before it is. What is erased is taken out of bodies here, too, in whatever stream it
+stood: a next draft is written, then pointed at, then the one before is deleted. Streams beside the
+one that tells of the erasure are looked through while texts are sent (`texts`). The table's own
+backups and streams keep what they had.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence, Set
@@ -83,7 +84,12 @@ class DynamodbSettings(AwsChoice):
     @property
     def tables(self) -> list[str]:
         """Those that are named."""
-        return [name for name in (self.sessions, self.executions, self.messages) if name]
+        return [name for name in (self.sessions, *self.told) if name]
+
+    @property
+    def told(self) -> list[str]:
+        """Those of them that hold what happened and was said."""
+        return [name for name in (self.executions, self.messages) if name]
 
 
 Item = dict[str, Any]
@@ -184,18 +190,39 @@ class DynamodbTables:
     # ------------------------------------------------------------ forgetting
 
     async def _forget(self, erased: Event, refs: Set[str]) -> None:
-        """Take these texts out of every body of a stream."""
-        for table in filter(None, (self._options.executions, self._options.messages)):
-            async for head, rest in self._whole(table, erased.stream):
-                texts = [rest[sk] for sk in _parts(head)]
-                body = head["body"]["S"] if "body" in head else "".join(texts)
-                if (told := redact_json_line(body, refs)) != body:
-                    plain = {key: head[key] for key in head.keys() - {"body", "parts"}}
-                    draft = {"draft": {"S": str(erased.seq)}}
-                    head = await self._write(table, plain | draft, told, once=False)
-                for sk in rest.keys() - _parts(head):  # also of a try that came to no item
-                    key = {"TableName": table, "Key": _key(erased.stream, sk)}
-                    await self._client.call("delete_item", key)
+        """Take these texts out of every body that has them."""
+        for table in self._options.told:
+            streams = await self._holding(table, refs) if self._options.texts else set[str]()
+            for stream in sorted({erased.stream, *streams}):
+                await self._forget_in(table, stream, erased.id, refs)
+
+    async def _forget_in(self, table: str, stream: str, draft: str, refs: Set[str]) -> None:
+        """Take these texts out of the bodies of a stream, which are of this draft from then on."""
+        async for head, rest in self._whole(table, stream):
+            texts = [rest[sk] for sk in _parts(head)]
+            body = head["body"]["S"] if "body" in head else "".join(texts)
+            if (told := redact_json_line(body, refs)) != body:
+                plain = {key: head[key] for key in head.keys() - {"body", "parts"}}
+                drafted = plain | {"draft": {"S": draft}}
+                head = await self._write(table, drafted, told, once=False)
+            for sk in rest.keys() - _parts(head):  # also of a try that came to no item
+                await self._client.call(
+                    "delete_item", {"TableName": table, "Key": _key(stream, sk)}
+                )
+
+    async def _holding(self, table: str, refs: Set[str]) -> set[str]:
+        """The streams in a table that have these texts; with those of parts, which do not tell."""
+        asked: dict[str, Any] = {"TableName": table, "ConsistentRead": True}
+        found = set[str]()
+        while True:
+            answer = await self._client.call("scan", asked)
+            for item in answer.get("Items", ()):
+                body = item["body"]["S"] if "body" in item and "id" in item else ""
+                if not body or redact_json_line(body, refs) != body:
+                    found.add(item["pk"]["S"])
+            if "LastEvaluatedKey" not in answer:
+                return found
+            asked["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     async def _whole(self, table: str, stream: str) -> AsyncIterator[tuple[Item, dict[str, str]]]:
         """The events of a stream in a table, each with the parts beside it, in order."""
@@ -244,7 +271,7 @@ def _examined(options: DynamodbSettings) -> Iterator[SinkFinding]:
 
     client = AwsClient("dynamodb", options.region)
     for table in options.tables:
-        yield from table_findings(client, table)
+        yield from table_findings(client, table, scanned=options.texts and table in options.told)
 
 
 SINK = SinkPlugin(
