@@ -157,6 +157,24 @@ async def test_two_bots_see_one_reaction_once(city: Twin, tmp_path: Path) -> Non
     assert len([line for line in city.lines(plaza) if "Stopped" in line.text]) == 1
 
 
+async def test_emojis_that_a_moderator_takes_off_are_off(city: Twin, tmp_path: Path) -> None:
+    """Each of one kind, or all at once: nobody says whose they were, and the room knows."""
+    maya, ben, plaza = city.bot("Maya"), city.person("ben"), city.channel("plaza")
+    ana = city.person("ana")
+    async with lodged(city, tmp_path, {maya: "maya"}) as home:
+        line = await home.tell(ben, plaza, "bread!")
+        for person, emoji in ((ben, "🥖"), (ana, "🥖"), (ben, "🐌"), (ana, "🐌")):
+            await city.react(person, line, emoji)
+        await home.eventually(plaza, PersonReacted, 4)
+        city.town.clear_reaction(plaza.id, line.id, "🥖")
+        await home.eventually(plaza, PersonReacted, 6)
+        city.town.clear_reactions(plaza.id, line.id)
+        await home.eventually(plaza, PersonReacted, 8)
+        bodies = [event.body for event in await home.events(plaza)]
+    back = [body.emoji for body in bodies if isinstance(body, PersonReacted) and body.back]
+    assert back == ["🥖", "🥖", "🐌", "🐌"]
+
+
 async def test_a_webhook_of_others_speaks_for_many(city: Twin, tmp_path: Path) -> None:
     """Somebody else's webhook is heard, as a bot, each of its names as somebody else."""
     maya, other, plaza = city.bot("Maya"), city.bot("Beep"), city.channel("plaza")

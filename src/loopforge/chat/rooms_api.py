@@ -106,6 +106,11 @@ class RoomsApi:
         body = PersonReacted(person=person, to=line, emoji=emoji, back=back)
         await self.rooms.add(room, person, body)
 
+    async def reactions(self, line: str) -> list[PersonReacted]:
+        """What people put on a line and have not taken back, in its order."""
+        put = await self._ledger.look(lambda known: annotation_events(known, [line]))
+        return [each.body for each in put if isinstance(each.body, PersonReacted)]
+
     async def pin(self, room: str, person: str, line: str, *, back: bool = False) -> None:
         """A person pinned a line, or took that back."""
         await self.rooms.add(room, person, LinePinned(person=person, line=line, back=back))

@@ -15,6 +15,7 @@ Does not know any platform, nor how a notice is shown. Does not fetch files.
 import logging
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -357,6 +358,17 @@ class IncomingLines:
             return await self._pressing.commanded(room, person.id, place, by, command, number)
         except InputError as refused:
             return str(refused) if command != "stop" else self.unheeded(place, by, str(refused))
+
+    async def cleared(self, place: str, message: str, emoji: str = "") -> None:
+        """Somebody took all emojis off a message, or each of this one: those of people there."""
+        line = await self.sessions.channels.line(place, message)
+        for put in await self._front.reactions(line) if line else ():
+            selves = self._people.selves(put.person)
+            there = any(one.surface == place.partition(":")[0] for one in selves)
+            if there and emoji in ("", put.emoji):
+                room = await self.sessions.channels.stands(line)
+                with suppress(Unknown):  # its room was deleted since
+                    await self._front.react(room, put.person, line, put.emoji, back=True)
 
     def unheeded(self, place: str, by: Presser, why: str) -> str:
         """What is said of a stop sign that stops nothing: why, once an hour for each person."""

@@ -241,6 +241,23 @@ class IncomingEvents:
 
     on_raw_reaction_remove = on_raw_reaction_add
 
+    async def on_raw_reaction_clear(
+        self,
+        client: GatewayClient,
+        event: discord.RawReactionClearEvent | discord.RawReactionClearEmojiEvent,
+    ) -> None:
+        """Whoever keeps a place took all emojis off a message, or each of one kind."""
+        kind = isinstance(event, discord.RawReactionClearEmojiEvent) and event.emoji
+        emoji, message = str(kind or ""), str(event.message_id)
+
+        async def work() -> None:
+            for place in await self._threads.places(event.channel_id, event.message_id):
+                await self._reception.cleared(place, message, emoji)
+
+        self._queues.put_change(client, event.channel_id, ("cleared", message, emoji), work)
+
+    on_raw_reaction_clear_emoji = on_raw_reaction_clear
+
     def forget(self, client: GatewayClient) -> None:
         """This client is no more; what it heard last, its successor reads."""
         self._queues.release(client, gone=True)
