@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from loopforge.core.text.json_repair import JsonRepair
 from loopforge.core.text.malformed_answer import read_lenient_answer
+from loopforge.core.text.tool_markup import before_calls
 from tests.core.test_malformed_answer import FORM
 from tests.core.test_streamed_answer import drafts
 
@@ -29,7 +30,9 @@ def test_valid_json_is_read_as_json(
         reading = read_lenient_answer(raw, FORM, "say")
         assert reading.data is not None
         assert reading.data["say"] == words
-        assert drafts(raw, max(1, len(raw)))[-1:] == [words if order[0] == "say" else ""]
+        opens = order[0] == "say" and not words.startswith("{")  # else it may be a form once more
+        shown = before_calls(words) if opens else ""
+        assert drafts(raw, max(1, len(raw)))[-1] in (shown, shown.lstrip())  # blanks are no words
         cut = raw[: data.draw(st.integers(0, len(raw)))]
         came = drafts(cut, max(1, data.draw(st.integers(1, 9))))
         assert words.startswith(came[-1] if came else "")

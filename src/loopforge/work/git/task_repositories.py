@@ -162,10 +162,8 @@ class TaskRepositories:
     async def refresh(self, task: str) -> str:
         """Give the clone the target as it is now, as origin/TARGET; the commit it is at."""
         record = self._record_of(task)
-        person, shelf = (
-            self._persons_repository(record.branch),
-            await self._shelf_of(task, record),
-        )
+        person = self._persons_repository(record.branch)
+        shelf = await self._shelf_of(task, record)
         head = await self._target_commit(person, shelf, record.branch.target)
         history = await person.history(record.branch.target)
         await TaskClone(self._workspaces.of(task), record.branch).refresh(history)
@@ -188,10 +186,8 @@ class TaskRepositories:
         """
         record = self._record_of(task)
         branch, shelf = record.branch, await self._shelf_of(task, record)
-        person, clone = (
-            self._persons_repository(branch),
-            TaskClone(self._workspaces.of(task), branch),
-        )
+        person = self._persons_repository(branch)
+        clone = TaskClone(self._workspaces.of(task), branch)
         await clone.commit(note.summary)
         result = await shelf.add_result(await clone.bundle(), REF)
         head = await self._target_commit(person, shelf, branch.target)
@@ -285,7 +281,7 @@ class TaskRepositories:
             if await person.find(proposal.target) == proposal.before:  # git may have swept it away
                 shelf = await self._shelf_of(task, record)
                 if commit not in await shelf.shown():
-                    raise Changed(f"What was shown is in no repository any more. {AGAIN}")
+                    raise Changed("What was shown is in no repository any more.")
                 await person.take(await shelf.packed([commit], [proposal.before]))
             folder = await person.advance(proposal.target, commit, proposal.before)
         except Changed as error:
@@ -320,10 +316,8 @@ class TaskRepositories:
         record, proposal = self._record_of(task), self.proposal(task)
         if proposal.state != "merged":
             raise Changed("This was not merged, so there is nothing to take back.")
-        person, shelf = (
-            self._persons_repository(record.branch),
-            await self._shelf_of(task, record),
-        )
+        person = self._persons_repository(record.branch)
+        shelf = await self._shelf_of(task, record)
         there = await person.find(proposal.target)
         target = proposal.target if there else record.branch.target
         head = await self._target_commit(person, shelf, target)
