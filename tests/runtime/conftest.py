@@ -86,6 +86,10 @@ class NoPrograms:
         """What was allowed still is."""
         return ""
 
+    async def granted(self, _effect: Event) -> frozenset[str]:
+        """Nothing besides."""
+        return frozenset()
+
     async def sandbox(self, _stream: str, _mate: str) -> SandboxProfile:
         """As the home has it."""
         return SandboxProfile()

@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from loopforge.artifacts.artifact_store import hash_of
 from loopforge.artifacts.file_intake import store_file
+from loopforge.core.room_vocabulary import RightsSet
 from tests.tools.mcp_servers.test_mcp_servers import TOKEN, terminal, whose
 
 pytestmark = [pytest.mark.xdist_group("sandbox"), pytest.mark.timeout(180)]
@@ -48,6 +50,28 @@ async def test_a_use_that_may_not_be_any_more_does_not_go_on(place: Path) -> Non
         await home.does("bo", "approve", "1")
         await home.finishes()
         assert "odd_paint may not be used any more" in (await home.lines())[-1]
+
+
+async def test_a_use_goes_on_only_for_those_who_may_have_that_tool_used(place: Path) -> None:
+    """To answer a server is to use its tool: who may have the one used and not the other may not."""
+    async with terminal(place) as home:
+        asked = await home.uses("bo", "odd_paint")
+        handle = re.search(r"file ([0-9a-f]+): question-of-odd", asked)
+        assert handle is not None, asked
+        little = RightsSet(
+            who=home.people["bo"], rights=("talk", "tools"), tools=("answer_server",)
+        )
+        await home.app.rooms.add(home.room, "", little)
+        await home.uses("bo", "answer_server", question=handle[1], answers={"colour": "red"})
+        await home.does("bo", "approve", "1")
+        await home.finishes()
+        assert "odd_paint may not be used" in (await home.lines())[-1]
+        both = replace(little, tools=("answer_server", "odd_paint"))
+        await home.app.rooms.add(home.room, "", both)
+        await home.uses("bo", "answer_server", question=handle[1], answers={"colour": "red"})
+        await home.does("bo", "approve", "2")
+        await home.finishes()
+        assert "The town is red" in (await home.lines())[-1]
 
 
 @pytest.mark.parametrize("by", ["a person", "a server"])

@@ -90,6 +90,11 @@ class ProgramCalls:
         used = state.turns.effects.get(effect.id)
         return lapse(state, self._mate(effect), used, self._known()) if used else UNANSWERED
 
+    async def granted(self, effect: Event) -> frozenset[str]:
+        """See `InnerSite.granted`."""
+        state, mate = await self._house.state(effect.stream), self._mate(effect)
+        return _granted(state, mate, _lines(state, effect), self._known()) if mate else frozenset()
+
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:  # noqa: ARG002
         """See `InnerSite.sandbox`."""
         found = self._mates.get(mate)
@@ -132,10 +137,18 @@ def lapse(state: RoomState, mate: Mate | None, used: AwaitedEffect, known: Colle
         return UNANSWERED
     if used.tool not in own_tools(mate, known):
         return TAKEN.format(mate=used.mate, tool=used.tool)
-    still = [line for line in used.lines if originating_line(state, line)]
-    if still and used.tool not in tools_in_turn(state, still, tuple(known)):
+    if used.tool not in _granted(state, mate, used.lines, known):
         return LAPSED.format(mate=used.mate, tool=used.tool)
     return ""
+
+
+def _granted(
+    state: RoomState, mate: Mate, lines: Sequence[str], known: Collection[Tool]
+) -> frozenset[str]:
+    """The tools that a mate may use for whom these lines are of; the lost take none away."""
+    still = [line for line in lines if originating_line(state, line)]
+    own = frozenset(own_tools(mate, known))
+    return own & tools_in_turn(state, still, tuple(known)) if still or not lines else own
 
 
 def _lines(state: RoomState, program: Event) -> tuple[str, ...]:

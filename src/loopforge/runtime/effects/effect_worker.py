@@ -468,6 +468,7 @@ class Effects:
             door=await self._inner_calls_of(proposed) if tool and tool.composes else None,
             charge=paid_for(found.stream, mate, body),
             sandbox=await self._site.inner.sandbox(found.stream, mate),
+            granted=await self._site.inner.granted(proposed),
         )
 
     async def _inner_calls_of(self, program: Event) -> InnerCalls:

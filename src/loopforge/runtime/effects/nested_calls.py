@@ -84,6 +84,10 @@ class InnerSites:
         """See `InnerSite.lapsed`."""
         return await self._of(effect.stream).lapsed(effect)
 
+    async def granted(self, effect: Event) -> frozenset[str]:
+        """See `InnerSite.granted`."""
+        return await self._of(effect.stream).granted(effect)
+
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:
         """See `InnerSite.sandbox`."""
         return await self._of(stream).sandbox(stream, mate)

@@ -118,6 +118,9 @@ class InnerSite(Protocol):
         A clause, of a mind's use as of one of its programs; `effect` is its proposal.
         """
 
+    async def granted(self, effect: Event) -> frozenset[str]:
+        """The tools, by name, that its mate may use now for whom this use is."""
+
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:
         """How what this mate runs there is confined, beside the limits of the home."""
 

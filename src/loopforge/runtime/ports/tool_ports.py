@@ -120,7 +120,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     `people`, those whom the turn answers, while `present` are in the room. It is ended at `until`.
     Where the tool composes, other tools are used by the `door`. While it works it may `tell` people
     how far it is: a line of text, and which part of the whole is done (0 to 1, None: unknown).
-    `charge` says for whom it is paid. By `sandbox`, too, is confined what it runs.
+    `charge` says for whom it is paid. By `sandbox`, too, is confined what it runs. `granted` are
+    the tools that the mate may use for these people; None by hand, where no rights are asked for.
     """
 
     arguments: dict[str, Any]
@@ -134,6 +135,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     door: ToolDoor | None = None
     charge: Charge = Charge()
     sandbox: SandboxProfile = SandboxProfile()
+    granted: frozenset[str] | None = None
     tell: Callable[[str, float | None], None] = told_to_nobody
 
 

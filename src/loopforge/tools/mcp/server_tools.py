@@ -337,9 +337,9 @@ class McpServers:
         asked = read_question((await files.data(call, which)).data, await files.givers(call, which))
         if asked.server not in self._known:
             raise InputError(f"there is no server {asked.server} here any more")
-        offers = [tool for tool, _ in self._tools_by_server()[asked.server]]
+        offers = {tool.name for tool, _ in self._tools_by_server()[asked.server]}
         wanted = tool_name(asked.server, asked.tool)
-        if all(one.name != wanted or (one.mates and call.mate not in one.mates) for one in offers):
+        if wanted not in (offers if call.granted is None else offers & call.granted):
             raise InputError(f"{wanted} may not be used any more, so it does not go on")
         declined = bool(call.arguments.get("decline"))
         answers = answers_of(asked, call.arguments.get("answers") or {}, decline=declined)

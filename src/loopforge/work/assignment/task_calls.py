@@ -206,6 +206,11 @@ class TaskCalls:
         assert isinstance(effect.body, EffectProposed)
         return self.lapse(await self._store.state(effect.stream), effect.body.tool, effect.id)
 
+    async def granted(self, effect: Event) -> frozenset[str]:
+        """See `InnerSite.granted`."""
+        state = await self._store.state(effect.stream)
+        return frozenset(tool.name for tool in self.offered_to(state, self.mate(state)))
+
     async def sandbox(self, stream: str, mate: str) -> SandboxProfile:  # noqa: ARG002
         """See `InnerSite.sandbox`."""
         return self.mate(await self._store.state(stream)).sandbox
