@@ -210,6 +210,13 @@ def test_keywords_make_a_title() -> None:
     assert fallback([]) == "Small talk"
 
 
+def test_who_is_there_is_no_title() -> None:
+    """Nor is what is said to them: a talk of nothing but greetings is small talk."""
+    texts = ["hello Maya", "I'm glad that you're back", "it's me, maya, and I've a kettle, don't I"]
+    assert fallback(texts, ["Maya", "Ana"]) == "Glad, back, kettle"
+    assert fallback(texts[:1], ["Maya"]) == "Small talk"
+
+
 @given(st.lists(st.text(max_size=40), max_size=6))
 def test_there_is_always_a_title(texts: list[str]) -> None:
     """From whatever texts, a clean title that is not empty."""

@@ -212,7 +212,9 @@ class Bot:
         title = ""
         if turn.due.summons == TITLE:
             recent = [entry.text.text for entry in state.recent(12)]
-            title = room_titles.fallback([text for text in recent if text is not None])
+            mates = (self._mates[mate].name for mate in state.mates if mate in self._mates)
+            names = [*state.mates, *mates, *(str(one.name) for one in state.people.values())]
+            title = room_titles.fallback([text for text in recent if text is not None], names)
         lines, spoken = turn.due.called.lines, spoken_here(state)
         call = ToolCall(
             arguments={},

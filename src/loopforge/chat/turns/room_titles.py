@@ -14,6 +14,7 @@ from typing import Literal
 from loopforge.chat.room.room_state import RoomState
 from loopforge.core.context_window import ContextEntry
 from loopforge.core.text.topics import (
+    COMMON,
     fold_case,
     overlap_coefficient,
     stem,
@@ -77,6 +78,7 @@ def _about(entries: Sequence[ContextEntry]) -> frozenset[str]:
 _LABEL = re.compile(r"^\W*(?:the\s+)?(?:\w+\s+)?title\W*[:：\-–—]\W*", re.IGNORECASE)
 _FIELD = re.compile(r'^\s*\{\s*"\w+"\s*:\s*"((?:[^"\\]|\\.)*)')
 _MARKUP = re.compile(r"[*_`#~|<>{}\[\]]+")
+_CONTRACTED = re.compile(r"['’](?:m|re|ve|ll|d|t)$", re.IGNORECASE)
 _EDGES = " \t.,;:!。．！·•-–—\"'“”„‚‘’«»‹›「」『』()"
 _USELESS = re.compile(
     r"^(?:title|untitled|none|null|n/?a|unknown|conversation|i['’]?m sorry\b.*|sorry\b.*"
@@ -114,13 +116,19 @@ def _short(line: str) -> str:
     return head if space and len(head) >= LONGEST // 2 else line[:LONGEST]
 
 
-def fallback(texts: Iterable[str]) -> str:
-    """A title made of the words that come up most, such as "Kettle, tea, green"."""
+def fallback(texts: Iterable[str], names: Iterable[str] = ()) -> str:
+    """A title made of the words that come up most, such as "Kettle, tea, green".
+
+    None of the `names` of who is there, and no "I'm".
+    """
     spelled: dict[str, str] = {}
     counts: Counter[str] = Counter()
+    left_out = topic_stems("\n".join(names))
     for text in texts:
         for word in topic_words(text):
             root = stem(fold_case(word))
+            if root in COMMON or root in left_out or _CONTRACTED.search(word):
+                continue
             spelled.setdefault(root, word)
             counts[root] += 1
     places = {root: place for place, root in enumerate(spelled)}
