@@ -17,6 +17,7 @@ from loopforge.chat.room.permissions import (
     is_answerable,
     may,
     origin_of_answer,
+    origin_of_person,
     tools_for,
     tools_in_turn,
     who_may,
@@ -167,7 +168,7 @@ def test_what_a_mate_says_to_several_may_no_more_than_each_of_them() -> None:
         "o": heard("o", "ana", 2, owner=True, keeper=True),
     }
     narrow = origin_of_answer(room, "o", ("g", "o"))
-    assert narrow == LineOrigin(who="ana", guest=True)
+    assert narrow == LineOrigin(who="ana", guest=True, beside=("gus",))
     alone = origin_of_answer(room, "o", ("o",))
     assert alone == LineOrigin(who="ana", owner=True, keeper=True)
     for origin, tools, barred in (
@@ -181,6 +182,34 @@ def test_what_a_mate_says_to_several_may_no_more_than_each_of_them() -> None:
         room.rights["ana"] = Grant(rights=("talk",))
         assert tools_in_turn(room, ["m"], TOOLS) == tools
         assert GuestRules(mates=frozenset()).barred(room, [said], "zuzu") is barred
+
+
+def test_what_one_was_given_by_name_is_not_lent_to_whom_a_mate_answers_beside_them() -> None:
+    """What it says to both, what comes of that, and a routine that it is asked for: all have less."""
+    may_all = Grant(rights=("talk", "tools"), tools=("shell", "notes"))
+    room = Room(("group",), {"ana": may_all, "cem": may_all})
+    room.lines = {"a": heard("a", "ana"), "b": heard("b", "ben", 2), "c": heard("c", "cem", 3)}
+    for lines, expected in (
+        (("a", "b"), {"clock"}),
+        (("b", "a"), {"clock"}),
+        (("a", "c"), {"clock", "notes", "shell"}),
+        (("a",), {"clock", "notes", "shell"}),
+    ):
+        said = origin_of_answer(room, lines[-1], lines)
+        asked = origin_of_person(room, lines, room.lines[lines[-1]].who)
+        room.lines |= {
+            "m": ContextEntry(
+                id="m", seq=4, kind="said", at=AT, who="maya", answers=lines[-1], origin=said
+            ),
+            "t": ContextEntry(id="t", seq=5, kind="told", at=AT, who="ana", origin=asked),
+        }
+        assert tools_in_turn(room, ["m"], TOOLS) == expected, lines
+        assert tools_in_turn(room, ["t"], TOOLS) == expected, lines
+        onward = origin_of_answer(room, "m", ("m",))
+        room.lines["n"] = ContextEntry(
+            id="n", seq=6, kind="said", at=AT, who="otto", answers="m", origin=onward
+        )
+        assert tools_in_turn(room, ["n"], TOOLS) == expected, lines
 
 
 def test_a_line_is_heeded_if_its_speaker_may_talk_and_it_is_not_late() -> None:

@@ -31,8 +31,8 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `who` is a person's id, a mate's handle, or a tool's name; `name` a person's name as it was
     then. `answers` is the line that called the turn in which a mate said it, `origin` whose line it
     goes back to. `surface` and what follows `bot` are as in Heard, but `short`: a result of which
-    the head and handles are shown; and `transcribed`: what is said in its voice notes stands in its
-    text.
+    the head and handles are shown; `transcribed`: what is said in its voice notes stands in its
+    text; and `beside`, as in LineOrigin.
     """
 
     id: str
@@ -62,6 +62,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     called: bool = False
     short: bool = False
     transcribed: bool = False
+    beside: tuple[str, ...] = ()
     ago: int = 0
 
     @property

@@ -176,14 +176,15 @@ def tools_in_turn(
         if entry is None:
             left &= tools_for(state, "?", tools, untrusted=lost_origin(state, line))
             continue
-        left &= tools_for(
-            state,
-            entry.who,
-            tools,
-            keeper=entry.keeper,
-            owner=entry.owner,
-            untrusted=entry.untrusted,
-        )
+        for person in (entry.who, *entry.beside):
+            left &= tools_for(
+                state,
+                person,
+                tools,
+                keeper=entry.keeper,
+                owner=entry.owner,
+                untrusted=entry.untrusted,
+            )
     return left
 
 
@@ -369,7 +370,9 @@ def origin_of_person(
         name: any(getattr(one, name) for one in found) for name in ("bot", "untrusted", "guest")
     }
     more = {name: all(getattr(one, name) for one in found) for name in ("keeper", "owner")}
-    return replace(last, **less, **more)
+    people = dict.fromkeys(who for one in found for who in (one.who, *one.beside))
+    beside = tuple(who for who in people if who != last.who)
+    return replace(last, beside=beside, **less, **more)
 
 
 def lost_origin(state: PermissionFacts, line: str) -> bool:

@@ -22,7 +22,7 @@ from loopforge.runtime.ports import Signals
 from loopforge.runtime.turn_record import Recorder
 
 log = logging.getLogger(__name__)
-VERSION = 20
+VERSION = 21
 """The form of a snapshot; one of another version is not read but folded anew."""
 PREFIX = "room:"
 HELD = 100_000

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class LineOrigin(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`who` is a person's id; the rest is as in Heard."""
+    """`who` is a person's id, `beside` are others who may be meant; the rest is as in Heard."""
 
     who: str
     surface: str = ""
@@ -17,3 +17,4 @@ class LineOrigin(Struct, frozen=True, kw_only=True, omit_defaults=True):
     keeper: bool = False
     owner: bool = False
     guest: bool = False
+    beside: tuple[str, ...] = ()
