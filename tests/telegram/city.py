@@ -268,6 +268,7 @@ class City:
         - flood: 429 with retry_after, nothing done
         - before: 502, nothing done
         - after: 502, but it is done and the client does not know
+        - late: 502, and it is done `retry_after` seconds later
         - cut: done, and the connection breaks in the middle of the answer
         - drop: the connection breaks without an answer, nothing done
         - hold: done; the answer comes only after `release()`

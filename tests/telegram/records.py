@@ -14,7 +14,7 @@ Kind = Literal["private", "group", "supergroup", "channel"]
 SHARED = frozenset({"supergroup", "channel"})
 """Kinds of chat whose messages have the same number for everybody."""
 FaultKind = Literal[
-    "flood", "before", "after", "cut", "drop", "hold", "refuse", "page", "again", "spoil"
+    "flood", "before", "after", "late", "cut", "drop", "hold", "refuse", "page", "again", "spoil"
 ]
 Body = dict[str, Any]
 

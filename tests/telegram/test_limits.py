@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.core.delivery_states import Accepted, Uncertain
+from loopforge.core.room_vocabulary import Heard
+from loopforge.core.text.erasable_text import Words
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.models.scripted_model import Script
 from tests.sim_clock import SimClock
@@ -199,6 +202,37 @@ async def test_a_chat_in_which_telegram_asks_for_patience(tmp_path: Path) -> Non
         await there.until(2)
         assert await there.ended() == ["accepted"] * 2
         assert len(set(await there.stands())) == len(await there.stands()) == 2
+
+
+@pytest.mark.parametrize("kind", ["supergroup", "group"])
+async def test_a_line_that_comes_late(tmp_path: Path, kind: Kind) -> None:
+    """What arrives seconds after its call broke off is found, though others spoke since."""
+    async with lab(tmp_path, kind) as there:
+        await there.city.fault("sendMessage", "late", retry_after=3)
+        await there.city.say(there.ana, there.chat, "@maya_bot one")
+        while len(await there.stands()) < 2:
+            await there.clock.advance(0.5)
+        await there.city.say(there.ben, there.chat, "it rains")
+        await there.until(2)
+        assert await there.ended() == ["accepted"] * 2
+        assert len(await there.stands()) == 2
+
+
+async def test_a_large_file_that_is_still_on_its_way(tmp_path: Path) -> None:
+    """A call that broke off long before Telegram had passed the file on: it stands once."""
+    async with lab(tmp_path) as there:
+        home, (room,) = there.home, await there.home.rooms()
+        olga = (await home.app.people.meet("web", "olga", "Olga")).id
+        await home.app.front.rooms.arrive(room, olga, "Olga", "web")
+        limits = FileLimits(20_000_000, 20_000_000)
+        film = await ingest_file(home.app.artifacts, "film.mp4", bytes(10 << 20), limits)
+        await there.city.fault("sendDocument", "late", retry_after=15)
+        said = Heard(person=olga, text=Words("see"), surface="web", files=(film,))
+        await home.app.front.rooms.hear(room, said)
+        await there.until(2)
+        await there.clock.advance(MINUTE)
+        lines = await there.city.lines(there.chat, by=there.maya)
+        assert [each.paper.name for each in lines if each.paper] == ["film.mp4"]
 
 
 async def test_a_topic_beside_a_line_that_is_just_sent(tmp_path: Path) -> None:

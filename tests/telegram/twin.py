@@ -39,6 +39,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.ports import Clock
 from tests.hurried_clock import HurriedClock
 from tests.listening import form_parts, listening
@@ -92,7 +93,7 @@ class Twin:
         self.town = Town(clock)
         self.people = People(self.town)
         self.city = City(self.people.perform)
-        self.base, self.busy = "", 0
+        self.base, self.busy, self.late = "", 0, BackgroundTasks()
 
     def routes(self) -> web.Application:
         """The Bot API, downloads and commands."""
@@ -148,7 +149,12 @@ class Twin:
                     return _page(fault.code)
                 raise fault.refusal()
             town.floods.weigh(name, bot.id, sent.get("chat_id"))
-            result = await self._do(Bots(town, bot, files), method, sent, fault)
+            turn = Bots(town, bot, files)
+            if fault is not None and fault.kind == "late":
+                later = self._do_later(turn, method, sent, fault.retry_after)
+                self.late.spawn(later, f"a late {name}")
+                raise fault.refusal()
+            result = await self._do(turn, method, sent, fault)
             done = True
             town.calls[place] = msgspec.structs.replace(call, done=True)
             if fault is None or fault.kind != "spoil":
@@ -167,6 +173,10 @@ class Twin:
         town.calls[place] = msgspec.structs.replace(call, code=200, done=True)
         town.touch()
         return web.json_response({"ok": True, "result": result})
+
+    async def _do_later(self, turn: Bots, method: Method, sent: Body, seconds: float) -> None:
+        await self.town.clock.sleep(seconds)
+        await self._do(turn, method, sent, None)
 
     async def _do(self, turn: Bots, method: Method, sent: Body, fault: Fault | None) -> Any:
         from aiogram.methods import GetUpdates
@@ -278,6 +288,7 @@ async def serving(clock: Clock) -> AsyncIterator[Twin]:
             yield twin
         finally:
             twin.town.faults.release()
+            await twin.late.close()
 
 
 async def main() -> None:

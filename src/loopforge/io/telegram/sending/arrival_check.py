@@ -9,10 +9,11 @@ above the highest one known are asked: messages of ours there, as many as parts 
 fewer, are those parts. Where that does not settle it, the delivery is uncertain, and never made
 again.
 
-Numbers are given in order, so one that was given to a sending which began well after the one in
-doubt broke off is above it: it ends the look, and where much is said that is soon. Else a look ends
-some numbers above all that are known. For a bot in privacy mode it does not: lines that it is not
-told of are not there for it either, and its own may stand above any number of them.
+A message may come to stand seconds after its call broke off, a large file minutes: nothing is asked
+before that is over. Numbers are given in order, so one that was given to a sending which began well
+after the one in doubt broke off is above it: it ends the look, and where much is said that is soon.
+Else a look ends some numbers above all that are known. For a bot in privacy mode it does not: lines
+that it is not told of are not there for it either, and its own may stand above any number of them.
 
 Each question counts as an edit, of which a group takes about 20 in a minute, with all that is said
 there; so numbers that are known are not asked for, one is asked in a second, what was asked is
@@ -34,10 +35,10 @@ from loopforge.runtime.ports import Clock
 PACE = 1.05
 """Seconds between two questions in a chat."""
 SETTLED = 5.0
-"""Seconds after which a sending that broke off is over at Telegram's side, too."""
+"""Seconds after which a sending that broke off is over at Telegram's side, too; of a large file
+later."""
 AFRESH = 3
 """Questions after which it is read again which numbers are known."""
-
 TOO_MUCH = "too much was said there since to find out whether it arrived."
 UNHEARD = (
     "it was cut off, and whether it arrived cannot be found out: the bot's privacy mode is on, so "
@@ -78,10 +79,11 @@ Read = Callable[[], Awaitable[NumberSpan]]
 class ArrivalCheck:
     """What was seen of one chat for one thing that is in doubt; it goes on where it stopped."""
 
-    def __init__(self, poll: BotPolling, at: ChatKey, clock: Clock) -> None:
-        self._poll, self._at, self._clock = poll, at, clock
+    def __init__(
+        self, poll: BotPolling, at: ChatKey, clock: Clock, settled: float = SETTLED
+    ) -> None:
+        self._poll, self._at, self._clock, self._settled = poll, at, clock, settled
         self._seen: dict[int, str] = {}
-        self._early: set[int] = set()
         self._began: float | None = None
         self._hears_all: bool | None = None
 
@@ -97,14 +99,12 @@ class ArrivalCheck:
 
         `wanted`: so many are missing. `alone`: no more than these can be there, so that where
         numbers are the bot's own it ends with them; else notices of an earlier process may be, too.
-        What was asked for at once, and was not there above all that is known, is asked for again:
-        it may have come late.
+        Nothing is asked before what broke off is over.
         """
         self._began = self._clock.ticks() if self._began is None else self._began
+        settled = self._began + self._settled
+        await self._clock.sleep(settled - self._clock.ticks())
         first = span = await read()
-        late = {number for number in self._early if number >= span.top}
-        self._seen = {n: a for n, a in self._seen.items() if n not in late}
-        self._early.clear()
         found, missing, asked = list[int](), 0, 0
         for number in count(first.anchor + 1):
             if asked == AFRESH:
@@ -112,10 +112,10 @@ class ArrivalCheck:
             if number in span.known:
                 missing = 0 if number in first.known else missing
                 continue
-            if (below := span.later(self._began + SETTLED)) and number >= below:
+            if (below := span.later(settled)) and number >= below:
                 break
             if number not in self._seen:
-                await self._ask(number, early=self._clock.ticks() < self._began + SETTLED)
+                await self._ask(number)
                 asked += 1
             missing = missing + 1 if self._seen[number] == "nothing" else 0
             if self._seen[number] == "ours":
@@ -126,6 +126,7 @@ class ArrivalCheck:
             if alone and not self._at.counts and len(found) == wanted:
                 break
         self._began = None
+        self._seen.clear()
         known = (await read()).known if found else ()
         return [number for number in found if number not in known]
 
@@ -135,15 +136,13 @@ class ArrivalCheck:
             self._hears_all = self._at.private or await self._poll.hears_all(self._at.chat)
         return self._hears_all
 
-    async def _ask(self, number: int, *, early: bool) -> None:
+    async def _ask(self, number: int) -> None:
         """See what a number is, a second after the last one. Raises SendFailed."""
         if len(self._seen) == self.depth.asked:
             raise SendFailed(UNHEARD if self._hears_all is False else TOO_MUCH, uncertain=True)
         if self._seen:
             await self._clock.sleep(PACE)
         self._seen[number] = await self._look(number)
-        if early and self._seen[number] == "nothing":
-            self._early.add(number)
 
     async def _look(self, number: int) -> str:
         """What a number is: ours, another's, nothing."""

@@ -28,9 +28,9 @@ from loopforge.io.platforms.line_buttons import Press, buttons_of
 from loopforge.io.session import Sessions
 from loopforge.io.telegram.connection.chat_keys import ChatKey, parse_chat_key
 from loopforge.io.telegram.connection.polling import BotPolling
-from loopforge.io.telegram.sending.arrival_check import ArrivalCheck, NumberSpan
+from loopforge.io.telegram.sending.arrival_check import SETTLED, ArrivalCheck, NumberSpan
 from loopforge.io.telegram.sending.draft_messages import GroupDraftKey, GroupDrafts
-from loopforge.io.telegram.sending.outgoing_message import Buttons, TelegramMessages
+from loopforge.io.telegram.sending.outgoing_message import UPLOAD, Buttons, TelegramMessages
 from loopforge.io.telegram.text.markdown import LIMIT, EntityText, split_into_messages
 from loopforge.io.text.message_split import as_file
 from loopforge.runtime.ports import Clock, Outgoing
@@ -144,22 +144,29 @@ class TelegramDelivery:
         letter, there = await self._outgoing_of(out), await self._numbers_begun(out)
         missing = len(letter.parts) - len(there)
         if missing:
+            settled = _seconds_to_settle(letter.parts[len(there) :])
             found = await self._unaccounted_messages(
-                letter.poll, out.place, out.first, [*there], missing
+                letter.poll, out.place, out.first, [*there], missing, settled
             )
             if len(found) > missing:
                 raise SendFailed(UNCLEAR, uncertain=True)
             there |= dict.fromkeys(found)
 
     async def _unaccounted_messages(
-        self, poll: BotPolling, place: str, before: str, told: Sequence[int] = (), wanted: int = 1
+        self,
+        poll: BotPolling,
+        place: str,
+        before: str,
+        told: Sequence[int] = (),
+        wanted: int = 1,
+        settled: float = SETTLED,
     ) -> Sequence[int]:
         """Messages of ours since an event that nothing accounts for. Raises SendFailed."""
         like = _numbered_together(poll, parse_chat_key(place))
         anchor = await self._sessions.channels.highest(like, place, before)
         alone = self._was_there_for(like, anchor)
         look = self._looks.pop(f"{place} {before}", None)
-        look = look or ArrivalCheck(poll, parse_chat_key(place), self._clock)
+        look = look or ArrivalCheck(poll, parse_chat_key(place), self._clock, settled)
         try:
             found = await self._messages_above(
                 look, poll, parse_chat_key(place), anchor, told, wanted, alone=alone
@@ -501,6 +508,12 @@ def _numbered_together(poll: BotPolling, at: ChatKey) -> Like:
         return (f"telegram:%@{poll.number}",)
     chat = ChatKey(at.chat).key
     return (chat, f"{chat}/%", f"{chat}#%")
+
+
+def _seconds_to_settle(parts: Sequence[Part]) -> float:
+    """How long what broke off of these may still be on its way: large files are passed on after."""
+    largest = max((len(each.data) for each in parts if isinstance(each, UploadPart)), default=0)
+    return max(SETTLED, UPLOAD * largest / MOST_BYTES)
 
 
 def _button_rows(presses: Sequence[Press]) -> Buttons:
