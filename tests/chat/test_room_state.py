@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopforge.chat.room.participants import StandIn
-from loopforge.chat.room.permissions import Grant
+from loopforge.chat.room.permissions import Grant, relay_depth
 from loopforge.chat.room.room_state import AUTHORS, SOURCES, RoomState, fold
 from loopforge.chat.room.room_store import VERSION, restore, snapshot
 from loopforge.chat.room.visible_lines import HELD
@@ -535,6 +535,26 @@ def test_a_line_that_is_gone_is_due_to_nobody() -> None:
     assert turn.halted
     assert turn.due is None
     assert state.lines == {}
+
+
+@pytest.mark.parametrize("gone", ["while it is answered", "afterwards"])
+def test_lines_of_mates_are_counted_though_those_before_them_are_deleted(gone: str) -> None:
+    """Two that answer each other come to the bound of depth, whatever of their lines is left."""
+    story = Chronicle()
+    line = story.hear("Talk.").id
+    for depth in range(1, 6):
+        mate = MATES[depth % 2]
+        before, extra = line, story.hear("And?", "p-bo").id
+        story.weigh((mate, extra, "speak"), (mate, line, "speak"))
+        story.perceive(mate)
+        if gone == "while it is answered":
+            story.add(LineDeleted(line=before, by="room"))
+        line = story.say(f"So {depth}.").id
+        story.end()
+        assert relay_depth(fold(story.events), [extra, line]) == depth
+        if gone == "afterwards":
+            story.add(LineDeleted(line=before, by="room"))
+    assert relay_depth(fold(story.events), [line]) == 5
 
 
 def test_a_room_takes_only_its_own_events() -> None:

@@ -1,5 +1,6 @@
 """A mate asks another mate of its room, and is told the answer in a turn of its own."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from loopforge.chat.room.permissions import charge_for_lines, relay_depth
+from loopforge.chat.service.mate_questions import ASK_MATE, MateQuestions
 from loopforge.core.effect_states import EffectFailed, EffectProposed, EffectReturned, EffectStopped
 from loopforge.core.limits.budget_limits import Charge
 from loopforge.core.room_vocabulary import EnergySet, RightsSet, Said
+from loopforge.core.turn_events import TurnEnded
 from loopforge.models.scripted_model import Script, ScriptedAnswer
 from loopforge.runtime.ports import Question, Tool, ToolCall
 from tests.rooms.conftest import START, Home, living, write_mates
@@ -146,6 +149,34 @@ async def test_who_asked_a_mate_that_is_sent_out_does_not_wait(tmp_path: Path) -
             assert str(end.value).startswith("Merlin did not answer: ")
 
 
+async def test_a_mate_asks_nobody_for_a_line_that_is_gone(tmp_path: Path) -> None:
+    """Deleted before the question is put: with it went whose rights and whose budget that would be."""
+    gate, begun = asyncio.Event(), asyncio.Event()
+    async with shore(tmp_path) as home:
+        app = home.app
+        asking = MateQuestions(app.rooms, app.house, app.ledger, app.stamp, app.lanes.wake)
+
+        async def later(call: ToolCall) -> str:
+            begun.set()
+            await gate.wait()
+            return await asking.ask(call)
+
+        app.tools.add(ASK_MATE, later)
+        await home.enter("gus")
+        little = RightsSet(who=home.people["gus"], rights=("talk",))
+        await app.rooms.add(home.room, "", little)
+        line = await home.says("gus", "@maya when is high water?")
+        await home.passes(1)
+        await begun.wait()
+        assert [one.outcome for one in await home.bodies(TurnEnded)] == ["done"]
+        await app.rooms.delete(home.room, "", line.id)
+        gate.set()
+        await home.rest()
+        (end,) = await home.bodies(EffectFailed)
+        assert "what its mate was to answer is gone" in str(end.value)
+        assert not any("@merlin" in one for one in await said(home))
+
+
 async def test_a_question_goes_back_to_whoever_the_asking_mate_answers(tmp_path: Path) -> None:
     """The asked mate has the tools that they may have used, and they pay for its turn."""
     gauge = Tool(name="gauge", summary="Reads the gauge.", schema={"type": "object"})
@@ -170,7 +201,7 @@ async def test_a_question_goes_back_to_whoever_the_asking_mate_answers(tmp_path:
         asked = next(line for line in state.lines.values() if "@merlin" in str(line.text))
         charge = charge_for_lines(state, [asked.id])
         assert charge == Charge(person=gus, surface="web")
-        assert relay_depth(state, asked.id) == 1
+        assert relay_depth(state, [asked.id]) == 1
         assert read == []
 
 

@@ -148,13 +148,12 @@ class Bot:
         charge = turn.due.called.by or charge_for_lines(state, turn.due.called.lines)
         if mate == SCRIBE:
             return TurnSenses(permit=permit, charge=charge)
-        through = max((relay_depth(state, line) for line in lines), default=0)
         senses = TurnSenses(
             news=self._news_since_look(state, mate),
             permit=permit,
             asking=self._asker_of_people(state, turn),
             bounds=strictest_bounds(turn.due.mate.bounds, state.bounds, self._rules.bounds),
-            depth=1 + turn.due.step + through,
+            depth=1 + turn.due.step + relay_depth(state, lines),
             charge=charge,
             pace=0 if state.unpaced else turn.due.mate.pace,
         )

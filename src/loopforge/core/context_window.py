@@ -32,7 +32,8 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     then. `answers` is the line that called the turn in which a mate said it, `origin` whose line it
     goes back to. `surface` and what follows `bot` are as in Heard, but `short`: a result of which
     the head and handles are shown; `transcribed`: what is said in its voice notes stands in its
-    text; and `beside`, as in LineOrigin.
+    text; and `beside`, as in LineOrigin. `relayed` counts the lines of mates, this one among them,
+    that led from a person's to it.
     """
 
     id: str
@@ -63,6 +64,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     short: bool = False
     transcribed: bool = False
     beside: tuple[str, ...] = ()
+    relayed: int = 0
     ago: int = 0
 
     @property

@@ -382,9 +382,13 @@ def lost_origin(state: PermissionFacts, line: str) -> bool:
     return gone and originating_line(state, line) is None
 
 
-def relay_depth(state: PermissionFacts, line: str) -> int:
-    """How many lines of mates stand between a person's line and what this one sets off."""
-    return sum(entry.kind != "heard" for entry in _led_to(state, line))
+def relay_depth(state: PermissionFacts, lines: Iterable[str]) -> int:
+    """How many lines of mates stand between a person's line and what these set off, at most.
+
+    They count as well where those before them are gone: no loop of mates begins anew by that.
+    """
+    held = (entry for line in lines if (entry := state.lines.get(line)) is not None)
+    return max((entry.relayed or int(entry.kind != "heard") for entry in held), default=0)
 
 
 def _led_to(state: PermissionFacts, line: str) -> Iterator[ContextEntry]:

@@ -30,7 +30,7 @@ from loopforge.chat.room.participants import (
     Unprompted,
     update_places,
 )
-from loopforge.chat.room.permissions import Grant, may, origin_of_answer
+from loopforge.chat.room.permissions import Grant, may, origin_of_answer, relay_depth
 from loopforge.chat.room.turn_queue import UNCALLED, DueTurn, OpenTurn, TurnQueue
 from loopforge.chat.room.visible_lines import SPOKEN, LineBody, VisibleLines, entry_of, put_bounded
 from loopforge.core.context_window import ContextEntry
@@ -391,21 +391,21 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
     # ------------------------------------------------------------ lines
 
     def _apply_line(self, event: Event, body: LineBody) -> None:
-        name, answers, origin = public_words(""), "", None
+        name, answers, origin, relayed = public_words(""), "", None, 0
         match body:
             case Heard():
                 person = self.people.get(body.person)
                 name = person.name if person else public_words("somebody")
                 self._apply_heard(event, body)
             case Said():
-                answers, lines = self.turns.answered(body.turn, event.cause)
+                answers, lines, relayed = self.turns.answered(body.turn, event.cause)
                 origin = origin_of_answer(self, answers, lines)
                 self._apply_said(event, body)
             case Noted() | ToolUsed():
                 self.turns.affected(body.turn)
             case Told():
                 self.turns.numbered(event.cause, body.asks)
-        entry = entry_of(event, body, name=name, answers=answers, origin=origin)
+        entry = entry_of(event, body, name=name, answers=answers, origin=origin, relayed=relayed)
         self.page.add(entry, self.weighed)
 
     def _apply_heard(self, event: Event, body: Heard) -> None:
@@ -427,8 +427,7 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
         self.energy = energy.said(self.energy)
         if member := self.mates.get(body.mate):
             member.spoke_seq, member.spoke_at = event.seq, event.at
-            member.streak += 1
-            member.declined = 0
+            member.streak, member.declined = member.streak + 1, 0
 
     def _count_line(self, event: Event, author: str) -> None:
         self.last_at = event.at
@@ -455,7 +454,8 @@ class RoomState(Struct, kw_only=True, omit_defaults=True, weakref=True):
                 self.turns.take(body.mate, body.line)
             case Perceived():
                 off = self.stopped or body.mate not in self.mates or self._is_gone(body.line)
-                self.turns.begin(event.id, body, bound=self.page.binds(body.mate), off=off)
+                begun = self.turns.begin(event.id, body, bound=self.page.binds(body.mate), off=off)
+                begun.relayed = relay_depth(self, begun.lines)
                 if body.summons == "title":
                     self.untried = 0
             case Judged():

@@ -93,7 +93,8 @@ class OpenTurn(Struct, kw_only=True, omit_defaults=True):
     `spoke`: it said something. `halted`: a person said stop, the lines it answers were deleted, or
     its mate was sent out; it must be closed as stopped, also after a crash. `reminded`: what was
     recalled for it, by a tool or before it began, is for those who were present; `overtaken`:
-    somebody came in since, so that it must end, and begin anew.
+    somebody came in since, so that it must end, and begin anew. `relayed` is how many lines of
+    mates led to it, as in `AwaitedEffect`.
     """
 
     id: str
@@ -108,6 +109,7 @@ class OpenTurn(Struct, kw_only=True, omit_defaults=True):
     halted: bool = False
     reminded: bool = False
     overtaken: bool = False
+    relayed: int = 0
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -133,6 +135,7 @@ class AwaitedEffect(Struct, kw_only=True, omit_defaults=True):
     asks: int = 0
     within: str = ""
     reminding: bool = False
+    relayed: int = 0
 
 
 class TurnQueue(Struct, kw_only=True, omit_defaults=True):
@@ -158,15 +161,18 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
         about += self.effects.values()
         return {line for one in about for line in one.lines}
 
-    def answered(self, turn: str, effect: str) -> tuple[str, tuple[str, ...]]:
-        """The line that what a turn says answers, and all lines that the turn does.
+    def answered(self, turn: str, effect: str) -> tuple[str, tuple[str, ...], int]:
+        """The line that what a turn says answers, all lines that the turn does, and how deep it is.
 
-        A tool of it may say it when the turn is over.
+        That is how many lines of mates lead to what it says. A tool of it may say it when the turn
+        is over.
         """
         if begun := self.open.get(turn):
-            return begun.line, begun.lines
+            return begun.line, begun.lines, begun.relayed + 1
         used = self.effects.get(effect)
-        return (used.lines[-1], used.lines) if used and used.lines else ("", ())
+        if used is None or not used.lines:
+            return "", (), 1
+        return used.lines[-1], used.lines, used.relayed + 1
 
     @property
     def hearing(self) -> str:
@@ -205,7 +211,9 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
                 return self.due.pop(place)
         return None
 
-    def begin(self, id: str, body: Perceived, *, bound: bool = False, off: bool = False) -> None:
+    def begin(
+        self, id: str, body: Perceived, *, bound: bool = False, off: bool = False
+    ) -> OpenTurn:
         """A turn begins. One that begins anew takes the place of the one before.
 
         `bound`: its mate sees what a tool recalled in an earlier turn. `off`: somebody said stop,
@@ -224,7 +232,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
                 due = self.open.pop(turn.id).due or due
         bound = bound or 0 < body.upto < self.parted
         reminded = bound or any(not one.left for one in body.recalled)
-        self.open[id] = OpenTurn(
+        begun = self.open[id] = OpenTurn(
             id=id,
             mate=body.mate,
             line=body.line,
@@ -235,6 +243,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
             reminded=reminded,
             overtaken=reminded and 0 < body.upto < self.joined,
         )
+        return begun
 
     def came_in(self, seq: int, *, bound: bool = False) -> None:
         """Somebody came in: what was recalled for turns under way was not for them.
@@ -338,6 +347,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
                 lines=turn.lines,
                 asks=self.asked if body.asks else 0,
                 reminding=body.tool in REMINDING,
+                relayed=turn.relayed,
             )
             turn.reminded = turn.reminded or body.tool in REMINDING
 
@@ -356,6 +366,7 @@ class TurnQueue(Struct, kw_only=True, omit_defaults=True):
                 lines=program.lines,
                 asks=self.asked if body.asks else 0,
                 within=body.within,
+                relayed=program.relayed,
             )
 
     def numbered(self, id: str, number: int) -> None:

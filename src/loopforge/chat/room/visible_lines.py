@@ -203,11 +203,17 @@ def _bulk(entry: ContextEntry) -> int:
 
 
 def entry_of(
-    event: Event, body: LineBody, *, name: Words, answers: str, origin: LineOrigin | None = None
+    event: Event,
+    body: LineBody,
+    *,
+    name: Words,
+    answers: str,
+    origin: LineOrigin | None = None,
+    relayed: int = 0,
 ) -> ContextEntry:
     """An event as a line. `name` is its speaker's (of a person), `answers` what called its turn.
 
-    `origin` is whose line that goes back to.
+    `origin` is whose line that goes back to, by so many lines of mates (`relayed`).
     """
     entry = ContextEntry(id=event.id, seq=event.seq, kind="told", at=event.at)
     match body:
@@ -240,6 +246,7 @@ def entry_of(
                 reply_to=body.reply_to,
                 answers=answers,
                 origin=origin,
+                relayed=relayed,
                 turn=body.turn,
                 mode=body.mode,
                 rule=body.rule,

@@ -19,6 +19,7 @@ from loopforge.chat.room.room_store import PREFIX, RoomStore
 from loopforge.chat.room.turn_queue import AwaitedEffect, DueTurn, OpenTurn
 from loopforge.chat.server import Rooms
 from loopforge.chat.turns.apply_acts import delivery_facts
+from loopforge.chat.turns.program_calls import UNANSWERED
 from loopforge.core.events import Event
 from loopforge.core.mates.mate_file import mate_name
 from loopforge.core.room_vocabulary import (
@@ -124,6 +125,9 @@ class MateQuestions:
             said = await self._ledger.read(call.stream, kinds=["room.said"], limit=50, newest=True)
             if known := next((event for event in said if event.cause == call.id), None):
                 return known
+            used = state.turns.effects.get(call.id)
+            if used is None or not used.lines:  # it would be asked for nobody
+                raise InputError(UNANSWERED)
             other = self._called(call, state)
             if state.energy.left < LEAST:
                 raise InputError("the mates here are out of energy until a person speaks")
