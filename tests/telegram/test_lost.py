@@ -9,13 +9,18 @@ from loopforge.artifacts.file_intake import FileLimits, ingest_file
 from loopforge.chat.room.platform_channels import ChannelSpot, room_of
 from loopforge.chat.turns.apply_acts import delivery_facts
 from loopforge.core.delivery_states import Accepted, Failed, Queued, Uncertain
+from loopforge.core.events import Event
 from loopforge.core.room_vocabulary import Heard, Reacted, Told
 from loopforge.core.text.erasable_text import Words
+from loopforge.io.platforms.bot_tokens import BotAccount
+from loopforge.io.platforms.platform_time import PlatformTime
 from loopforge.io.platforms.surface_options import SurfaceOptions
 from loopforge.io.session import Sessions
+from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.sending.message_delivery import TelegramDelivery
 from tests.telegram.city import City
-from tests.telegram.homes import hall, on_telegram, pair
+from tests.telegram.homes import Home, hall, on_telegram, pair
+from tests.telegram.test_signs import nothing, outgoing
 from tests.telegram.twin import Twin
 
 PLAIN = SurfaceOptions(streams=False, marks=False)
@@ -91,24 +96,51 @@ async def test_a_line_that_is_lost_half_way(tmp_path: Path, city: City) -> None:
     assert len(await city.calls("sendDocument")) == 2
 
 
+@pytest.mark.parametrize("local", [False, True])
 async def test_a_file_that_telegram_takes_of_no_bot_costs_no_line(
-    tmp_path: Path, city: City
+    tmp_path: Path, twin: Twin, city: City, local: bool
 ) -> None:
-    """Its words arrive, and what stands in its place says why it is not there."""
+    """Its words arrive, and why it is not there; a server with --local takes the file itself."""
     maya, ana, chat = await hall(city)
+    twin.town.disk = tmp_path if local else None
     async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
         await city.say(ana, chat, "what a day")
-        (room,) = await home.until(home.rooms)
-        olga = (await home.app.people.meet("web", "olga", "Olga")).id
-        await home.app.front.rooms.arrive(room, olga, "Olga", "web")
-        limits, store = FileLimits(60_000_000, 60_000_000), home.app.artifacts
-        film = await ingest_file(store, "film.mp4", bytes((50 << 20) + 1), limits)
-        said = Heard(person=olga, text=Words("both"), surface="web", files=(film,))
-        await home.app.front.rooms.hear(room, said)
+        await shown_a_film(home)
         line, shown = await city.heard(chat, by=maya, count=2)
     assert line.text == "Olga (web): both"
     assert shown.paper is not None
-    assert shown.paper.name == "film.mp4.txt"
+    assert shown.paper.name == ("film.mp4" if local else "film.mp4.txt")
+
+
+async def test_what_telegram_itself_never_takes_it_is_not_asked_to(
+    tmp_path: Path, twin: Twin, city: City
+) -> None:
+    """To its own server no file is sent that is larger than that server takes of a bot."""
+    maya, ana, chat = await hall(city)
+    async with on_telegram(tmp_path, maya, city.base, manners=PLAIN) as home:
+        await city.say(ana, chat, "what a day")
+        said = await shown_a_film(home)
+        await city.heard(chat, by=maya, count=2)
+        front, clock, before = home.app.front, home.app.stamp.clock, len(twin.town.calls)
+        account = BotAccount(platform="telegram", token=maya.token, mates=("maya",))
+        poll = BotPolling(account, clock, nothing, PlatformTime(clock), city.base)
+        await poll.bot.initialize()
+        sending = TelegramDelivery([poll], Sessions(front), front, home.app.artifacts, clock)
+        await sending.send(outgoing(said, f"telegram:{chat.id}"))
+        await poll.close()
+    given = [each for each in twin.town.calls[before:] if each.method == "sendDocument"]
+    assert [each.code for each in given] == [200]
+
+
+async def shown_a_film(home: Home) -> Event:
+    """Somebody in the browser shows the room a film of more than fifty megabytes."""
+    (room,) = await home.until(home.rooms)
+    olga = (await home.app.people.meet("web", "olga", "Olga")).id
+    await home.app.front.rooms.arrive(room, olga, "Olga", "web")
+    limits, store = FileLimits(60_000_000, 60_000_000), home.app.artifacts
+    film = await ingest_file(store, "film.mp4", bytes((50 << 20) + 1), limits)
+    said = Heard(person=olga, text=Words("both"), surface="web", files=(film,))
+    return await home.app.front.rooms.hear(room, said)
 
 
 def within(sending: TelegramDelivery) -> list[bytes]:

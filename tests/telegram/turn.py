@@ -10,8 +10,8 @@ from tests.telegram.things import Account, File, Message, Room
 from tests.telegram.town import Town
 from tests.telegram.wire import Refused, bad
 
-SEND = 50 * 2**20
-"""Bytes that a bot can upload at most."""
+SEND, LOCAL = 50 * 2**20, 2000 * 2**20
+"""Bytes that a bot can upload at most, and to a server that runs with --local."""
 BUTTONS, ROW, DATA = 100, 8, 64
 """Buttons of a message, those in a row, and bytes of what one of them says."""
 
@@ -74,7 +74,7 @@ class Turn:
             raise bad(f"invalid file {name}: it did not come with the request") from None
         if not file.data:
             raise bad("file must be non-empty")
-        if len(file.data) > SEND:
+        if len(file.data) > (LOCAL if self.town.disk else SEND):
             raise Refused(413, "Request Entity Too Large")
         return file
 

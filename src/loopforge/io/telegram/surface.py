@@ -105,7 +105,9 @@ class Telegram:
         self._fetch = FileDownload(parts.artifacts, manners.limits, own=bool(base))
         self._crowd = BotAccounts(self._polls, parts.front.rooms.mates)
         sessions = parts.reception.sessions
-        sending = TelegramDelivery(self._polls, sessions, parts.front, parts.artifacts, clock)
+        sending = TelegramDelivery(
+            self._polls, sessions, parts.front, parts.artifacts, clock, own=bool(base)
+        )
         self._sending = sending
         self._answers = CommandReplies(sending, clock)
         buttons, say = parts.reception.buttons, self._answers.say

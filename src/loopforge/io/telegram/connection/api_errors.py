@@ -59,8 +59,10 @@ DENIED = {
 """What is told of the refusals that letting the bot in does not mend."""
 OUT = "Telegram does not let the bot in. The owner of this home finds the reason under Admin."
 MOVED = "the group became another one; what is said goes on there."
-TOO_LARGE = "(413)"
-"""How the library ends the message of an error whose status it does not know."""
+TOO_LARGE = ("(413)", "entity too large")
+"""What stands in the message of an error whose status the library does not know: that status, or
+what the server said with it."""
+LARGE = "Telegram refuses it: it is too large."
 PAGE = "Parsing the server response"
 """What the library puts into the message of an error whose answer is none of the Bot API's."""
 ON_THE_WAY = "Something on the way to Telegram (a proxy, a firewall) refuses the call."
@@ -113,8 +115,8 @@ def as_send_failure(error: TelegramError) -> SendFailed:
             gone = any(sign in said.casefold() for sign in GONE)
             why = CODES.get(said.casefold(), f"Telegram refuses it: {said}.")
             return SendFailed(why, final=True, gone=gone)
-        case _ if TOO_LARGE in str(error.message):
-            return SendFailed("Telegram refuses it: it is too large.", final=True)
+        case _ if any(sign in str(error.message).casefold() for sign in TOO_LARGE):
+            return SendFailed(LARGE, final=True)
         case _ if str(error.message).casefold().startswith(BUSY):
             why = "Telegram asks for patience, and does not say for how long."
             return SendFailed(why, unsent=True)

@@ -26,6 +26,7 @@ from loopforge.core.room_vocabulary import File, Heard, LineDeleted, LineEdited,
 from loopforge.errors import ArtifactError, InputError, SendFailed
 from loopforge.io.platforms.line_buttons import Press, buttons_of
 from loopforge.io.session import Sessions
+from loopforge.io.telegram.connection.api_errors import LARGE
 from loopforge.io.telegram.connection.chat_keys import ChatKey, parse_chat_key
 from loopforge.io.telegram.connection.polling import BotPolling
 from loopforge.io.telegram.sending.arrival_check import SETTLED, ArrivalCheck, NumberSpan
@@ -60,7 +61,7 @@ class UploadPart(NamedTuple):
 
 
 MOST_BYTES = 50 << 20
-"""Bytes of a file that Telegram takes of a bot; none that is empty."""
+"""Bytes of a file that Telegram's own server takes of a bot."""
 UNCLEAR = "it was cut off, and nobody can tell whether it arrived."
 TAKEN = EntityText("(deleted)")
 """What is left of a line that Telegram lets nobody take away any more."""
@@ -99,7 +100,7 @@ class _Begun:
 
 
 class TelegramDelivery:
-    """Sends what is delivered."""
+    """Sends what is delivered. `own`: to another server than Telegram's, which may take more."""
 
     def __init__(
         self,
@@ -108,8 +109,10 @@ class TelegramDelivery:
         front: RoomsApi,
         artifacts: Artifacts,
         clock: Clock,
+        *,
+        own: bool = False,
     ) -> None:
-        self._polls, self._sessions, self._clock = polls, sessions, clock
+        self._polls, self._sessions, self._clock, self._own = polls, sessions, clock, own
         self._front, self._artifacts = front, artifacts
         # By room and place, in which one thing is sent after the other.
         self._begun: dict[tuple[str, str], _Begun] = {}
@@ -311,7 +314,7 @@ class TelegramDelivery:
             to, began, under = reply if nth == 0 else None, self._clock.ticks(), letter.under(nth)
             if isinstance(part, UploadPart):
                 with self._note_refused_file(out, part):
-                    number = await outward.file(at, part.name, part.data, to, under)
+                    number = await _give_file(outward, at, part, to, under)
             else:
                 number = await outward.post(at, part, to, under)
             there[number] = (part, under) if isinstance(part, EntityText) else None
@@ -460,16 +463,11 @@ class TelegramDelivery:
 
     async def _upload_part(self, file: File) -> UploadPart:
         try:
-            data, why = await data_of(self._artifacts, file), ""
+            part = UploadPart(str(file.name), await data_of(self._artifacts, file))
         except (InputError, ArtifactError):  # also where even its name is forgotten
-            data, why = b"", "This file is kept no longer."
-        if not why and not MOST_BYTES >= len(data) > 0:
-            why = f"This file has {len(data):,} bytes: of that size Telegram takes none of a bot."
-        return (
-            UploadPart(f"{file.name}.txt", why.encode())
-            if why
-            else UploadPart(str(file.name), data)
-        )
+            return UploadPart(f"{file.name}.txt", b"This file is kept no longer.")
+        taken = part.data and (self._own or len(part.data) <= MOST_BYTES)
+        return part if taken else _untaken(part)
 
     # ------------------------------------------------------------ who, where
 
@@ -508,6 +506,25 @@ def _numbered_together(poll: BotPolling, at: ChatKey) -> Like:
         return (f"telegram:%@{poll.number}",)
     chat = ChatKey(at.chat).key
     return (chat, f"{chat}/%", f"{chat}#%")
+
+
+async def _give_file(
+    outward: TelegramMessages, at: ChatKey, part: UploadPart, to: int | None, under: Buttons
+) -> int:
+    """Send a file, or where the server takes none so large, why it is not there; the number."""
+    try:
+        return await outward.file(at, part.name, part.data, to, under)
+    except SendFailed as refused:
+        if refused.why != LARGE:
+            raise
+    word = _untaken(part)
+    return await outward.file(at, word.name, word.data, to, under)
+
+
+def _untaken(part: UploadPart) -> UploadPart:
+    """What stands in place of a file whose size no server takes of a bot."""
+    why = f"This file has {len(part.data):,} bytes: of that size Telegram takes none of a bot."
+    return UploadPart(f"{part.name}.txt", why.encode())
 
 
 def _seconds_to_settle(parts: Sequence[Part]) -> float:
