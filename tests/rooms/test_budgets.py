@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from loopforge.budgets.spending_store import SpendingAmounts
+from loopforge.core.action_plan import AgentActionPlan
 from loopforge.core.effect_states import EffectFailed, EffectReturned
 from loopforge.core.limits.budget_limits import (
     Budget,
@@ -21,11 +22,14 @@ from loopforge.core.limits.budget_limits import (
     explain_budget_note,
 )
 from loopforge.core.limits.money_amounts import DOLLAR
+from loopforge.core.perception import AgentPerception
+from loopforge.core.policy import Thinking, ask, call
 from loopforge.core.room_vocabulary import Said, Told
 from loopforge.core.turn_events import Answered
 from loopforge.errors import Unknown
 from loopforge.models.scripted_model import ScriptedAnswer
 from loopforge.runtime.ports import Question
+from tests.budgets.test_stopped_spending import SlowTables
 from tests.models.server import Behaviour, serving
 from tests.rooms.conftest import MATE, Home, living, write_mates
 from tests.still import while_answering
@@ -283,6 +287,39 @@ async def test_what_is_stopped_is_paid_at_the_model_that_spoke(tmp_path: Path) -
             assert float(answered.usage.cost) == pytest.approx(tokens * 1000 / 1_000_000)
 
 
+async def test_what_is_stopped_is_paid_with_the_tries_before_it(tmp_path: Path) -> None:
+    """A model took the question and gave no word, the next was stopped: both are recorded and paid."""
+    write_mates(tmp_path, ("maya",))
+    async with serving(tokenizer=True) as server:
+        at = {"base_url": f"{server.url}/v1"}
+        models = {
+            name: at | {"id": name, "price": {"read": price, "written": price}}
+            for name, price in (("cheap", 1), ("dear", 1000))
+        }
+        tiers = {str(tier): ["cheap", "dear"] for tier in (1, 2, 3, 4)}
+        async with living(tmp_path, None, models=models, tiers=tiers) as home:
+            while_answering(home.clock, lambda: server.waiting)
+            await home.app.budgets.book.put(budget("home", DOLLAR), "person:owner")
+            mute = Behaviour(pieces=[], read=7_000)
+            server.does(*[mute] * 2, Behaviour(pieces=["I was"] * 2, stall=1))
+            line = asyncio.ensure_future(home.hears("ana", "@maya hello"))  # noqa: TID251
+            while "dear" not in [asked.body.get("model") for asked in server.asked]:
+                server.reached.clear()
+                waiting = asyncio.ensure_future(server.reached.wait())  # noqa: TID251
+                await home.clock.until(waiting)
+            await home.app.rooms.stop(home.room, home.people["ana"])
+            await home.clock.until(line)
+            answered = (await home.bodies(Answered))[-1]
+            assert answered.outcome == "cancelled"
+            tries = [one.usage for one in answered.attempts if one.usage]
+            assert {one.read for one in tries} == {7_000}
+            written = answered.usage.read + answered.usage.written
+            cost = written * 1000 / 1_000_000 + len(tries) * 7_000 / 1_000_000
+            total = await home.app.usage.total()
+            assert total.picos / DOLLAR == pytest.approx(cost)
+            assert await gone(home) == [total.picos]
+
+
 async def test_keepers_bound_their_room_and_everybody_sees_what_they_cost(tmp_path: Path) -> None:
     """`/budget` tells and sets, `/usage` tells one's own and, to who may change it, the room's.
 
@@ -328,6 +365,31 @@ async def test_a_budget_that_is_raised_and_spent_again_is_told_again(tmp_path: P
         told = [str(one.text).partition(" a day")[0] for one in await home.bodies(Told)]
         begun = "The budget is used up:"
         assert told == [f"{begun} {n} questions to models" for n in (2, 4)]
+
+
+@pytest.mark.parametrize("halts", [1, 2])
+async def test_a_turn_that_is_stopped_takes_no_telling_with_it(tmp_path: Path, halts: int) -> None:
+    """It comes upon a spent budget, and a person says stop at that, or at its tool: told once."""
+
+    def asks_and_calls(_seen: AgentPerception) -> Thinking:
+        yield from ask("And?")
+        yield from call("clock")
+        return AgentActionPlan(intent="talk", mode="context", meta={"trouble": "failed"})
+
+    async with household(tmp_path, budget("home", 1, unit="calls")) as home:
+        await home.hears("ana", "@maya hello")
+        cast("dict[str, object]", home.app.policies)["talk"] = (asks_and_calls, "talk/9")
+        home.app.budgets._ledger = slow = SlowTables(home.app.ledger, halts)
+        await home.says("ana", "@maya and now?")
+        while not slow.changed.is_set():
+            await home.clock.advance(0.1)
+        await home.does("ana", "stop")
+        slow.let_go.set()
+        await home.rest()
+        for nth in range(2):
+            await home.hears("ana", f"@maya say {nth}")
+        told = [str(one.text) for one in await home.bodies(Told)]
+        assert len([one for one in told if one.startswith("The budget is used up: ")]) == 1
 
 
 async def test_a_tool_that_finds_a_budget_spent_leaves_the_telling_to_the_room(

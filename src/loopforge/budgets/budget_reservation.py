@@ -136,13 +136,13 @@ class Budgets:
         return replace(found, level="spent", note=note)
 
     async def _decided(self, hold: SpendingHold, limits: Sequence[Limit]) -> BudgetDecision:
-        """What budgets say of a hold. Who is stopped meanwhile leaves none."""
+        """What budgets say of a hold. Who is stopped meanwhile leaves none, told or held."""
         mark = self.book.rules.mark
         deciding = self._ledger.change(lambda tables: store.reserve(tables, hold, limits, mark))
         decided, stopped = await run_shielded(deciding, "something is held")
         if stopped:
             with suppress(LedgerError):  # else it counts when its time is over
-                await self._ledger.change(lambda tables: store.release(tables, hold.id), soon=False)
+                await self._ledger.change(lambda tables: store.release(tables, hold), soon=False)
             raise asyncio.CancelledError
         return decided
 

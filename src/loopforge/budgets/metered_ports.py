@@ -25,6 +25,7 @@ from loopforge.core.turn_events import Attempt, Usage
 from loopforge.errors import LedgerError
 from loopforge.runtime.background_tasks import BackgroundTasks, run_shielded
 from loopforge.runtime.ports import (
+    ANEW,
     AnswerListener,
     ModelFacts,
     ModelReply,
@@ -50,15 +51,22 @@ class HeardSoFar:
 
     def __init__(self, hear: Callable[[str], None]) -> None:
         self.hear, self.pieces, self.asked = hear, list[str](), ""
+        self.tries = list[Attempt]()
 
     def __call__(self, piece: str) -> None:
         """A piece came."""
-        self.pieces.append(piece)
+        if piece != ANEW:
+            self.pieces.append(piece)
         self.hear(piece)
 
     def asking(self, model: str) -> None:
         """It is this model's answer that comes."""
         self.asked = model
+
+    def tried(self, attempt: Attempt) -> None:
+        """What came so far was of a try that is over."""
+        self.tries.append(attempt)
+        self.pieces.clear()
 
 
 class HeardSlow(HeardSoFar):
@@ -124,8 +132,9 @@ class MeteredModels:
             route = replace(question.route, model=heard.asked or question.route.model)
             usage = self.estimate(replace(question, route=route), "".join(heard.pieces))
             if isinstance(heard, HeardSlow):
-                heard.paid(usage)
-            paying = self._count.settle(reserved, _amounts([usage]))
+                heard.paid(usage, heard.tries)
+            tries = [one.usage for one in heard.tries if one.usage]
+            paying = self._count.settle(reserved, _amounts([*tries, usage]))
             self._tasks.spawn(paying, "what was cut off is paid")
             raise
         amounts = _amounts([usage for _, usage in reply.usages])

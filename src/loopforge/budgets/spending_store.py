@@ -112,9 +112,12 @@ def counted_here(limits: Iterable[Limit]) -> list[Limit]:
     return [limit for limit in limits if limit.budget.unit in COLUMN]
 
 
-def release(connection: Connection, hold: str) -> None:
-    """Nothing is spent of a hold."""
-    connection.execute(delete(holds).where(holds.c.hold == hold))
+def release(connection: Connection, hold: SpendingHold) -> None:
+    """Nothing is spent of a hold, and where a budget was, another turn is to tell its stream."""
+    connection.execute(delete(holds).where(holds.c.hold == hold.id))
+    if hold.stream:
+        mine = (told.c.stream == hold.stream) & (told.c.turn == hold.turn)
+        connection.execute(delete(told).where(mine))
 
 
 def standings(connection: Connection, limits: Sequence[Limit], day: date) -> list[LimitStanding]:

@@ -285,11 +285,12 @@ class Bot:
             fact = self._ports.stamp.fact(noted, actor=f"mate:{handle}", cause=turn.id)
             trouble = "its policy failed" if ended.outcome == "failed" else ""
             broken = ended.outcome == "diverged" and ended.effects and ended.why != OVERTAKEN
+            unpaid = partial(self._budget_notice, state, turn, ended.budget)
             if ended.why == STOPPED and (kept := self._keep_cut_line(state, turn)):
-                return AppliedTurn(facts=kept)
+                return AppliedTurn(facts=kept, after=unpaid)
             return AppliedTurn(
                 facts=[fact] if broken else (),
-                after=lambda: self._turn_notices(state, turn, "", trouble),
+                after=lambda: [*unpaid(), *self._turn_notices(state, turn, "", trouble)],
                 withdrawn=ended.why or ended.outcome,
             )
         done = self._carry_out_plan(state, turn, plan, verdicts)

@@ -86,6 +86,13 @@ class TierClimb:
         if isinstance(hear, ModelListener):
             hear.asking(name)
 
+    def tried(self, attempt: Attempt) -> None:
+        """A try at it is over."""
+        self.attempts.append(attempt)
+        hear: object = self.hear
+        if isinstance(hear, ModelListener):
+            hear.tried(attempt)
+
     def share(self, now: float) -> float:
         """Seconds that this model has until its first word."""
         return max((self.until - now) / self._left, LEAST)
@@ -429,7 +436,7 @@ class TieredModels:
             while True:
                 tried = await self._try_once(spec, climb, until)
                 tries += 1
-                climb.attempts.append(self._attempt_of(spec, tried))
+                climb.tried(self._attempt_of(spec, tried))
                 wait = self._seconds_to_retry(tried, tries)
                 if wait is None or self._clock.ticks() + wait >= until:
                     return self._note_outcome(spec, tried)

@@ -7,13 +7,13 @@ the longer they are. Knows nothing of who hears them.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from loopforge.core.model_trouble import Delay
 from loopforge.core.policy import Ask
 from loopforge.core.text.erasable_text import replace_lone_surrogates
 from loopforge.core.text.streamed_answer import SpokenWords
-from loopforge.core.turn_events import Usage
+from loopforge.core.turn_events import Attempt, Usage
 from loopforge.runtime.background_tasks import BackgroundTasks
 from loopforge.runtime.mind_containment import MindFailed, call_contained
 from loopforge.runtime.ports import ANEW, Clock
@@ -41,7 +41,7 @@ class DraftStream:
     ) -> None:
         self._part, self._show, self._clock, self._tasks = part, show, clock, tasks
         self._slow = slow
-        self.raw, self.usage = list[str](), Usage()
+        self.raw, self.usage, self.tries = list[str](), Usage(), tuple[Attempt, ...]()
         self._spoken = SpokenWords(part.schema, part.field)
         self._shown, self._last = "", float("-inf")
         self._failed = False
@@ -71,9 +71,9 @@ class DraftStream:
         if how in ("slow", "busy") or (how == "thinking") == wordless:
             self._slow(model, others, how)
 
-    def paid(self, usage: Usage) -> None:
-        """The question was cancelled; `usage` says what that took."""
-        self.usage = usage
+    def paid(self, usage: Usage, tries: Sequence[Attempt]) -> None:
+        """The question was cancelled; `usage` says what that took, beside the tries before it."""
+        self.usage, self.tries = usage, tuple(tries)
 
     async def _wait(self, seconds: float) -> None:
         await self._clock.sleep(seconds)

@@ -346,6 +346,7 @@ class Turn:
             nth=nth,
             outcome="cancelled",
             text=Words("".join(drafts.raw)),
+            attempts=drafts.tries,
             usage=drafts.usage,
             charge=self._seat.charge,
         )

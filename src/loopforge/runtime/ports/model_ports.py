@@ -123,16 +123,19 @@ class AnswerListener(Protocol):
         Whether there are words in what came is the hearer's to know.
         """
 
-    def paid(self, usage: Usage) -> None:
-        """The question was cancelled, and this is what is counted for it."""
+    def paid(self, usage: Usage, tries: Sequence[Attempt]) -> None:
+        """The question was cancelled: what is counted for it, beside the tries before it."""
 
 
 @runtime_checkable
 class ModelListener(Protocol):
-    """Who hears an answer come and wants to know whose it is."""
+    """Who hears an answer come and wants to know whose it is, and of tries that are over."""
 
     def asking(self, model: str) -> None:
         """It is this model that is asked now."""
+
+    def tried(self, attempt: Attempt) -> None:
+        """A try is over, with what it took; as a rule another one follows."""
 
 
 ANEW = "\0anew\0"
