@@ -132,6 +132,22 @@ async def test_of_a_person_who_was_forgotten_by_half_every_self_is_found_again(
         assert (await ledger.verify()).texts == 0
 
 
+async def test_what_a_view_cannot_take_in_is_told_as_it_is_wherever_it_was_said(
+    ledger_url: str,
+) -> None:
+    """An erasure in two streams for which the disk is full takes nothing away, and can be asked again."""
+    scribbler, view = Scribbler(), FullOnce()
+    view.erased = 1  # the next is its second
+    async with opened(ledger_url, [view]) as ledger:
+        for stream in (ROOM, "room:b"):
+            await ledger.append(stream, [scribbler.heard("a secret", "p1")])
+        with pytest.raises(LedgerFull, match="The disk is full"):
+            await ledger.erase(ErasureRequest(person="p1"))
+        assert len(await ledger.search(ROOM, "secret")) == 1
+        assert await ledger.heads() == {ROOM: 1, "room:b": 1}
+        assert len((await ledger.erase(ErasureRequest(person="p1"))).events) == 2
+
+
 async def test_what_was_cut_off_is_finished_at_the_start(tmp_path: Path) -> None:
     """A file that was not cleaned is written anew when a host starts, once, with what is blank."""
     file = tmp_path / "ledger.db"

@@ -16,7 +16,12 @@ from loopforge.core.people_events import PEOPLE
 from loopforge.ledger.database.table_schema import BLANK, SQLITE_TRIGGERS
 from loopforge.ledger.erasure.text_erasure import ErasureRequest
 from loopforge.ledger.storage import state_snapshots
-from loopforge.ledger.storage.event_append import EventWriter, PendingAppend, write_appends
+from loopforge.ledger.storage.event_append import (
+    EventWriter,
+    PendingAppend,
+    ViewRefused,
+    write_appends,
+)
 from loopforge.ledger.storage.folded_views import FoldedView, refold_views
 from loopforge.ledger.storage.row_codec import in_list_sql, list_parameter
 from loopforge.runtime.system_clock import Stamp
@@ -52,14 +57,20 @@ def erase_texts(
     stamp: Stamp,
     views: Sequence[FoldedView],
 ) -> tuple[Event, ...]:
-    """Leave nothing of these texts, by stream, and say so there; the events. The caller commits."""
+    """Leave nothing of these texts, by stream, and say so there; the events. The caller commits.
+
+    Raises what a view raises; then the caller rolls back.
+    """
     if not gone:
         return ()
     appends = []
     for stream, refs in sorted(gone.items()):
         body = Erased(refs=tuple(sorted(refs)), by=wish.by, why=wish.why)
         appends.append(PendingAppend(stream, [stamp.fact(body, actor="runtime")], None, b""))
-    write_appends(connection, appends, EventWriter(), views)
+    try:
+        write_appends(connection, appends, EventWriter(), views)
+    except ViewRefused as refused:  # all of it is one decision: none is written by itself
+        raise refused.cause from None
     for append in appends:
         if append.error is not None:
             raise append.error

@@ -164,7 +164,11 @@ def check_append_names(stream: str, facts: Sequence[Fact]) -> None:
 
 
 class ViewRefused(Exception):
-    """A view refused one of several appends: each is to be written by itself."""
+    """A view refused one of several appends, by this `cause`: each is to be written by itself."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
 
 
 def write_appends(
@@ -196,7 +200,7 @@ def write_appends(
         apply_to_views(connection, views, [event for append in appends for event in append.events])
     except (LoopforgeError, ValueError, TypeError) as error:
         if len(appends) > 1:
-            raise ViewRefused from error
+            raise ViewRefused(error) from error
         raise
     insert(connection, rows, scribe.texts, moved)
 
