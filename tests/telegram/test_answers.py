@@ -7,6 +7,7 @@ import pytest
 from loopforge.core.delivery_states import Uncertain
 from loopforge.core.room_vocabulary import Heard
 from loopforge.core.text.erasable_text import Words
+from loopforge.io.telegram.sending.command_replies import MANY
 from tests.drawing_mate import MAYA, PICTURE, attaching, with_draw
 from tests.rooms.conftest import write_mates
 from tests.telegram.city import City
@@ -92,6 +93,23 @@ async def test_what_an_answer_met_in_its_own_chat_is_said(tmp_path: Path) -> Non
         assert (await there.stands())[1].startswith(
             "The answer to this could not be sent in time: Telegram asks for 5 minutes of patience."
         )
+
+
+async def test_more_commands_than_a_group_takes_answers(tmp_path: Path) -> None:
+    """Some are answered, one word says that others are not, and a mate is soon heard again."""
+    async with lab(tmp_path) as there:
+        for _ in range(60):
+            await there.city.command(there.ben, there.chat, "energy")
+        await there.clock.advance(5)
+        await there.city.say(there.ana, there.chat, "@maya_bot one")
+        await there.until(2)
+        await there.clock.advance(5 * MINUTE)
+        answers = [each for each in await there.stands() if not each.startswith("This is answer")]
+        assert answers.count(MANY) == 1
+        assert len(answers) < 30
+        await there.city.command(there.ben, there.chat, "energy")
+        await there.heard(len(answers) + 3)
+        assert (await there.stands())[-1] == answers[0]
 
 
 async def test_an_answer_of_which_nobody_knows(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 They stand in no ledger. One that Telegram does not take now is sent again for as long as somebody
 waits for it, after what was said there before it and beside everything else; where it may have
 arrived that is looked for first. One that could not be sent in that time is followed by one word
-that says so, as soon as Telegram takes that.
+that says so, as soon as Telegram takes that. Few wait in a chat: whoever asks for hundreds would
+hold up what mates say there for minutes, since a group takes about 20 messages in one.
 
 Does not know commands, nor rooms.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from itertools import chain, repeat
 
@@ -37,6 +38,12 @@ from loopforge.runtime.ports import Clock
 log = logging.getLogger(__name__)
 PATIENCE, WORD = 120.0, 3600.0
 """Seconds for which an answer is tried, and for which the word that it could not be sent is."""
+WAITING = 10
+"""Answers that wait in a chat; what is more is not said, which one of them says."""
+MANY = (
+    "More was asked here at once than can be answered: what was asked just now is carried out, but "
+    "gets no answer. Ask again in a minute."
+)
 PAUSES = (1.0, 2.0, 5.0, 15.0)
 """Seconds before the next attempt, where Telegram does not say how many; the last one holds."""
 
@@ -61,6 +68,9 @@ class CommandReplies:
     def __init__(self, sending: TelegramDelivery, clock: Clock) -> None:
         self._sending, self._clock, self._tasks = sending, clock, BackgroundTasks()
         self._order: dict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._waiting = Counter[str]()
+        self._full = set[str]()
+        """Chats in which that was said, until nothing waits there any more."""
 
     async def close(self) -> None:
         """Say nothing any more."""
@@ -68,6 +78,13 @@ class CommandReplies:
 
     async def say(self, answer: ReplyAnswer) -> None:
         """Say it; returns when it was tried once, or has to wait behind another one."""
+        key = answer.at.key
+        if self._waiting[key] >= WAITING:
+            if key in self._full:
+                return
+            self._full.add(key)
+            answer = replace(answer, text=MANY)
+        self._waiting[key] += 1
         tried, behind = asyncio.Event(), self._order[answer.at.key].locked()
         self._tasks.spawn(self._say(answer, tried), "an answer on telegram")
         if not behind:
@@ -89,6 +106,9 @@ class CommandReplies:
                 await self.say(_word(answer, refused))
         finally:
             tried.set()
+            self._waiting -= Counter([answer.at.key])
+            if not self._waiting[answer.at.key]:
+                self._full.discard(answer.at.key)
 
     async def _kept(self, answer: ReplyAnswer, tried: asyncio.Event) -> SendFailed | None:
         """Try it until it is there; what it met, where it cannot be."""
